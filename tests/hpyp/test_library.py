@@ -6,15 +6,12 @@ import doctest
 import inspect
 import pickle
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import deptree_cli.hpyp
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp import Annotated, Parser
 from deptree_cli.hpyp.model.contexts import Contexts
@@ -206,13 +203,6 @@ def test_the_example_in_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert runner.failures == 0
     assert runner.tries > 8
     assert (tmp_path / "parser.npz").exists()
-
-
-def test_importing_it_is_light() -> None:
-    program = "import sys, deptree_cli.hpyp; print(sorted({'numba', 'scipy', 'click', 'rich'} & set(sys.modules)))"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ran.stdout == "[]\n"
-    assert deptree_cli.hpyp.__all__ == ["Annotated", "Contexts", "Parser"]
 
 
 @pytest.mark.parametrize("k", [-1, 1.5, None, True])

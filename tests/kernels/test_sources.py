@@ -71,6 +71,17 @@ def test_what_stands_on_a_file_changes_with_it(copy: Path, changed: str, stale: 
     assert not fresh & different
 
 
+def test_a_kernel_of_a_wing_is_compiled_anew(copy: Path) -> None:
+    """With those that it is part of: a step of a search with the loop that takes it."""
+    wing = copy.parent / "hpyp/kernels"
+    before = digests(wing)
+    with (wing / "search.py").open("a") as file:
+        file.write("# something else\n")
+    different = {name for name, digest in digests(wing).items() if digest != before[name]}
+    assert {"search.py", "beam.py", "word_loop.py", "filter.py"} <= different
+    assert not {"seating.py", "oracle.py", "generation.py"} & different
+
+
 def test_fields_of_named_tuples_concern_every_kernel(copy: Path) -> None:
     """A kernel may be compiled for a tuple that it does not import."""
     before = digests(copy)

@@ -17,7 +17,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
-from deptree_cli.core.numbers import REAL, SAFE_LOG, Kind
+from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
 from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.core.spaces.shifted import Shifted, shift
@@ -132,18 +132,19 @@ def factorise(log_scores: Float, space: Rules) -> Elimination:
     last = int(shifted.log_weights[0].argmax())
     found = _eliminated(shifted, space, last, REAL)
     if space.single_root and not found.is_in_range:
-        found = _eliminated(shifted, space, _root_of_best_tree(shifted), REAL)
+        last, log_weight = _root_of_best_tree(shifted)
+        found = _eliminated(shifted, space, last, REAL if log_weight > SAFE_LOG else WIDE)
     found = found.in_range()
     if found.shifted_log_z == -np.inf:
         raise DeptreeError("no tree has a positive weight", "Allow more arcs")
     return found
 
 
-def _root_of_best_tree(shifted: Shifted) -> int:
-    """A word that reaches all others, by arcs as heavy as can be."""
+def _root_of_best_tree(shifted: Shifted) -> tuple[int, float]:
+    """A word that reaches all others, by arcs as heavy as can be; the log-weight of the tree that they make."""
     heads = np.empty(len(shifted.log_weights) - 1, dtype=np.int32)
-    best_tree(shifted.log_weights, True, heads)
-    return int(heads.argmin()) + 1
+    log_weight = best_tree(shifted.log_weights, True, heads)
+    return int(heads.argmin()) + 1, float(log_weight)
 
 
 def _eliminated(shifted: Shifted, space: Rules, last: int, kind: Kind) -> Elimination:

@@ -35,7 +35,7 @@ def describe(model: str, writing: Writing, output: str | None) -> int:
 
     trained, made_by = read_model(model)
     encoder = replace(writing, single=True).encoder(output)
-    summary, rows = _summary(trained), [asdict(level) for level in levels(trained)]
+    summary, rows = _summary(trained), list(levels(trained))
     columns = tuple(rows[0])
     if encoder is TABLE:
         talk(made_by)

@@ -12,7 +12,6 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
-from deptree_cli.cli.gold_sentences import GoldOptions, gold_options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
@@ -27,7 +26,7 @@ from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name
 from deptree_cli.hpyp.model.comparison import Compared, Names, compare
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
 from deptree_cli.hpyp.options.parser_folds import ParserReport, ScoredWords, ScoresBeside
-from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, parser_options
+from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, gold_option, parser_options
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.scores.containers import container_to_write, write_scores
@@ -80,7 +79,7 @@ def _described(kind: ScoreKind) -> str:
     help=f"Kind of arc scores, see above.  [default: {SCORE_KINDS.known[0].name}]",
 )
 @seed_option
-@gold_options
+@gold_option
 @report_options("trees")
 @format_options("conllu", "jsonl", style=True)
 @run_options
@@ -92,13 +91,13 @@ def parse(
     scores: str | None,
     kind: ScoreKind | None,
     seed: int,
-    gold: GoldOptions,
+    gold: tuple[str, ...],
     report: GoldReport,
     writing: Writing,
 ) -> int:
     """Parse sentences."""
-    report.check(bool(gold.paths))
-    _check(beam, size, scores, kind, gold)
+    report.check(bool(gold))
+    _check(beam, size, scores, kind, bool(gold))
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(report.plot))
     if not task.filters:
@@ -107,9 +106,9 @@ def parse(
         check_effect(["particles"], "--scores or --plot, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
-    source = parser.source(gold.of)
+    source = parser.source(gold)
     job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
-    folds: list[Fold[Any]] = [ParserReport()] if gold.paths else []
+    folds: list[Fold[Any]] = [ParserReport()] if gold else []
     with ExitStack() as opened:
         if kind:
             fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
@@ -120,13 +119,13 @@ def parse(
     return code
 
 
-def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, gold: GoldOptions) -> None:
+def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, has_gold: bool) -> None:
     """Raise for options that do not go together, and before any work is done for scores that cannot be written."""
     if beam and size:
         raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
     if kind and not scores:
         raise click.UsageError("--score-kind needs --scores FILE.")
-    if size and gold.paths:
+    if size and has_gold:
         raise click.UsageError("--gold compares one tree per sentence, -k samples many. Remove one.")
     if scores:
         container_to_write(scores, META)
@@ -209,9 +208,9 @@ class ParseSentence:
         """The sentence's trees, and its scores if they are wanted."""
         from deptree_cli.hpyp.model.parsing import filtered  # loads kernels: when there is work
 
-        task, found, known = self.task, None, sentence.annotated
+        task, found, words = self.task, None, sentence.annotated
         if task.filters:
-            found = filtered(self.trained, known, rng, task.particles, task.predicts_tags, task.size or 0)
+            found = filtered(self.trained, words, rng, task.particles, task.predicts_tags, task.size or 0)
         trees = self._drawn(sentence, found) if task.size and found else self._best(sentence)
         notices: list[str] = []
         scores = task.kind.function(found.marginals, notify=notices.append) if task.kind and found else None

@@ -18,7 +18,7 @@ from deptree_cli.hpyp.model.annotated import UNKNOWN
 from deptree_cli.hpyp.model.contexts import NAMES, Contexts
 from deptree_cli.hpyp.model.snapshot import Snapshot
 from deptree_cli.hpyp.model.symbols import Symbols
-from deptree_cli.hpyp.model.trained import ORACLES, SAMPLED, Progress, Readings, State, Trained
+from deptree_cli.hpyp.model.trained import ORACLES, SAMPLED, Progress, SampledParses, State, Trained
 from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import open_input
@@ -80,8 +80,8 @@ def _write_processes(out: NpzOutput, names: Sequence[str], processes: Sequence[S
 def _drawn(trained: Trained) -> dict[str, Array]:
     """What training needs to go on, where derivations were drawn."""
     found = {} if trained.derivations is None else {"derivations": trained.derivations}
-    if trained.readings is not None:
-        found |= {"text.tags": trained.readings.tags, "text.actions": trained.readings.actions}
+    if trained.parses is not None:
+        found |= {"text.tags": trained.parses.tags, "text.actions": trained.parses.actions}
     return found
 
 
@@ -145,18 +145,18 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
     contexts = Contexts(*(_names(about["contexts"], name) for name in NAMES))
     symbols = Symbols(Lexicon(Vocabulary(words)), Vocabulary(tags), labels, contexts)
     processes = _processes(archive, symbols, symbols.names)
-    progress, derivations, readings = _progress(about["progress"]), None, None
+    progress, derivations, parses = _progress(about["progress"]), None, None
     if progress.oracle == SAMPLED:
         derivations = _integers(archive, "derivations")
     if progress.passes:
-        readings = Readings(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
-        if readings.tags.size and not 0 <= readings.tags.min() <= readings.tags.max() < symbols.tags.size:
+        parses = SampledParses(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
+        if parses.tags.size and not 0 <= parses.tags.min() <= parses.tags.max() < symbols.tags.size:
             raise ValueError("the tags of the text are out of range")
     earlier = tuple(
         State(iterations, _processes(archive, symbols, _names_of_state(symbols, number)))
         for number, iterations in enumerate(_iterations(about.get("states", []), progress))
     )
-    return Trained(symbols, processes, progress, derivations, readings, earlier)
+    return Trained(symbols, processes, progress, derivations, parses, earlier)
 
 
 def _iterations(found: Any, progress: Progress) -> list[int]:

@@ -16,3 +16,10 @@ NEXT_TAG = -1
 
 # The record below the root: its symbols are all null. The record of the root alone.
 BOTTOM, ROOT = 0, 1
+
+# Actions: 0 shifts, 1..L make left-arcs, L+1..2L right-arcs, with a label each.
+SHIFT = 0
+
+# The symbol of what is missing or was never seen: a word with this tag has one that is not known. The symbol of the
+# root node, as a word and as a tag.
+NULL_SYMBOL, ROOT_SYMBOL = 0, 1

@@ -2,10 +2,12 @@
 
 A record (`columns.py`) is the top of a stack; the one below it is another record, and so is the configuration before
 the last action. So configurations that come of one another share what they have in common, and a derivation can be
-read backwards from its last record. Actions: 0 shifts, 1..L make left-arcs, L+1..2L right-arcs, with a label each.
+read backwards from its last record.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,65 +22,65 @@ from deptree_cli.hpyp.kernels.columns import (
     RECORD,
     RIGHT,
     ROOT,
+    ROOT_SYMBOL,
+    SHIFT,
     TAG,
     WORD,
 )
 from deptree_cli.kernels.flags import kernel
 
-SHIFT = 0
 
-# The symbol of what is missing or was never seen: a word with this tag has one that is not known. The symbol of the
-# root node, as a word and as a tag.
-NULL_SYMBOL, ROOT_SYMBOL = 0, 1
+class Arena(NamedTuple):
+    """All records of a search, (size, RECORD) int32, and how many are used, (1,)."""
 
-# Records for each word and the root that a search begins with.
-EACH = 64
+    records: Any
+    used: Any
 
 
 @kernel(allocates=True)
-def begin(size):
-    """Return room for so many records, with the bottom of all stacks and the stack of the root alone; their number."""
+def new_arena(size):
+    """Return room for so many records, with the bottom of all stacks and the stack of the root alone."""
     records = np.empty((size, RECORD), np.int32)
-    for column in range(RECORD):
-        records[BOTTOM, column] = records[ROOT, column] = 0
+    records[: ROOT + 1] = 0
     records[BOTTOM, INDEX] = -1
     records[ROOT, TAG] = records[ROOT, WORD] = ROOT_SYMBOL
-    return records, 2
+    return Arena(records, np.full(1, ROOT + 1))
 
 
 @kernel(forceinline=True)
-def shift(records, new, top, index, tag, word):
-    """Write record `new`: the next word, of this position and these symbols, on top of a stack; return what follows."""
+def shift(arena, top, index, tag, word):
+    """Push the next word, of this position and these symbols, onto a stack; return the new top."""
+    records, new = arena.records, arena.used[0]
     records[new, BELOW], records[new, INDEX] = top, index
     records[new, TAG], records[new, WORD] = tag, word
     records[new, LEFT], records[new, RIGHT] = 0, 0
     records[new, PREVIOUS], records[new, ACTION] = top, SHIFT
-    return new + 1
+    arena.used[0] = new + 1
+    return new
 
 
 @kernel(forceinline=True)
-def reduce(records, new, top, action, labels):
-    """Write record `new`: the stack after a left-arc or right-arc, numbered among 2 * labels of them.
-
-    Returns the number of the record that follows.
-    """
+def reduce(arena, top, action, labels):
+    """Make a left-arc or right-arc, numbered among 2 * labels of them; return the new top."""
+    records, new = arena.records, arena.used[0]
     second = records[top, BELOW]
-    is_left = action <= labels
-    head, dependent, column = (top, second, LEFT) if is_left else (second, top, RIGHT)
+    head, dependent, column = (top, second, LEFT) if action <= labels else (second, top, RIGHT)
     for each in (INDEX, TAG, WORD, LEFT, RIGHT):
         records[new, each] = records[head, each]
     records[new, column] = records[dependent, TAG]
     records[new, BELOW] = records[second, BELOW]
     records[new, PREVIOUS], records[new, ACTION] = top, action
-    return new + 1
+    arena.used[0] = new + 1
+    return new
 
 
 @kernel(forceinline=True)
-def context_of(records, top, codes, next_tag, context):
+def context_of(arena, top, codes, next_tag, context):
     """Write the symbols of a configuration's context, null where there is no such word or child.
 
     codes: as in `columns.py`; next_tag: the tag of the word to be shifted next.
     """
+    records = arena.records
     second = records[top, BELOW]
     third = records[second, BELOW]
     fourth = records[third, BELOW]
@@ -95,25 +97,31 @@ def context_of(records, top, codes, next_tag, context):
 
 
 @kernel(forceinline=True)
-def legal(records, top, words_left):
+def is_alone(arena, top):
+    """Return whether a stack has one node only: before the first word ROOT, and again after the last arc."""
+    return arena.records[top, BELOW] == BOTTOM
+
+
+@kernel(forceinline=True)
+def legal(arena, top, words_left):
     """Return whether a configuration may shift, make a left-arc, make a right-arc.
 
     ROOT is nobody's dependent, and takes its one dependent at the very end.
     """
-    second = records[top, BELOW]
-    alone = second == BOTTOM
-    under_root = not alone and records[second, INDEX] == 0
-    return words_left, not alone and not under_root, not alone and not (under_root and words_left)
+    second = arena.records[top, BELOW]
+    has_two = second != BOTTOM
+    under_root = has_two and arena.records[second, INDEX] == 0
+    return words_left, has_two and not under_root, has_two and not (under_root and words_left)
 
 
 @kernel
-def read_tree(records, last, labels, heads, deprels, tags):
+def read_tree(arena, last, labels, heads, deprels, tags):
     """Read a derivation backwards from its last record: heads, labels (from 0) and tags of the words, (n,) each."""
-    at = last
-    while at > ROOT:
-        before, action = records[at, PREVIOUS], records[at, ACTION]
+    records, top = arena.records, last
+    while top > ROOT:
+        before, action = records[top, PREVIOUS], records[top, ACTION]
         if action == SHIFT:
-            tags[records[at, INDEX] - 1] = records[at, TAG]
+            tags[records[top, INDEX] - 1] = records[top, TAG]
         else:
             second = records[before, BELOW]
             is_left = action <= labels
@@ -121,60 +129,58 @@ def read_tree(records, last, labels, heads, deprels, tags):
             word = records[dependent, INDEX] - 1
             heads[word] = records[head, INDEX]
             deprels[word] = action - 1 if is_left else action - labels - 1
-        at = before
+        top = before
 
 
 @kernel
-def read_actions(records, last, actions, tags):
+def read_actions(arena, last, actions, tags):
     """Read a derivation backwards from its last record: its actions in order (steps,), and the tags of its words."""
-    at, step = last, actions.shape[0]
-    while at > ROOT:
+    records, top, step = arena.records, last, actions.shape[0]
+    while top > ROOT:
         step -= 1
-        actions[step] = records[at, ACTION]
+        actions[step] = records[top, ACTION]
         if actions[step] == SHIFT:
-            tags[records[at, INDEX] - 1] = records[at, TAG]
-        at = records[at, PREVIOUS]
+            tags[records[top, INDEX] - 1] = records[top, TAG]
+        top = records[top, PREVIOUS]
 
 
 @kernel(allocates=True)
-def grown(records, used, more):
-    """Return the records, moved into a larger array if so many more have no place."""
-    if used + more <= records.shape[0]:
-        return records
+def with_room(arena, more):
+    """Return the arena, moved into a larger one if so many more records have no place."""
+    used = arena.used[0]
+    if used + more <= arena.records.shape[0]:
+        return arena
     larger = np.empty((2 * (used + more), RECORD), dtype=np.int32)
-    for record in range(used):
-        for column in range(RECORD):
-            larger[record, column] = records[record, column]
-    return larger
+    larger[:used] = arena.records[:used]
+    return Arena(larger, arena.used)
 
 
 @kernel(allocates=True)
-def tidied(records, used, tops, count):
-    """Return the records with room for more, and how many they are: if half the room is gone, only those still needed.
+def tidied(arena, particles):
+    """Return the arena with room for more: if half of it is used, only with those records that are still needed.
 
-    tops: of the configurations under way, renumbered. They share most of what they came of: of the history of particles
-    little is left but one line (Jacob, Murray and Rubenthaler 2015), while all records would take words times particles
-    times the depth of stacks.
+    particles: the items under way, whose tops are renumbered. They share most of what they came of: of the history of
+    particles little is left but one line (Jacob, Murray and Rubenthaler 2015), while all records would take words times
+    particles times the depth of stacks.
     """
-    if used <= records.shape[0] // 2:
-        return records, used
-    numbers = np.zeros(used, np.int64)
+    if arena.used[0] <= arena.records.shape[0] // 2:
+        return arena
+    records, tops, numbers = arena.records, particles.tops, np.zeros(arena.used[0], np.int64)
     numbers[BOTTOM] = numbers[ROOT] = 1
-    for i in range(count):
+    for i in range(particles.used[0]):
         numbers[tops[i]] = 1
-    for record in range(used - 1, ROOT, -1):
+    for record in range(numbers.shape[0] - 1, ROOT, -1):
         if numbers[record] > 0:
             numbers[records[record, BELOW]] = numbers[records[record, PREVIOUS]] = 1
-    kept = 0
-    for record in range(used):
+    arena.used[0] = 0
+    for record in range(numbers.shape[0]):
         if numbers[record] > 0:
-            numbers[record] = kept
-            for column in range(RECORD):
-                records[kept, column] = records[record, column]
+            numbers[record] = new = arena.used[0]
+            records[new] = records[record]
             if record > ROOT:
-                records[kept, BELOW] = numbers[records[record, BELOW]]
-                records[kept, PREVIOUS] = numbers[records[record, PREVIOUS]]
-            kept += 1
-    for i in range(count):
+                records[new, BELOW] = numbers[records[record, BELOW]]
+                records[new, PREVIOUS] = numbers[records[record, PREVIOUS]]
+            arena.used[0] += 1
+    for i in range(particles.used[0]):
         tops[i] = numbers[tops[i]]
-    return grown(records, kept, 2 * kept), kept
+    return with_room(arena, 2 * arena.used[0])

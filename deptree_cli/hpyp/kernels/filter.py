@@ -8,120 +8,111 @@ systematic: positions of equal distance with one random offset, so that every ou
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from deptree_cli.hpyp.kernels.columns import ACTION, BELOW, BOTTOM, INDEX, PREVIOUS, ROOT
-from deptree_cli.hpyp.kernels.configurations import (
-    EACH,
-    NULL_SYMBOL,
-    SHIFT,
-    begin,
-    grown,
-    legal,
-    read_tree,
-    reduce,
-    shift,
-    tidied,
-)
-from deptree_cli.hpyp.kernels.items import drawn, from_logs, new_items, put, resample, systematic_count, total_weight
-from deptree_cli.hpyp.kernels.model import new_workspace, predict_actions, weigh_tags
+from deptree_cli.hpyp.kernels import word_loop
+from deptree_cli.hpyp.kernels.columns import ACTION, BELOW, INDEX, NULL_SYMBOL, PREVIOUS, ROOT, SHIFT
+from deptree_cli.hpyp.kernels.configurations import is_alone, legal, read_tree, reduce, shift
+from deptree_cli.hpyp.kernels.model import new_predictor, predict_actions, predict_tags
+from deptree_cli.hpyp.kernels.particles import draw, normalise, put, resample, systematic_count, total_weight
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.elementary import log, total
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 
 
-@kernel(allocates=True)
-def run_filter(model, words, tags, size, state):
-    """Filter a sentence; return the records, the items at the end of it, how many there are, and the log-evidence.
+class Filter(NamedTuple):
+    """A particle filter; room: the most records that a step adds; state: of random bits.
 
-    words, tags: (n,) symbols; a null tag is not known, and is summed out; size: how many particles. The log-evidence,
-    (n + 1,), is the logarithm of the mean weight of each word given those before, and of the end. The items carry the
-    weights of the end; between words their weights are logarithms.
+    log_evidence: (n + 1,), written: log p(w_i | w_1, ..., w_(i-1)) of each word, and of the end.
     """
-    n = words.shape[0]
-    log_evidence = np.empty(n + 1)
-    workspace = new_workspace(model)
-    records, used = begin(EACH * (n + 1))
-    items, after, waiting = new_items(size), new_items(size), new_items(size)
-    count = put(items, 0, ROOT, size, 0.0)
-    for index in range(1, n + 2):
-        records, used = tidied(records, used, items.tops, count)
-        done = 0
-        for i in range(count):
-            waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])
-            while waits > 0:
-                waits -= 1
-                top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
-                if index > n and records[top, BELOW] == BOTTOM:
-                    done = put(after, done, top, particles, weight)
-                    continue
-                records = grown(records, used, 2 + workspace.tags.shape[0])
-                waits, used, staying, weight = split_actions(
-                    model, records, used, index <= n, workspace, waiting, waits, state
-                )
-                if staying > 0:
-                    word, tag = words[index - 1], tags[index - 1]
-                    done, used = split_tags(
-                        model, records, used, index, word, tag, workspace, top, staying, weight, after, done, state
-                    )
-        log_evidence[index - 1] = from_logs(after, done) + log(total_weight(after, done) / size)
-        items, after = after, items
-        count = done if index > n else resample(items, done, size, state)
-    return records, items, count, log_evidence
+
+    predictor: Any
+    room: Any
+    log_evidence: Any
+    state: Any
 
 
 @kernel(allocates=True)
-def split_actions(model, records, used, words_left, workspace, waiting, waits, state):
-    """Split the last of the waiting items among shift, left-arc and right-arc, each with any label.
+def run_filter(model, words, tags, size, state):
+    """Filter a sentence with so many particles; return the arena, the weighted items at its end, the log-evidence."""
+    stages = words.shape[0] + 1
+    method = Filter(new_predictor(model, words, tags), 2 + model.tags, np.empty(stages), state)
+    arena, particles = word_loop.follow(method, stages, size)
+    return arena, particles, method.log_evidence
 
-    Reductions wait in turn. Returns how many items wait, the number of records, how many particles shift, and the
-    logarithm of their weight, which has lost the share of illegal actions.
+
+@word_loop.step.register(Filter)
+def _step(method, arena, index, item, waiting, shifted):
+    words_left = index < method.log_evidence.shape[0]
+    if not words_left and is_alone(arena, item.top):
+        put(shifted, item.top, item.number, item.weight)
+        return
+    staying, weight = split_actions(method, arena, words_left, item, waiting)
+    if staying > 0:
+        split_tags(method, arena, index, item.top, staying, weight, shifted)
+
+
+@kernel(forceinline=True)
+def split_actions(method, arena, words_left, item, waiting):
+    """Split an item among shift, left-arc and right-arc, each with any label.
+
+    Returns how many particles shift, and the logarithm of their weight, which has lost the share of illegal actions.
     """
-    top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
-    predict_actions(model, records, top, workspace)
-    may_shift, may_left, may_right = legal(records, top, words_left)
-    to_shift = workspace.actions[SHIFT] if may_shift else 0.0
-    to_left = total(workspace.actions[1 : model.labels + 1]) if may_left else 0.0
-    to_right = total(workspace.actions[model.labels + 1 :]) if may_right else 0.0
-    mass = to_shift + to_left + to_right
-    weight += log(mass)
-    offset = uniform(state)
-    staying = systematic_count(to_shift, mass, particles, offset)
-    lefts = systematic_count(to_shift + to_left, mass, particles, offset) - staying
-    rights = particles - staying - lefts
-    if lefts > 0:
-        waits = put(waiting, waits, used, lefts, weight)
-        used = reduce(records, used, top, 1, model.labels)
-    if rights > 0:
-        waits = put(waiting, waits, used, rights, weight)
-        used = reduce(records, used, top, model.labels + 1, model.labels)
-    return waits, used, staying, weight
+    probs, labels = method.predictor.action_probs, method.predictor.model.labels
+    predict_actions(method.predictor, arena, item.top)
+    may_shift, may_left, may_right = legal(arena, item.top, words_left)
+    to_shift = probs[SHIFT] if may_shift else 0.0
+    to_left = total(probs[1 : labels + 1]) if may_left else 0.0
+    to_right = total(probs[labels + 1 :]) if may_right else 0.0
+    mass, offset = to_shift + to_left + to_right, uniform(method.state)
+    weight = item.weight + log(mass)
+    staying = systematic_count(to_shift, mass, item.number, offset)
+    lefts = systematic_count(to_shift + to_left, mass, item.number, offset) - staying
+    for action, number in ((1, lefts), (labels + 1, item.number - staying - lefts)):
+        if number > 0:
+            put(waiting, reduce(arena, item.top, action, labels), number, weight)
+    return staying, weight
+
+
+@kernel(forceinline=True)
+def split_tags(method, arena, index, top, number, weight, shifted):
+    """Shift the next word for so many particles with its tag, or split them among all tags."""
+    predictor = method.predictor
+    first, stop, mass = predict_tags(predictor, arena, top, index)
+    reach, taken, offset = 0.0, 0, uniform(method.state) if predictor.tags[index - 1] == NULL_SYMBOL else 0.0
+    for tag in range(first, stop):
+        reach += predictor.tag_probs[tag]
+        share = systematic_count(reach, mass, number, offset) - taken
+        if share > 0:
+            taken += share
+            put(shifted, shift(arena, top, index, tag, predictor.words[index - 1]), share, weight + log(mass))
+
+
+@word_loop.select.register(Filter)
+def _select(method, index, particles):
+    resample_word(method.log_evidence, method.state, index, particles)
 
 
 @kernel
-def split_tags(model, records, used, index, word, tag, workspace, top, particles, weight, after, done, state):
-    """Shift a word with its tag, or particles split among all; return how many items are done, and records."""
-    first, stop, mass = weigh_tags(model, records, top, tag, word, workspace)
-    reach, taken, offset = 0.0, 0, uniform(state) if tag == NULL_SYMBOL else 0.0
-    for each in range(first, stop):
-        reach += workspace.tags[each]
-        number = systematic_count(reach, mass, particles, offset) - taken
-        if number > 0:
-            taken += number
-            done = put(after, done, used, number, weight + log(mass))
-            used = shift(records, used, top, index, each, word)
-    return done, used
+def resample_word(log_evidence, state, index, particles):
+    """Write the logarithm of the mean weight of particles behind word `index`; resample them but at the end."""
+    size = particles.tops.shape[0]
+    log_evidence[index - 1] = normalise(particles) + log(total_weight(particles) / size)
+    if index < log_evidence.shape[0]:
+        resample(particles, state)
 
 
 @kernel(allocates=True)
-def draw_reading(model, words, size, state):
-    """Filter words without tags; return records, and the last one of a derivation drawn by weight.
+def draw_parse(model, words, size, state):
+    """Filter words without tags; return an arena, and the last record of a derivation drawn by weight.
 
     Labels are in no context, and are all the first.
     """
-    records, items, count, _ = run_filter(model, words, np.zeros_like(words), size, state)
-    return records, drawn(items, count, state)
+    arena, particles, _ = run_filter(model, words, np.zeros_like(words), size, state)
+    return arena, draw(particles, state)
 
 
 @kernel(allocates=True)
@@ -132,29 +123,30 @@ def filter_trees(model, words, tags, size, draws, state):
     (draws,), and their labels (draws, n), from 0; and the log-evidence.
     """
     n = words.shape[0]
-    records, items, count, log_evidence = run_filter(model, words, tags, size, state)
+    arena, particles, log_evidence = run_filter(model, words, tags, size, state)
+    count, mass = particles.used[0], total_weight(particles)
     heads, found_tags, weights = np.empty((count, n), np.int32), np.empty((count, n), np.int32), np.empty(count)
-    total = total_weight(items, count)
     for i in range(count):
-        read_tree(records, items.tops[i], model.labels, heads[i], np.empty(n, np.int32), found_tags[i])
-        weights[i] = items.particles[i] * items.weights[i] / total
-    numbers, deprels, workspace = np.empty(draws, np.int64), np.empty((draws, n), np.int32), new_workspace(model)
+        read_tree(arena, particles.tops[i], model.labels, heads[i], np.empty(n, np.int32), found_tags[i])
+        weights[i] = particles.numbers[i] * particles.weights[i] / mass
+    drawn, deprels = np.empty(draws, np.int64), np.empty((draws, n), np.int32)
+    predictor = new_predictor(model, words, tags)
     for i in range(draws):
-        numbers[i] = draw_categorical(weights, 0, count, 1.0, state)
-        draw_labels(model, records, items.tops[numbers[i]], workspace, state, deprels[i])
-    return heads, found_tags, weights, numbers, deprels, log_evidence
+        drawn[i] = draw_categorical(weights, 0, count, 1.0, state)
+        draw_labels(predictor, arena, particles.tops[drawn[i]], state, deprels[i])
+    return heads, found_tags, weights, drawn, deprels, log_evidence
 
 
 @kernel(allocates=True)
-def draw_labels(model, records, last, workspace, state, deprels):
+def draw_labels(predictor, arena, last, state, deprels):
     """Draw the labels of a derivation given all else: they are in no context, so each is drawn by itself."""
-    at, labels = last, model.labels
-    while at > ROOT:
-        before, action = records[at, PREVIOUS], records[at, ACTION]
+    records, top, labels = arena.records, last, predictor.model.labels
+    while top > ROOT:
+        before, action = records[top, PREVIOUS], records[top, ACTION]
         if action != SHIFT:
-            predict_actions(model, records, before, workspace)
+            predict_actions(predictor, arena, before)
             is_left = action <= labels
-            probs = workspace.actions[1 : labels + 1] if is_left else workspace.actions[labels + 1 :]
+            probs = predictor.action_probs[1 : labels + 1] if is_left else predictor.action_probs[labels + 1 :]
             dependent = records[before, BELOW] if is_left else before
             deprels[records[dependent, INDEX] - 1] = draw_categorical(probs, 0, labels, total(probs), state)
-        at = before
+        top = before

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.hpyp.kernels.columns import BELOW, BOTTOM, ROOT
-from deptree_cli.hpyp.kernels.configurations import ROOT_SYMBOL, SHIFT, begin, read_tree, reduce, shift
-from deptree_cli.hpyp.kernels.model import TAGS, WORDS, context_for, new_workspace, predict_actions
-from deptree_cli.hpyp.kernels.predictions import predict_dishes
+from deptree_cli.hpyp.kernels.columns import BELOW, ROOT, ROOT_SYMBOL, SHIFT
+from deptree_cli.hpyp.kernels.configurations import is_alone, new_arena, read_tree, reduce, shift
+from deptree_cli.hpyp.kernels.model import TAGS, WORDS, new_predictor, predict, predict_actions
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.elementary import total
 from deptree_cli.kernels.flags import kernel
@@ -20,48 +19,41 @@ def generate(model, longest, words_known, state, words, tags, heads, deprels):
     words_known: how many word symbols there are. words, tags, heads, deprels (labels from 0): (longest,) int32. The
     sentence ends when ROOT takes its one dependent. Impossible actions and null symbols are not drawn.
     """
-    workspace = new_workspace(model)
+    predictor = new_predictor(model, words, tags)
     weights = np.empty(words_known)
-    records, used = begin(2 * longest + 3)
-    index = 0
-    while True:
-        top = used - 1
-        second = records[top, BELOW]
-        if top > ROOT and second == BOTTOM:
-            read_tree(records, top, model.labels, heads[:index], deprels[:index], tags[:index])
-            return index
-        predict_actions(model, records, top, workspace)
-        action = draw_action(model, workspace.actions, top == ROOT, records[second, BELOW] == BOTTOM, state)
+    arena, top, index = new_arena(2 * longest + 3), ROOT, 0
+    while top == ROOT or not is_alone(arena, top):
+        predict_actions(predictor, arena, top)
+        action = draw_action(predictor, arena, top, state)
         if action != SHIFT:
-            used = reduce(records, used, top, action, model.labels)
+            top = reduce(arena, top, action, model.labels)
         elif index == longest:
             return 0
         else:
-            tag = draw_symbol(model, TAGS, records, top, 0, workspace, workspace.tags, state)
-            word = 0
+            tag, word = draw_symbol(predictor, TAGS, arena, top, 0, predictor.tag_probs, state), 0
             if model.roots[WORDS] >= 0:
-                word = draw_symbol(model, WORDS, records, top, tag, workspace, weights, state)
+                word = draw_symbol(predictor, WORDS, arena, top, tag, weights, state)
             words[index] = word
             index += 1
-            used = shift(records, used, top, index, tag, word)
+            top = shift(arena, top, index, tag, word)
+    read_tree(arena, top, model.labels, heads[:index], deprels[:index], tags[:index])
+    return index
 
 
 @kernel(allocates=True)
-def draw_action(model, probs, is_alone, is_under_root, state):
+def draw_action(predictor, arena, top, state):
     """Return an action drawn among those that are possible: a word under ROOT is not its head."""
-    if is_alone:
+    probs, second = predictor.action_probs, arena.records[top, BELOW]
+    if top == ROOT:
         return SHIFT
-    if is_under_root:
-        for action in range(1, model.labels + 1):
-            probs[action] = 0.0
+    if is_alone(arena, second):
+        probs[1 : predictor.model.labels + 1] = 0.0
     return draw_categorical(probs, 0, probs.shape[0], total(probs), state)
 
 
 @kernel(allocates=True)
-def draw_symbol(model, process, records, top, tag, workspace, weights, state):
+def draw_symbol(predictor, process, arena, top, tag, weights, state):
     """Return a tag or a word drawn in a configuration; never null, which stands for what is not known."""
-    context = context_for(model, process, records, top, tag, workspace)
-    predict_dishes(model.tables, model.roots[process], context, workspace.path, weights)
-    for symbol in range(ROOT_SYMBOL + 1):
-        weights[symbol] = 0.0
+    predict(predictor, process, arena, top, tag, weights)
+    weights[: ROOT_SYMBOL + 1] = 0.0
     return draw_categorical(weights, 0, weights.shape[0], total(weights), state)

@@ -1,4 +1,4 @@
-"""A generative parser at rest, and what it says of a configuration."""
+"""A generative parser at rest, and what it predicts in a configuration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.hpyp.kernels.configurations import NULL_SYMBOL, ROOT_SYMBOL, context_of
+from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, ROOT_SYMBOL
+from deptree_cli.hpyp.kernels.configurations import context_of
 from deptree_cli.hpyp.kernels.predictions import path_of, predict_below, predict_dish, predict_dishes
 from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS
 from deptree_cli.kernels.flags import kernel
@@ -36,63 +37,76 @@ class Model(NamedTuple):
     tags: Any
 
 
-class Workspace(NamedTuple):
-    """What predicting works in: a context, a path through restaurants, probabilities of all actions and all tags.
+class Predictor(NamedTuple):
+    """A model, the words and tags of a sentence (n,), null for a tag that is not known, and room for predictions.
 
-    best: (TRIED,), tags.
+    context, path: of a configuration; action_probs, tag_probs: (2 labels + 1,) and (tags,); best: (TRIED,), tags.
     """
 
+    model: Any
+    words: Any
+    tags: Any
     context: Any
     path: Any
-    actions: Any
-    tags: Any
+    action_probs: Any
+    tag_probs: Any
     best: Any
 
 
 @kernel(allocates=True)
-def new_workspace(model):
-    """Return a workspace for a model."""
-    context, path = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64)
-    return Workspace(context, path, np.empty(2 * model.labels + 1), np.empty(model.tags), np.empty(TRIED, np.int64))
+def new_predictor(model, words, tags):
+    """Return the predictor of a sentence."""
+    context, path, best = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64), np.empty(TRIED, np.int64)
+    return Predictor(model, words, tags, context, path, np.empty(2 * model.labels + 1), np.empty(model.tags), best)
 
 
-@kernel(allocates=True)
-def context_for(model, process, records, top, next_tag, workspace):
-    """Return the context of a configuration for one of the processes, written into workspace.context."""
-    codes = model.codes[process]
-    context = workspace.context[: codes.shape[0]]
-    context_of(records, top, codes, next_tag, context)
-    return context
+# What hands a whole predictor on is inlined: its arrays are two hundred arguments.
 
 
-@kernel(allocates=True)
-def predict_actions(model, records, top, workspace):
-    """Write the probabilities of all actions into workspace.actions."""
-    context = context_for(model, ACTIONS, records, top, 0, workspace)
-    predict_dishes(model.tables, model.roots[ACTIONS], context, workspace.path, workspace.actions)
+@kernel(forceinline=True)
+def write_context(predictor, process, arena, top, next_tag):
+    """Write the context of a configuration for one of the processes into predictor.context; return its length."""
+    codes = predictor.model.codes[process]
+    context_of(arena, top, codes, next_tag, predictor.context)
+    return codes.shape[0]
 
 
-@kernel(allocates=True)
-def weigh_tags(model, records, top, tag, word, workspace):
-    """Write the probability that a shift brings a tag (null: of each) and, where words are generated, this word.
+@kernel(forceinline=True)
+def predict(predictor, process, arena, top, next_tag, probs):
+    """Write the probabilities of everything that a process may bring next, (dishes,)."""
+    context = predictor.context[: write_context(predictor, process, arena, top, next_tag)]
+    predict_dishes(predictor.model.tables, predictor.model.roots[process], context, predictor.path, probs)
 
-    They are written into workspace.tags, that of null being 0. Returns the first tag and the one behind the last, and
-    their sum. Null and the root's symbol are no tags to predict.
+
+@kernel(forceinline=True)
+def predict_actions(predictor, arena, top):
+    """Write the probabilities of all actions into predictor.action_probs."""
+    predict(predictor, ACTIONS, arena, top, 0, predictor.action_probs)
+
+
+@kernel(forceinline=True)
+def predict_tags(predictor, arena, top, index):
+    """Write the probability that a shift brings word `index` with its tag, or if that is null with each, but for null.
+
+    They are written into predictor.tag_probs, that of null being 0; of a model without words they are those of tags.
+    Returns the first tag and the one behind the last, and their sum.
     """
-    context = context_for(model, TAGS, records, top, 0, workspace)
+    tables, roots, probs = predictor.model.tables, predictor.model.roots, predictor.tag_probs
+    tag, word = predictor.tags[index - 1], predictor.words[index - 1]
     if tag == NULL_SYMBOL:
-        first, stop = ROOT_SYMBOL + 1, model.tags
-        predict_dishes(model.tables, model.roots[TAGS], context, workspace.path, workspace.tags)
+        first, stop = ROOT_SYMBOL + 1, predictor.model.tags
+        predict(predictor, TAGS, arena, top, 0, probs)
     else:
         first, stop = tag, tag + 1
-        workspace.tags[tag] = predict_dish(model.tables, model.roots[TAGS], context, workspace.path, tag)
-    workspace.tags[NULL_SYMBOL] = 0.0
-    root, total = model.roots[WORDS], 0.0
-    everywhere = model.tables.full[model.tables.rows[root] + word] if root >= 0 else 0.0
+        context = predictor.context[: write_context(predictor, TAGS, arena, top, 0)]
+        probs[tag] = predict_dish(tables, roots[TAGS], context, predictor.path, tag)
+    probs[NULL_SYMBOL] = 0.0
+    root, total = roots[WORDS], 0.0
+    everywhere = tables.full[tables.rows[root] + word] if root >= 0 else 0.0
     for each in range(first, stop):
         if root >= 0:
-            context = context_for(model, WORDS, records, top, each, workspace)
-            deepest = path_of(model.tables, root, context, workspace.path)
-            workspace.tags[each] *= predict_below(model.tables, workspace.path, deepest, word, everywhere)
-        total += workspace.tags[each]
+            context = predictor.context[: write_context(predictor, WORDS, arena, top, each)]
+            deepest = path_of(tables, root, context, predictor.path)
+            probs[each] *= predict_below(tables, predictor.path, deepest, word, everywhere)
+        total += probs[each]
     return first, stop, total

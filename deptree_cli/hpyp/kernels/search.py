@@ -6,22 +6,15 @@ right-arc by probability, and after every word in proportion to the weights of d
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from deptree_cli.hpyp.kernels.columns import BELOW, BOTTOM, ROOT
-from deptree_cli.hpyp.kernels.configurations import (
-    EACH,
-    NULL_SYMBOL,
-    SHIFT,
-    begin,
-    grown,
-    legal,
-    reduce,
-    shift,
-    tidied,
-)
-from deptree_cli.hpyp.kernels.items import new_items, put
-from deptree_cli.hpyp.kernels.model import TRIED, new_workspace, predict_actions, weigh_tags
+from deptree_cli.hpyp.kernels import word_loop
+from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, SHIFT
+from deptree_cli.hpyp.kernels.configurations import is_alone, legal, reduce, shift, with_room
+from deptree_cli.hpyp.kernels.model import TRIED, new_predictor, predict_actions, predict_tags
+from deptree_cli.hpyp.kernels.particles import put
 from deptree_cli.kernels.elementary import exp, log
 from deptree_cli.kernels.flags import kernel
 
@@ -30,71 +23,77 @@ from deptree_cli.kernels.flags import kernel
 NEGLIGIBLE = 1e-6
 
 
+class Search(NamedTuple):
+    """A search by particles; room: the most records that a step adds.
+
+    heaviest: (1,), the log-share of the heaviest item behind the next word; negligible: how far others may be below it.
+    """
+
+    predictor: Any
+    room: Any
+    negligible: Any
+    heaviest: Any
+
+
 @kernel(allocates=True)
 def search(model, words, tags, size):
-    """Return records, the last one of the heaviest derivation found with `size` particles, and its log-probability.
+    """Return an arena, the last record of the heaviest derivation found with `size` particles, its log-probability."""
+    predictor = new_predictor(model, words, tags)
+    method = Search(predictor, 2 + TRIED, log(NEGLIGIBLE / size), np.full(1, -np.inf))
+    arena, particles = word_loop.follow(method, words.shape[0], size)
+    return heaviest_completed(predictor, arena, particles)
 
-    words, tags: (n,) symbols; a null tag is not known, and is predicted.
-    """
-    n = words.shape[0]
-    workspace = new_workspace(model)
-    records, used = begin(EACH * (n + 1))
-    items, shifted, waiting = new_items(size), new_items(size), new_items(size)
-    count = put(items, 0, ROOT, size, 0.0)
-    negligible = log(NEGLIGIBLE / size)
-    for index in range(1, n + 1):
-        records, used = tidied(records, used, items.tops, count)
-        total, heaviest = 0, -np.inf
-        for i in range(count):
-            waits = put(waiting, 0, items.tops[i], items.particles[i], items.weights[i])
-            while waits > 0:
-                waits -= 1
-                if share_of(waiting, waits) < heaviest + negligible:
-                    continue
-                records = grown(records, used, 2 + TRIED)
-                before, word, tag = total, words[index - 1], tags[index - 1]
-                waits, total, used = expand(
-                    model, records, used, index, word, tag, workspace, waiting, waits, shifted, total
-                )
-                for new in range(before, total):
-                    heaviest = max(heaviest, share_of(shifted, new))
-        items, shifted = shifted, items
-        count = select(items, total, size)
-    return heaviest_completed(model, records, used, n, items, count, workspace)
+
+@word_loop.step.register(Search)
+def _step(method, arena, index, item, waiting, shifted):
+    if log_share(item.number, item.weight) < method.heaviest[0] + method.negligible:
+        return
+    predictor = method.predictor
+    predict_actions(predictor, arena, item.top)
+    _, may_reduce, _ = legal(arena, item.top, True)
+    staying = np.int64(np.rint(item.number * predictor.action_probs[SHIFT])) if may_reduce else item.number
+    if staying < item.number:
+        reduce_by_best(predictor, arena, item, item.number - staying, waiting)
+    if staying > 0:
+        shift_with_best(method, arena, index, item, staying, shifted)
 
 
 @kernel(forceinline=True)
-def share_of(items, place):
-    """Return the logarithm of an item's particles times its weight, of which `select` gives a share."""
-    return log(items.particles[place]) + items.weights[place]
+def log_share(number, weight):
+    """Return the logarithm of an item's number of particles times their weight, of which `select` gives a share."""
+    return log(number) + weight
 
 
-@kernel
-def expand(model, records, used, index, word, tag, workspace, waiting, waits, shifted, total):
-    """Share out the particles of the last of the waiting items; return how many wait, have shifted, and records."""
-    top, particles, weight = waiting.tops[waits], waiting.particles[waits], waiting.weights[waits]
-    predict_actions(model, records, top, workspace)
-    _, may_left, _ = legal(records, top, True)
-    staying = np.int64(np.rint(particles * workspace.actions[SHIFT])) if may_left else particles
-    if staying < particles:
-        left, left_mass = best_of(workspace.actions, 1, model.labels + 1)
-        right, right_mass = best_of(workspace.actions, model.labels + 1, 2 * model.labels + 1)
-        going = particles - staying
-        to_left = np.int64(np.rint(going * left_mass / (left_mass + right_mass)))
-        if to_left > 0:
-            waits = put(waiting, waits, used, to_left, weight + log(workspace.actions[left]))
-            used = reduce(records, used, top, left, model.labels)
-        if going > to_left:
-            waits = put(waiting, waits, used, going - to_left, weight + log(workspace.actions[right]))
-            used = reduce(records, used, top, right, model.labels)
-    if staying > 0:
-        weight += log(workspace.actions[SHIFT])
-        first, stop, _ = weigh_tags(model, records, top, tag, word, workspace)
-        best_tags(workspace.tags, first, stop, workspace.best)
-        total, used = share_among_tags(
-            records, used, index, word, workspace.tags, workspace.best, top, staying, weight, shifted, total
-        )
-    return waits, total, used
+@kernel(forceinline=True)
+def reduce_by_best(predictor, arena, item, number, waiting):
+    """Share out so many of an item's particles between its best left-arc and its best right-arc."""
+    probs, labels = predictor.action_probs, predictor.model.labels
+    left, left_mass = best_of(probs, 1, labels + 1)
+    right, right_mass = best_of(probs, labels + 1, 2 * labels + 1)
+    lefts = np.int64(np.rint(number * left_mass / (left_mass + right_mass)))
+    for action, going in ((left, lefts), (right, number - lefts)):
+        if going > 0:
+            put(waiting, reduce(arena, item.top, action, labels), going, item.weight + log(probs[action]))
+
+
+@kernel(forceinline=True)
+def shift_with_best(method, arena, index, item, number, shifted):
+    """Shift the next word for so many of an item's particles, shared out among its best tags by probability."""
+    predictor, probs, best = method.predictor, method.predictor.tag_probs, method.predictor.best
+    weight = item.weight + log(predictor.action_probs[SHIFT])
+    first, stop, _ = predict_tags(predictor, arena, item.top, index)
+    best_tags(probs, first, stop, best)
+    mass, reach, taken = 0.0, 0.0, 0
+    for tag in best:
+        mass += probs[tag]
+    for tag in best:
+        reach += probs[tag]
+        share = min(np.int64(np.ceil(number * reach / mass)), number) - taken  # rounded in favour of the better
+        if share > 0:
+            taken += share
+            after = weight + log(probs[tag])
+            put(shifted, shift(arena, item.top, index, tag, predictor.words[index - 1]), share, after)
+            method.heaviest[0] = max(method.heaviest[0], log_share(share, after))
 
 
 @kernel
@@ -106,25 +105,6 @@ def best_of(probs, start, stop):
         if probs[i] > probs[best]:
             best = i
     return best, total
-
-
-@kernel
-def share_among_tags(records, used, index, word, weights, best, top, particles, weight, shifted, total):
-    """Shift a word with each of its best tags, particles shared in proportion; return how many shifted, and records."""
-    mass = 0.0
-    for tag in best:
-        mass += weights[tag]
-    reach, taken = 0.0, 0
-    for tag in best:
-        reach += weights[tag]
-        number = min(np.int64(np.ceil(particles * reach / mass)), particles) - taken  # rounded in favour of the better
-        taken += number
-        if number > 0:
-            total = put(shifted, total, used, number, weight + log(weights[tag]))
-            used = shift(records, used, top, index, tag, word)
-        if taken == particles:
-            break
-    return total, used
 
 
 @kernel
@@ -141,51 +121,58 @@ def best_tags(weights, first, stop, best):
             best[place] = tag
 
 
-@kernel
-def select(items, count, size):
-    """Share out `size` particles in proportion to particles and weights, rounded down; return how many items have some.
+@word_loop.select.register(Search)
+def _select(method, index, particles):
+    method.heaviest[0] = -np.inf
+    share_out(particles)
 
-    Where all would be left without one the heaviest item goes on.
-    """
-    tops, particles, weights = items.tops, items.particles, items.weights
-    heaviest = 0
-    for i in range(count):
+
+@kernel
+def share_out(particles):
+    """Share out all particles by weight, rounded down; if no item would have any, the heaviest has all of them."""
+    tops, numbers, weights = particles.tops, particles.numbers, particles.weights
+    items, size, heaviest = particles.used[0], tops.shape[0], 0
+    for i in range(items):
         if weights[i] > weights[heaviest]:
             heaviest = i
-    highest, total = weights[heaviest], 0.0
-    for i in range(count):
-        total += particles[i] * exp(weights[i] - highest)
-    best = tops[heaviest]
-    kept = 0
-    for i in range(count):
-        share = np.int64(size * (particles[i] * exp(weights[i] - highest) / total))
+    best, highest, total = tops[heaviest], weights[heaviest], 0.0
+    for i in range(items):
+        total += numbers[i] * exp(weights[i] - highest)
+    particles.used[0] = 0
+    for i in range(items):
+        share = np.int64(size * (numbers[i] * exp(weights[i] - highest) / total))
         if share > 0:
-            kept = put(items, kept, tops[i], share, weights[i])
-    return kept if kept > 0 else put(items, 0, best, size, highest)
-
-
-@kernel
-def complete(model, records, used, top, weight, best_weight, workspace):
-    """Take the best legal action until ROOT is alone, when no words are left; return the last record, its weight.
-
-    Weights only fall: once it is not above the best weight so far the rest is left out.
-    """
-    while records[top, BELOW] != BOTTOM and weight > best_weight:
-        predict_actions(model, records, top, workspace)
-        _, may_left, _ = legal(records, top, False)
-        action, _ = best_of(workspace.actions, 1 if may_left else model.labels + 1, 2 * model.labels + 1)
-        weight += log(workspace.actions[action])
-        top, used = used, reduce(records, used, top, action, model.labels)
-    return top, weight, used
+            put(particles, tops[i], share, weights[i])
+    if particles.used[0] == 0:
+        put(particles, best, size, highest)
 
 
 @kernel(allocates=True)
-def heaviest_completed(model, records, used, n, items, count, workspace):
-    """`complete` items when all n words are shifted; return records, the last one of the heaviest, its weight."""
+def heaviest_completed(predictor, arena, particles):
+    """Complete items when all words are shifted; return the arena, the last record of the heaviest, its weight."""
     best, best_weight = 0, -np.inf
-    for i in range(count):
-        records = grown(records, used, n)
-        top, weight, last = complete(model, records, used, items.tops[i], items.weights[i], best_weight, workspace)
+    for i in range(particles.used[0]):
+        arena = with_room(arena, predictor.words.shape[0])
+        before = arena.used[0]
+        top, weight = complete(predictor, arena, particles.tops[i], particles.weights[i], best_weight)
         if weight > best_weight:
-            best, best_weight, used = top, weight, last
-    return records, best, best_weight
+            best, best_weight = top, weight
+        else:
+            arena.used[0] = before
+    return arena, best, best_weight
+
+
+@kernel
+def complete(predictor, arena, top, weight, lowest):
+    """Take the best legal action until ROOT is alone; return the last record and its weight.
+
+    Weights only fall: once it is not above `lowest` the rest is left out.
+    """
+    probs, labels = predictor.action_probs, predictor.model.labels
+    while weight > lowest and not is_alone(arena, top):
+        predict_actions(predictor, arena, top)
+        _, may_left, _ = legal(arena, top, False)
+        action, _ = best_of(probs, 1 if may_left else labels + 1, 2 * labels + 1)
+        weight += log(probs[action])
+        top = reduce(arena, top, action, labels)
+    return top, weight

@@ -48,8 +48,8 @@ class Accuracy:
     @classmethod
     def of(cls, gold: Annotated, heads: Heads, deprels: Sequence[str], tags: Sequence[str]) -> Accuracy:
         """The counts of one sentence from its n heads, labels and tags; no tags where they are not compared."""
-        known = gold.heads != NO_HEAD
-        counted = np.stack([known, known & [universal(label) != PUNCTUATION for label in gold.deprels]])
+        observed = gold.heads != NO_HEAD
+        counted = np.stack([observed, observed & [universal(label) != PUNCTUATION for label in gold.deprels]])
         right_head = heads == gold.heads
         right_label = right_head & [label == own for label, own in zip(deprels, gold.deprels, strict=True)]
         labelled = [label != UNKNOWN for label in gold.deprels]

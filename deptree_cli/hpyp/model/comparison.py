@@ -36,20 +36,20 @@ class Names(NamedTuple):
     """The labels or tags of a tree's n words, and all that there are; both empty where there are none."""
 
     of_words: Sequence[str] = ()
-    known: Sequence[str] = ()
+    vocabulary: Sequence[str] = ()
 
     def without(self, symbols: Sequence[str]) -> list[str]:
-        """Return those symbols that are not known, if any are."""
-        return [symbol for symbol in symbols if self.known and symbol not in (UNKNOWN, *self.known)]
+        """Return those symbols that are not in the vocabulary, if there is one."""
+        return [symbol for symbol in symbols if self.vocabulary and symbol not in (UNKNOWN, *self.vocabulary)]
 
 
 def compare(gold: Annotated, heads: Heads, labels: Names, tags: Names, marginals: Float | None) -> Compared:
-    """Compare a tree of n heads, labels and tags with the gold one; marginals (n+1, n+1) tell heads' probabilities."""
-    known = gold.heads != NO_HEAD
-    probs = np.empty(0) if marginals is None else marginals[heads, np.arange(1, len(heads) + 1)][known]
+    """Compare a tree of n heads, labels and tags with the gold one; marginals: of arcs, (n+1, n+1)."""
+    observed = gold.heads != NO_HEAD
+    probs = np.empty(0) if marginals is None else marginals[heads, np.arange(1, len(heads) + 1)][observed]
     unseen = {"labels": labels.without(gold.deprels), "tags": tags.without(gold.tags)}
     accuracy = Accuracy.of(gold, heads, labels.of_words, tags.of_words)
-    return Compared(accuracy, probs, (heads == gold.heads)[known], unseen)
+    return Compared(accuracy, probs, (heads == gold.heads)[observed], unseen)
 
 
 @dataclass

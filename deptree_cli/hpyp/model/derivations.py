@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Heads, Int
-from deptree_cli.hpyp.kernels.latent import are_derivations, resample_derivations
+from deptree_cli.hpyp.kernels.latent import Grammar, Treebank, are_derivations, resample_derivations
 from deptree_cli.hpyp.kernels.oracle import derive_all, new_contexts, record_all_events
 from deptree_cli.hpyp.model.corpus import Corpus
 from deptree_cli.hpyp.model.process import Events32, Paths, Process
@@ -41,8 +41,7 @@ class Derivations:
     def _static(self) -> Heads:
         corpus = self._corpus
         actions = np.empty(2 * len(corpus.words), dtype=np.int32)
-        derived = np.empty(corpus.size, dtype=np.bool_)
-        derive_all(corpus.cuts, corpus.heads, corpus.deprels, len(self._symbols.labels), actions, derived)
+        derive_all(corpus.cuts, corpus.heads, corpus.deprels, len(self._symbols.labels), actions)
         return actions
 
     def events(self) -> list[tuple[Events32, Heads]]:
@@ -59,15 +58,15 @@ class Derivations:
         Args:
             paths: of the events of each process, overwritten.
         """
-        corpus, codes, labels = self._corpus, self._symbols.codes, len(self._symbols.labels)
-        treebank = corpus.words, corpus.tags, corpus.heads, corpus.deprels
+        corpus, symbols = self._corpus, self._symbols
+        treebank = Treebank(corpus.words, corpus.tags, corpus.heads, corpus.deprels)
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
-        where, done = (self.cuts, treebank, all_paths, order), 0
+        where, done = (treebank, self.cuts, all_paths, order), 0
         while done < len(order):
             restaurants = tuple(process.restaurants for process in [*processes, *processes[:missing]])
-            grammar = restaurants, len(processes), codes, labels
-            done = resample_derivations(*grammar, *where, done, PARTICLES, self.actions, state)
+            grammar = Grammar(restaurants, symbols.codes, len(symbols.labels))
+            done = resample_derivations(grammar, *where, done, PARTICLES, self.actions, state)
             if done < len(order):
                 events = 2 * int(corpus.cuts[order[done] + 1] - corpus.cuts[order[done]])
                 for process in processes:

@@ -15,15 +15,15 @@ from deptree_cli.kernels.text.columns import NO_HEAD
 Sentence = Annotated | tuple[Sequence[str], Sequence[str]] | Sequence[str]
 
 
-def as_annotated(sentence: Sentence, known: Container[str] | None) -> Annotated:
+def as_annotated(sentence: Sentence, tagset: Container[str] | None) -> Annotated:
     """The sentence to be parsed; one that is given as words is called 1.
 
     Args:
-        known: the tags that the parser knows; None if tags are predicted. Some may be missing or of another kind: a
+        tagset: the tags that the parser knows; None if tags are predicted. Some may be missing or of another kind: a
             warning names these.
 
     Raises:
-        DeptreeError: it is nothing of what it may be, or none of its tags is known.
+        DeptreeError: it has another form, or none of its tags is known.
     """
     if isinstance(sentence, str):
         raise DeptreeError("the sentence is a string", "Give a list of words, or a pair of words and tags")
@@ -31,15 +31,15 @@ def as_annotated(sentence: Sentence, known: Container[str] | None) -> Annotated:
         forms, tags = _words_and_tags(sentence)
         unknown = (UNKNOWN,) * len(forms)
         sentence = Annotated("1", "", forms, tags or unknown, np.full(len(forms), NO_HEAD, dtype=np.int32), unknown)
-    if known is not None:
-        _check_tags(sentence, known)
+    if tagset is not None:
+        _check_tags(sentence, tagset)
     return sentence
 
 
-def _check_tags(sentence: Annotated, known: Container[str]) -> None:
-    unseen = sorted({tag for tag in sentence.tags if tag not in known} - {UNKNOWN})
+def _check_tags(sentence: Annotated, tagset: Container[str]) -> None:
+    unseen = sorted({tag for tag in sentence.tags if tag not in tagset} - {UNKNOWN})
     names = ", ".join(unseen)
-    if not any(tag in known for tag in sentence.tags):
+    if not any(tag in tagset for tag in sentence.tags):
         problem = f"the parser knows none of the tags {names}" if unseen else "no word has a tag"
         remedy = "Use the tag set that it was trained on, or predict the tags"
         raise DeptreeError(problem, remedy, place=sentence.place, sent_id=sentence.sent_id)

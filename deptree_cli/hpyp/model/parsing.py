@@ -15,7 +15,7 @@ from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import MOST_WORDS, PARTICLES
 from deptree_cli.hpyp.model.trained import Trained
 
-# Evidence and surprisal are told in bits.
+# Evidence and surprisal are in bits.
 BIT = np.log(2.0)
 
 
@@ -38,7 +38,7 @@ class Parse:
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """What a particle filter knows of a sentence: an approximation, the better the more particles it had.
+    """Weighted trees of a sentence and its evidence, by a particle filter: an approximation.
 
     Attributes:
         heads, tags: of its m weighted trees, (m, n) int32, tags by number. Trees may be equal.
@@ -107,10 +107,10 @@ def _parse(trained: Trained, sentence: Annotated, particles: int, predicts_tags:
 
     words, tags = _numbers(trained, sentence, predicts_tags)
     find, size = (beam_search, beam) if beam else (search, particles)
-    records, last, log_prob = find(trained.model, words, tags, size)
+    arena, last, log_prob = find(trained.model, words, tags, size)
     heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
     symbols = trained.symbols
-    read_tree(records, last, len(symbols.labels), heads, deprels, found_tags)
+    read_tree(arena, last, len(symbols.labels), heads, deprels, found_tags)
     return Parse(
         heads,
         tuple(symbols.labels[label] for label in deprels.tolist()),
@@ -151,7 +151,7 @@ def filtered(
 
 
 def _averaged(found: Sequence[Filtered], chosen: Int) -> Filtered:
-    """What several filters know together, each with the same share.
+    """The trees and the evidence of several filters, each with the same share.
 
     Args:
         chosen: (k,), by number, the filter whose i-th draw becomes the i-th.

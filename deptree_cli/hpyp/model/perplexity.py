@@ -10,12 +10,12 @@ from typing import Any, get_args
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
+from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
 from deptree_cli.hpyp.model.evidence import evidence
 from deptree_cli.hpyp.model.joint import Joint, Unscored, joint
 from deptree_cli.hpyp.model.trained import Trained
-from deptree_cli.hpyp.model.vocabulary import NULL
 
 # A perplexity is finite as long as a float holds it.
 MOST_BITS = 1000.0
@@ -54,7 +54,7 @@ def score(
     vocabulary = trained.symbols.lexicon.vocabulary
     return Scored(
         sentence.n,
-        sum(vocabulary.id(form) == NULL for form in sentence.forms) if trained.symbols.is_lexicalised else 0,
+        sum(vocabulary.id(form) == NULL_SYMBOL for form in sentence.forms) if trained.symbols.is_lexicalised else 0,
         -float(found.log2[-1]),
         None if found.error is None else found.error**2,
         None if predicts_tags else joint(trained, sentence),
@@ -90,8 +90,8 @@ class Perplexity:
         self.classed += scored.classed
         self.bits += scored.bits
         self.unseen_labels.update(scored.unseen_labels)
-        known = self.square_error is not None and scored.square_error is not None
-        self.square_error = (self.square_error or 0.0) + (scored.square_error or 0.0) if known else None
+        has_error = self.square_error is not None and scored.square_error is not None
+        self.square_error = (self.square_error or 0.0) + (scored.square_error or 0.0) if has_error else None
         if isinstance(scored.joint, Joint):
             self.counts.update(trees=1, lifted=int(scored.joint.lifted))
             self.in_trees += scored.words

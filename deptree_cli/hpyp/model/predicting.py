@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Bool, Float, Int
-from deptree_cli.hpyp.kernels.configurations import ROOT_SYMBOL
+from deptree_cli.hpyp.kernels.columns import ROOT_SYMBOL
 from deptree_cli.hpyp.kernels.predictions import Predictions, write_out
 from deptree_cli.hpyp.kernels.restaurants import NONE
 from deptree_cli.hpyp.model.snapshot import Snapshot, keys_of

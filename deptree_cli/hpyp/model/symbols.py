@@ -74,8 +74,7 @@ class Symbols:
 
     def unseen_labels(self, sentence: Annotated) -> tuple[str, ...]:
         """The labels of a sentence that were never seen, as often as they are there; a missing one is none."""
-        known = self.label_numbers
-        return tuple(label for label in sentence.deprels if label != UNKNOWN and label not in known)
+        return tuple(label for label in sentence.deprels if label not in (UNKNOWN, *self.labels))
 
     @cached_property
     def label_numbers(self) -> dict[str, int]:

@@ -67,7 +67,7 @@ class Progress(Settings):
 
 
 @dataclass(frozen=True, eq=False)
-class Readings:
+class SampledParses:
     """Tags (words,) and actions (2 words,) int32 that were found for a text without trees, sentences end to end."""
 
     tags: Heads
@@ -91,7 +91,7 @@ class Trained:
         processes: of actions and tags and, if words are generated, of words.
         progress: how it was trained.
         derivations: (2 words,) int32, the actions of all trees of the treebank, where they are sampled.
-        readings: by which the words of text without trees are seated, where there is any.
+        parses: by which the words of text without trees are seated, where there is any.
         earlier: states of the sampler before the last one, over which parses and surprisals are averaged too.
     """
 
@@ -99,7 +99,7 @@ class Trained:
     processes: tuple[Snapshot, ...]
     progress: Progress
     derivations: Heads | None = None
-    readings: Readings | None = None
+    parses: SampledParses | None = None
     earlier: tuple[State, ...] = ()
 
     @cached_property

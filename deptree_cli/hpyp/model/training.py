@@ -87,8 +87,8 @@ class Training:
         self._paths = [process.index(*each) for process, each in zip(processes, events, strict=True)]
         self._reader = None
         if self._text is not None:
-            readings = trained.readings if trained else None
-            self._reader = Reader(self.symbols, self._text, processes[WORDS], readings)
+            parses = trained.parses if trained else None
+            self._reader = Reader(self.symbols, self._text, processes[WORDS], parses)
         if trained is not None and trained.progress.iterations:
             seated: list[Sequence[Paths]] = [[each] for each in self._paths]
             if self._reader and self._reader.paths:
@@ -161,5 +161,5 @@ class Training:
     def trained(self) -> Trained:
         """The parser as it is now."""
         derivations = self._derivations.actions.copy() if self.progress.oracle == SAMPLED else None
-        readings = self._reader.readings if self._reader else None
-        return Trained(self.symbols, self._at_rest(), self.progress, derivations, readings, self._earlier)
+        parses = self._reader.parses if self._reader else None
+        return Trained(self.symbols, self._at_rest(), self.progress, derivations, parses, self._earlier)

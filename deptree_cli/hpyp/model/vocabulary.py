@@ -10,11 +10,11 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads
+from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, ROOT_SYMBOL
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.word_classes import word_class
 
-# The numbers of what is missing or was never seen, and of the root node, which stands before the first word.
-NULL, ROOT = 0, 1
+# The symbols of numbers `NULL_SYMBOL` and `ROOT_SYMBOL`.
 _RESERVED = ("", "<s>")
 
 # Distinct words whose numbers are remembered: an endless text must not fill the memory.
@@ -27,7 +27,7 @@ class Vocabulary:
 
     Attributes:
         symbols: those of numbers 2, 3, ..., in the order in which they first appeared; without the two that every
-            vocabulary has, `NULL` and `ROOT`.
+            vocabulary has, null and the root node.
 
     Raises:
         ValueError: a symbol is there twice.
@@ -46,15 +46,15 @@ class Vocabulary:
 
     @property
     def size(self) -> int:
-        """How many numbers there are, `NULL` and `ROOT` included."""
+        """How many numbers there are, those of null and the root included."""
         return len(self.symbols) + len(_RESERVED)
 
     def id(self, symbol: str) -> int:
-        """The number of a symbol, `NULL` if it was never seen. A word that is spelled ``<s>`` is not the root node."""
-        return self._numbers.get(symbol, NULL)
+        """The number of a symbol, `NULL_SYMBOL` if it was never seen. The word ``<s>`` is not the root node."""
+        return self._numbers.get(symbol, NULL_SYMBOL)
 
     def symbol(self, number: int) -> str:
-        """The symbol of a number; ``<s>`` for the root node, empty for `NULL`.
+        """The symbol of a number; ``<s>`` for the root node, empty for `NULL_SYMBOL`.
 
         Raises:
             IndexError: there is no such number.
@@ -104,8 +104,8 @@ class Lexicon:
         return cls(Vocabulary.of(classed))
 
     def ids(self, forms: Sequence[str]) -> Heads:
-        """The numbers of n words in order, `ROOT` in front of them; int32, (n+1,)."""
-        return np.array([ROOT, *map(self._first_id, forms[:1]), *map(self._later_id, forms[1:])], dtype=np.int32)
+        """The numbers of n words in order, `ROOT_SYMBOL` in front of them; int32, (n+1,)."""
+        return np.array([ROOT_SYMBOL, *map(self._first_id, forms[:1]), *map(self._later_id, forms[1:])], dtype=np.int32)
 
     def class_of(self, form: str, is_first: bool) -> str | None:
         """The class as which a word counts, whether or not the vocabulary has it; None for a word that it has."""

@@ -49,14 +49,14 @@ class Targets:
 
 @dataclass(frozen=True)
 class Talk:
-    """What is told on stderr: nothing but errors, or also the signature in any case."""
+    """What is written to stderr: nothing but errors, or also the signature in any case."""
 
     quiet: bool
     verbose: bool
 
 
 def run_training(
-    training: Training, targets: Targets, path: str, made_by: Callable[[Progress], str], told: Talk
+    training: Training, targets: Targets, path: str, made_by: Callable[[Progress], str], verbosity: Talk
 ) -> None:
     """Train up to the targets; write the model under a path after every iteration and pass, at the end compressed.
 
@@ -65,7 +65,7 @@ def run_training(
     """
     from deptree_cli.hpyp.files.model_file import write_model
 
-    kept = Checkpoint(path, training.progress, told.quiet)
+    kept = Checkpoint(path, training.progress, verbosity.quiet)
     steps = _steps(training, targets)
     source: Counted[str] = Counted(
         (),
@@ -74,16 +74,16 @@ def run_training(
         note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
     )
     with undone_at_once(kept.tell):
-        for line in progress(steps, source, output=path, quiet=told.quiet):
+        for line in progress(steps, source, output=path, quiet=verbosity.quiet):
             kept.about_to_hold(training.progress)
             write_model(path, training.trained(), made_by(training.progress), compressed=False)
             kept.steps += 1
-            if not (told.quiet or sys.stderr.isatty()):
+            if not (verbosity.quiet or sys.stderr.isatty()):
                 talk(line)
         write_model(path, training.trained(), made_by(training.progress))
-    if not told.quiet:
+    if not verbosity.quiet:
         signature = made_by(training.progress)
-        if told.verbose or says_more(signature):
+        if verbosity.verbose or says_more(signature):
             talk(signature)
         talk(_summary(training, path))
 
@@ -93,15 +93,15 @@ def _left(done: Progress, targets: Targets) -> int:
 
 
 def _steps(training: Training, targets: Targets) -> Iterator[str]:
-    """Train; after every step what there is to tell of it."""
+    """Train; yield a line about every step."""
     for number in range(training.progress.iterations + 1, targets.iterations + 1):
         start = monotonic()
-        told = f"iteration {number} of {targets.iterations}: log-likelihood {training.iterate(targets.kept):.1f}"
-        yield f"{told}, {monotonic() - start:.1f} s"
+        line = f"iteration {number} of {targets.iterations}: log-likelihood {training.iterate(targets.kept):.1f}"
+        yield f"{line}, {monotonic() - start:.1f} s"
     for number in range(training.progress.passes + 1, targets.passes + 1):
         start = monotonic()
-        told = f"pass {number} of {targets.passes}: log-likelihood of its words {training.read():.1f}"
-        yield f"{told}, {monotonic() - start:.1f} s"
+        line = f"pass {number} of {targets.passes}: log-likelihood of its words {training.read():.1f}"
+        yield f"{line}, {monotonic() - start:.1f} s"
 
 
 def _summary(training: Training, path: str) -> str:

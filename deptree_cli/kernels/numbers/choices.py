@@ -11,10 +11,10 @@ from numba.extending import overload
 from deptree_cli.kernels.within import WITHIN
 
 
-def compile_choice(choice: Any, body: Any) -> None:
+def compile_choice(choice: Any, body: Any, options: dict[str, Any]) -> None:
     """Have calls of an operation compiled as calls of the body for the type of their first argument."""
 
-    @overload(choice, jit_options=WITHIN)
+    @overload(choice, jit_options=WITHIN | options)
     @wraps(body)
     def body_for(*kinds: Any) -> Any:
         return choice.dispatch(class_of(kinds[0]))

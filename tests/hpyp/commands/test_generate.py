@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from deptree_cli.hpyp.files.treebank import read_treebank
@@ -73,16 +71,3 @@ def test_the_library_draws_the_same(drawn, parser) -> None:
 def test_short_sentences(drawn) -> None:
     rows = drawn("-k", 30, "--longest", 4, "--format", "jsonl").rows
     assert max(len(row["heads"]) for row in rows) == 4
-
-
-def test_a_fresh_seed_is_shown(done, model) -> None:
-    ran = done("hpyp", "generate", model)
-    seed = re.findall(r"\|seed:(\d+)\|", ran.signature)[0]
-    assert done("hpyp", "generate", model, "--seed", seed).out == ran.out
-
-
-def test_no_model(deptree, put) -> None:
-    put("sentences.conllu", "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n")
-    for name in ("sentences.conllu", "missing.npz"):
-        ran = deptree("hpyp", "generate", name)
-        assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp import Parser
-from deptree_cli.hpyp.model.parsing import filtered, parse
+from deptree_cli.hpyp.model.parsing import parse
 from tests.hpyp.commands.texts import RAW, blocks_of
 
 FEW = ("--particles", 20)
@@ -36,8 +35,7 @@ def test_best_trees(parsed, parser: Parser, sentences, tmp_path, tags: str, beam
     blank = without_tags if predicts else without_trees
     assert blank(out) == blank(RAW.read_bytes())
     for block, row, sentence in zip(blocks_of(out), rows, sentences, strict=True):
-        trained = parser.trained
-        best = parse(trained, sentence, 50, predicts, beam)
+        best = parse(parser.trained, sentence, 50, predicts, 3) if beam else parser.parse(sentence, 50, predicts)
         assert block.heads == row["heads"] == best.heads.tolist()
         assert tuple(block.deprels) == tuple(row["deprels"]) == best.deprels
         assert tuple(block.column("upos")) == best.tags
@@ -67,8 +65,7 @@ def test_drawn_trees(parsed, parser: Parser, sentences, tmp_path, tags: str) -> 
     tag = parser.trained.symbols.tags.symbol
     for number, (block, row) in enumerate(zip(blocks, rows, strict=True)):
         sentence, rank = sentences[number // 3], number % 3
-        rng = sentence_stream(5, sentence.sent_id)
-        found = filtered(parser.trained, sentence, rng, 50, predicts, 3)
+        found = parser.filter(sentence, 5, 50, predicts, 3)
         assert block.heads == row["heads"] == found.heads[found.drawn[rank]].tolist()
         assert block.deprels == row["deprels"]
         drawn = [tag(each) for each in found.tags[found.drawn[rank]].tolist()]

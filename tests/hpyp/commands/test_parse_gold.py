@@ -7,9 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp import Parser
-from deptree_cli.hpyp.model.parsing import filtered, parse
 from deptree_cli.io.conllu.blocks import Block
 from tests.hpyp.commands.texts import GOLD, blocks_of
 
@@ -58,8 +56,8 @@ def test_calibration_of_the_filter(parsed, parser: Parser, sentences, tmp_path) 
     assert picture.read_bytes().startswith(b"<?xml")
     probs = []
     for sentence in sentences:
-        mu = filtered(parser.trained, sentence, sentence_stream(2, sentence.sent_id), 50).marginals
-        heads = parse(parser.trained, sentence, 50).heads
+        mu = parser.filter(sentence, 2, 50).marginals
+        heads = parser.parse(sentence, 50).heads
         probs += mu[heads, np.arange(1, sentence.n + 1)].tolist()
     assert row["calibration"]["expected_attachment"] == pytest.approx(np.mean(probs))
     assert row["calibration"]["attachment"] == row["uas"]

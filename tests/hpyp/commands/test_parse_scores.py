@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp import Parser
 from deptree_cli.hpyp.files.treebank import read_treebank
-from deptree_cli.hpyp.model.parsing import filtered
 from deptree_cli.io.scores.containers import CONTAINERS
 from tests.hpyp.commands.texts import RAW
 
@@ -24,7 +22,9 @@ def test_scores_are_read_without_a_word_on_their_layout(done, model, tmp_path, m
     sentences = list(read_treebank([str(RAW)], "upos"))
     assert len(rows) == len(sentences)
     for sentence in sentences:
-        mu = filtered(parser.trained, sentence, sentence_stream(3, sentence.sent_id), 50).marginals
+        mu = parser.filter(sentence, 3, 50).marginals
+        trees = parser.scores(sentence, 3, particles=50)
+        np.testing.assert_allclose(rows[sentence.sent_id]["marginals"], trees.marginals(), atol=1e-9)
         off = 0.5 * np.abs(np.array(rows[sentence.sent_id]["marginals"]) - mu)[:, 1:].sum(axis=0)
         assert off.max() < 0.0111
         assert off.max() > 0
@@ -37,7 +37,7 @@ def test_scores_as_logarithms(done, model, tmp_path, monkeypatch) -> None:
     parser = Parser.load(model)
     with np.load("s.npz") as scores:
         for sentence in read_treebank([str(RAW)], "upos"):
-            mu = filtered(parser.trained, sentence, sentence_stream(3, sentence.sent_id), 50).marginals
+            mu = parser.filter(sentence, 3, 50).marginals
             assert np.exp(scores[sentence.sent_id]) == pytest.approx(mu)
 
 

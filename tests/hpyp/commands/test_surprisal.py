@@ -93,10 +93,12 @@ def test_the_signature(measured) -> None:
     assert first.startswith("# generator = deptree|hpyp surprisal|tags:predict|particles:50|filters:2|seed:3|v:")
 
 
-def test_a_fresh_seed_is_shown(done, model) -> None:
-    ran = done("hpyp", "surprisal", model, RAW, "--particles", 5)
+@pytest.mark.parametrize("args", [("surprisal", RAW, "--particles", 5), ("parse", RAW, "-k", 1), ("generate",)])
+def test_a_fresh_seed_is_shown(done, model, args) -> None:
+    command, *others = args
+    ran = done("hpyp", command, model, *others)
     seed = re.findall(r"\|seed:(\d+)\|", ran.signature)[0]
-    assert done("hpyp", "surprisal", model, RAW, "--particles", 5, "--seed", seed).out == ran.out
+    assert done("hpyp", command, model, *others, "--seed", seed).out == ran.out
 
 
 def test_again_with_other_numbers(measured, done, model, put) -> None:

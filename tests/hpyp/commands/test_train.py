@@ -7,9 +7,12 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from deptree_cli.hpyp import Parser
 from deptree_cli.hpyp.files.model_file import read_model
+from tests.hpyp.commands.texts import RAW
 
 SENTENCE = "# sent_id = s-{0}\n1\tA{0}\t_\tX\tY\t_\t2\tdet\t_\t_\n2\tb\t_\tN\tM\t_\t0\troot\t_\t_\n\n"
 CYCLE = "# sent_id = bad\n1\ta\t_\tX\tY\t_\t2\tdet\t_\t_\n2\tb\t_\tN\tM\t_\t1\troot\t_\t_\n\n"
@@ -44,6 +47,15 @@ def test_what_it_says(done, treebank_file: Path, put) -> None:
         f"m.npz: {size / 1e3:.0f} kB"
     ]
     assert done("hpyp", "train", treebank_file, "-m", "m.npz", "--iterations", 1, "--seed", 7, "-q").err == ""
+
+
+def test_the_library_trains_the_same_parser(done, put, parser, treebank_file) -> None:
+    put("empty", "")
+    done("hpyp", "train", treebank_file, "-m", "model.npz", "--iterations", 4, "--seed", 1, "-q")
+    trained = Parser.load("model.npz")
+    assert trained.trained.progress == parser.trained.progress
+    for sentence in parser.read(RAW):
+        np.testing.assert_array_equal(trained.surprisal(sentence, 1, 20), parser.surprisal(sentence, 1, 20))
 
 
 def test_the_signature(train) -> None:

@@ -1,11 +1,15 @@
-"""Labels and tags of the parser by their names."""
+"""Labels and tags of the parser by their names, and sentences as CoNLL-U that were read from none."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name
+from deptree_cli.hpyp.files.treebank import read_treebank
+from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name, to_conllu
+from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.contexts import LEXICALISED
 from deptree_cli.hpyp.model.symbols import Symbols
 from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
@@ -39,3 +43,25 @@ def test_tags() -> None:
     found = tags_by_name(symbols_of("det"), "xpos", np.array([[2, 3, 2]], dtype=np.int32))
     assert [found.names[tag] for tag in found.index[0]] == ["N", "V", "N"]
     assert found.column == "xpos"
+
+
+FORMS, TAGS, LABELS = ("Žena", "spí", "."), ("NOUN", "_", "PUNCT"), ("nsubj", "root", "_")
+SENTENCE = Annotated("ž-1", "", FORMS, TAGS, np.array([2, 0, -1], dtype=np.int32), LABELS)
+
+
+def test_the_bytes_of_a_sentence() -> None:
+    assert to_conllu(SENTENCE, "upos").decode() == (
+        "# sent_id = ž-1\n# text = Žena spí .\n"
+        "1\tŽena\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n"
+        "2\tspí\t_\t_\t_\t_\t0\troot\t_\t_\n"
+        "3\t.\t_\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
+    )
+
+
+@pytest.mark.parametrize("tags", ["upos", "xpos"])
+def test_what_is_written_reads_back(tags, tmp_path: Path) -> None:
+    (tmp_path / "one.conllu").write_bytes(to_conllu(SENTENCE, tags))
+    (found,) = read_treebank([str(tmp_path / "one.conllu")], tags)
+    assert isinstance(found, Annotated)
+    assert (found.sent_id, found.forms, found.tags, found.deprels) == ("ž-1", FORMS, TAGS, LABELS)
+    np.testing.assert_array_equal(found.heads, SENTENCE.heads)

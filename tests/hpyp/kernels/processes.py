@@ -11,26 +11,8 @@ from numpy.typing import NDArray
 from deptree_cli.hpyp.kernels import restaurants as columns
 from deptree_cli.hpyp.kernels import seating
 from deptree_cli.hpyp.kernels.restaurants import NONE, Restaurants
+from deptree_cli.hpyp.model import process as model
 from tests.hpyp.model.reference_hpyp import Context, Event, Franchise, Seating, Sizes
-
-ROOM = 4096
-
-
-def empty(vocabulary: int, discounts: Sequence[float], strengths: Sequence[float]) -> Restaurants:
-    """The root alone, with room for some thousand nodes, entries and bins."""
-    restaurants = Restaurants(
-        nodes=np.full((ROOM, 4), 77, dtype=np.int32),
-        entries=np.full((ROOM, 5), 77, dtype=np.int32),
-        bins=np.full((ROOM, 3), 77, dtype=np.int32),
-        children=np.full((2 * ROOM, 2), -1, dtype=np.int64),
-        served=np.full((2 * ROOM, 2), -1, dtype=np.int64),
-        used=np.array([1, 0, 0, NONE], dtype=np.int64),
-        discounts=np.array(discounts, dtype=np.float64),
-        strengths=np.array(strengths, dtype=np.float64),
-        base=np.array([1 / vocabulary]),
-    )
-    restaurants.nodes[0] = 0, 0, NONE, 0
-    return restaurants
 
 
 def prefixes_of(restaurants: Restaurants) -> dict[int, Context]:
@@ -61,10 +43,10 @@ def sizes_of(restaurants: Restaurants, entry: int) -> Sizes:
     return tuple(sorted(found, reverse=True))
 
 
-def seating_of(restaurants: Restaurants, prefixes: dict[int, Context]) -> Seating:
+def seating_of(restaurants: Restaurants) -> Seating:
     """The tables of each restaurant and dish; sums of customers and tables must be what the node says."""
     found: list[tuple[Event, Sizes]] = []
-    for node, prefix in prefixes.items():
+    for node, prefix in prefixes_of(restaurants).items():
         customers, tables, entry, level = restaurants.nodes[node].tolist()
         assert level == len(prefix)
         here = []
@@ -76,8 +58,15 @@ def seating_of(restaurants: Restaurants, prefixes: dict[int, Context]) -> Seatin
     return tuple(sorted(found))
 
 
+def franchise_of(restaurants: Restaurants) -> Franchise:
+    """The same seating in a reference."""
+    hyper = restaurants.discounts.tolist(), restaurants.strengths.tolist()
+    choices = round(1 / restaurants.base[0])
+    return Franchise.seated(choices, *hyper, seating_of(restaurants))
+
+
 class Process:
-    """The restaurants of some events, looked up and nobody seated.
+    """The restaurants of some events, looked up and nobody seated, with room for all their tables.
 
     Attributes:
         restaurants: what kernels work on.
@@ -88,15 +77,12 @@ class Process:
     def __init__(
         self, vocabulary: int, discounts: Sequence[float], strengths: Sequence[float], events: Sequence[Event]
     ) -> None:
-        self.vocabulary, self.events = vocabulary, list(events)
-        self.restaurants = empty(vocabulary, discounts, strengths)
+        process, self.events = model.Process(len(discounts) - 1, vocabulary), list(events)
+        process.restaurants.discounts[:], process.restaurants.strengths[:] = discounts, strengths
         contexts = np.array([context for context, _ in events], dtype=np.int32)
-        dishes = np.array([dish for _, dish in events], dtype=np.int32)
-        shape = len(self.events), len(discounts)
-        self.nodes, self.entries = np.full(shape, 88, dtype=np.int32), np.full(shape, 88, dtype=np.int32)
-        order = np.array(sorted(range(len(events)), key=lambda event: events[event]))
-        done = seating.index(self.restaurants, contexts, dishes, order, 0, self.nodes, self.entries)
-        assert done == len(self.events)
+        paths = process.index(contexts, np.array([dish for _, dish in events], dtype=np.int32))
+        process.make_room(bins=4096)
+        self.restaurants, self.nodes, self.entries = process.restaurants, paths.nodes, paths.entries
         self.prefixes = prefixes_of(self.restaurants)
 
     def add(self, event: int, state: NDArray[np.uint64]) -> float:
@@ -109,12 +95,11 @@ class Process:
 
     def seating(self) -> Seating:
         """The tables of each restaurant and dish."""
-        return seating_of(self.restaurants, self.prefixes)
+        return seating_of(self.restaurants)
 
     def franchise(self, seated: Sequence[int] | None = None) -> Franchise:
         """The same seating in a reference, which checks that it fits the events (numbers; all if None)."""
-        hyper = self.restaurants.discounts.tolist(), self.restaurants.strengths.tolist()
-        franchise = Franchise.seated(self.vocabulary, *hyper, self.seating())
+        franchise = franchise_of(self.restaurants)
         numbers = range(len(self.events)) if seated is None else seated
         franchise.events = Counter(self.events[number] for number in numbers)
         franchise.check()

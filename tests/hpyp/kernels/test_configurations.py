@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels.columns import BELOW, INDEX, RECORD, ROOT
+from deptree_cli.hpyp.kernels.columns import BELOW, INDEX, RECORD, ROOT, SHIFT
 from deptree_cli.hpyp.kernels.configurations import (
-    SHIFT,
-    begin,
+    Arena,
     context_of,
-    grown,
     legal,
+    new_arena,
     read_actions,
     read_tree,
     reduce,
     shift,
     tidied,
+    with_room,
 )
+from deptree_cli.hpyp.kernels.particles import new_particles, put
 from deptree_cli.hpyp.model.contexts import ELEMENTS
 from tests.hpyp.model.reference_parser import Configuration
 
@@ -29,11 +29,11 @@ SIZES = pytest.mark.parametrize(("n", "labels"), [(1, 2), (2, 2), (3, 2), (4, 1)
 
 
 class Walk:
-    """All derivations side by side in one array of records, as they share what they have in common."""
+    """All derivations side by side in one arena, as they share what they have in common."""
 
     def __init__(self, n: int, labels: int) -> None:
         self.labels = labels
-        self.records, self.used = begin(20_000)
+        self.arena = new_arena(20_000)
         self.start = Configuration(n, labels)
 
     def steps(
@@ -43,21 +43,20 @@ class Walk:
         configuration = configuration or self.start
         yield configuration, top, actions
         for action in configuration.legal():
-            new = self.used
             if action == SHIFT:
                 word = configuration.shifted
-                self.used = shift(self.records, new, top, word + 1, TAGS[word], WORDS[word])
+                new = shift(self.arena, top, word + 1, TAGS[word], WORDS[word])
             else:
-                self.used = reduce(self.records, new, top, action, self.labels)
+                new = reduce(self.arena, top, action, self.labels)
             yield from self.steps(configuration.after(action), new, (*actions, action))
 
 
-def stack_of(records: NDArray[np.int32], top: int) -> tuple[int, ...]:
+def stack_of(arena: Arena, top: int) -> tuple[int, ...]:
     """The positions of the words on a stack, top last."""
     found: list[int] = []
-    while records[top, INDEX] >= 0:
-        found.insert(0, int(records[top, INDEX]))
-        top = records[top, BELOW]
+    while arena.records[top, INDEX] >= 0:
+        found.insert(0, int(arena.records[top, INDEX]))
+        top = arena.records[top, BELOW]
     return tuple(found)
 
 
@@ -68,9 +67,9 @@ def test_stacks_and_contexts(n: int, labels: int) -> None:
     codes, found = np.array(list(ELEMENTS.values())), np.empty(len(names), dtype=np.int32)
     seen = set()
     for configuration, top, _ in walk.steps():
-        assert stack_of(walk.records, top) == configuration.stack
+        assert stack_of(walk.arena, top) == configuration.stack
         next_tag = TAGS[configuration.shifted] if configuration.shifted < n else 0
-        context_of(walk.records, top, codes, next_tag, found)
+        context_of(walk.arena, top, codes, next_tag, found)
         assert tuple(found.tolist()) == configuration.context(names, WORDS, TAGS)
         seen |= set(found.tolist())
     assert seen == {0, 1, *WORDS[:n], *TAGS[:n]}
@@ -82,7 +81,7 @@ def test_legal_actions(n: int, labels: int) -> None:
     for configuration, top, _ in walk.steps():
         expected = configuration.legal()
         kinds = SHIFT in expected, 1 in expected, labels + 1 in expected
-        assert tuple(map(bool, legal(walk.records, top, configuration.shifted < n))) == kinds
+        assert tuple(map(bool, legal(walk.arena, top, configuration.shifted < n))) == kinds
 
 
 @SIZES
@@ -91,22 +90,24 @@ def test_derivations_are_read_backwards(n: int, labels: int) -> None:
     walk = Walk(n, labels)
     for configuration, top, actions in list(walk.steps()):
         found_actions, found_tags = np.full(len(actions), 77), np.full(configuration.shifted, 77)
-        read_actions(walk.records, top, found_actions, found_tags)
+        read_actions(walk.arena, top, found_actions, found_tags)
         assert found_actions.tolist() == list(actions)
         assert found_tags.tolist() == TAGS[: configuration.shifted]
         if not configuration.legal():
             heads, deprels, tags = np.full((3, n), 77)
-            read_tree(walk.records, top, labels, heads, deprels, tags)
+            read_tree(walk.arena, top, labels, heads, deprels, tags)
             assert tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True)) == configuration.tree()
             assert tags.tolist() == TAGS[:n]
 
 
 def test_records_keep_their_places_when_they_move() -> None:
-    records = np.arange(10 * RECORD, dtype=np.int32).reshape(10, RECORD)
-    assert grown(records, 6, 4) is records or np.shares_memory(grown(records, 6, 4), records)
-    larger = grown(records, 9, 2)
-    assert larger.shape[0] >= 11
-    np.testing.assert_array_equal(larger[:9], records[:9])
+    arena = Arena(np.arange(10 * RECORD, dtype=np.int32).reshape(10, RECORD), np.array([6]))
+    assert np.shares_memory(with_room(arena, 4).records, arena.records)
+    arena.used[0] = 9
+    larger = with_room(arena, 2)
+    assert larger.records.shape[0] >= 11
+    assert larger.used[0] == 9
+    np.testing.assert_array_equal(larger.records[:9], arena.records[:9])
 
 
 @SIZES
@@ -114,18 +115,22 @@ def test_tidied_records_keep_the_derivations_under_way(n: int, labels: int) -> N
     """Every third derivation stays, twice even, with its actions and its stack; there is room for twice as many."""
     walk = Walk(n, labels)
     kept = [(top, actions) for _, top, actions in walk.steps()][::3] * 2
-    stacks = [stack_of(walk.records, top) for top, _ in kept]
-    tops = np.array([top for top, _ in kept])
-    records, used = tidied(walk.records[: walk.used].copy(), walk.used, tops, len(tops))
-    assert used <= walk.used
-    assert len(records) >= 3 * used
-    for top, stack, (_, actions) in zip(tops.tolist(), stacks, kept, strict=True):
+    stacks, particles = [stack_of(walk.arena, top) for top, _ in kept], new_particles(len(kept))
+    for top, _ in kept:
+        put(particles, top, 1, 0.0)
+    full = Arena(walk.arena.records[: walk.arena.used[0]].copy(), walk.arena.used.copy())
+    arena = tidied(full, particles)
+    assert arena.used[0] <= walk.arena.used[0]
+    assert len(arena.records) >= 3 * arena.used[0]
+    for top, stack, (_, actions) in zip(particles.tops.tolist(), stacks, kept, strict=True):
         found = np.empty(len(actions), dtype=np.int32)
-        read_actions(records, top, found, np.empty(n, dtype=np.int32))
+        read_actions(arena, top, found, np.empty(n, dtype=np.int32))
         assert tuple(found.tolist()) == actions
-        assert stack_of(records, top) == stack
+        assert stack_of(arena, top) == stack
 
 
 def test_records_stay_as_they_are_while_there_is_room() -> None:
-    walk, tops = Walk(2, 1), np.array([ROOT])
-    assert tidied(walk.records, walk.used, tops, 1) == (walk.records, walk.used)
+    arena, particles = Walk(2, 1).arena, new_particles(1)
+    put(particles, ROOT, 1, 0.0)
+    assert np.shares_memory(tidied(arena, particles).records, arena.records)
+    assert particles.tops[0] == ROOT

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels.configurations import SHIFT
+from deptree_cli.hpyp.kernels.columns import SHIFT
 from deptree_cli.hpyp.kernels.filter import filter_trees
 from deptree_cli.hpyp.kernels.model import Model
 from deptree_cli.hpyp.kernels.restaurants import NONE

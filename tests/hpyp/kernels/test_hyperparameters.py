@@ -103,21 +103,14 @@ class Density:
         self.probs = np.add.reduceat(cells, cuts, axis=1) / density.sum()
 
 
-class Level:
-    """What `resample_level` needs of restaurants."""
-
-    def __init__(self) -> None:
-        self.process = Process(3, (0.5,), (0.5,), [((), 0)])
-        self.restaurants = self.process.restaurants
-
-    def chain(self, counts: Counts, draws: int, state: NDArray[np.uint64]) -> tuple[Float, Float]:
-        """Discounts and theta + d, five steps apart."""
-        found = np.empty((draws, 2))
-        for row in found:
-            for _ in range(5):
-                resample_level(self.restaurants, 0, counts, state)
-            row[:] = self.restaurants.discounts[0], self.restaurants.strengths[0]
-        return found[:, 0], found.sum(axis=1)
+def chain(counts: Counts, draws: int, state: NDArray[np.uint64]) -> tuple[Float, Float]:
+    """Discounts and theta + d of a level with these histograms, five steps apart."""
+    restaurants, found = Process(3, (0.5,), (0.5,), [((), 0)]).restaurants, np.empty((draws, 2))
+    for row in found:
+        for _ in range(5):
+            resample_level(restaurants, 0, counts, state)
+        row[:] = restaurants.discounts[0], restaurants.strengths[0]
+    return found[:, 0], found.sum(axis=1)
 
 
 SEATINGS: list[Seating] = [
@@ -142,7 +135,7 @@ def test_draws_follow_the_density(seating: Seating, draws, state) -> None:
     totals.append([size for sizes in restaurants.values() for size in sizes])
     counts = tuple(np.column_stack(np.unique(np.array(values, float), return_counts=True)) for values in totals)
     expected = Density(seating)
-    found, _, _ = np.histogram2d(*Level().chain(counts, draws, state), bins=expected.edges)
+    found, _, _ = np.histogram2d(*chain(counts, draws, state), bins=expected.edges)
     assert found.sum() == draws
     assert chi_square(found.ravel().astype(np.int64), expected.probs.ravel())[2] > LEVEL
 

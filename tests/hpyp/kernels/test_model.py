@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.hpyp.kernels.columns import ROOT
-from deptree_cli.hpyp.kernels.configurations import begin, reduce, shift
-from deptree_cli.hpyp.kernels.model import new_workspace, predict_actions, weigh_tags
-from tests.hpyp.kernels.toy_models import FIRST, Toy
+from deptree_cli.hpyp.kernels.configurations import new_arena, reduce, shift
+from deptree_cli.hpyp.kernels.model import new_predictor, predict_actions, predict_tags
+from tests.hpyp.kernels.toy_models import FIRST, Toy, as_arrays
 from tests.hpyp.model.reference_parser import SHIFT, Configuration
 
 LEXICALISED = pytest.mark.parametrize("lexicalised", [True, False], ids=["lexicalised", "unlexicalised"])
@@ -22,33 +22,34 @@ def test_probabilities_along_a_derivation(seed: int, lexicalised: bool) -> None:
     toy = Toy(seed, lexicalised=lexicalised)
     rng, model, own = np.random.default_rng(seed), toy.model, toy.reference
     words, tags = toy.sentence(6)
-    workspace, configuration = new_workspace(model), Configuration(6, toy.labels)
-    (records, used), top = begin(20), ROOT
+    predictor, configuration = new_predictor(model, *as_arrays(words, tags)), Configuration(6, toy.labels)
+    arena, top = new_arena(20), ROOT
     while legal := configuration.legal():
         context = configuration.context(own.action_elements, words, tags)
-        predict_actions(model, records, top, workspace)
-        np.testing.assert_allclose(workspace.actions, own.action(context), rtol=1e-12)
+        predict_actions(predictor, arena, top)
+        np.testing.assert_allclose(predictor.action_probs, own.action(context), rtol=1e-12)
         action, place = int(rng.choice(legal)), configuration.shifted
         if action == SHIFT:
             shift_prob = own.action(context)[SHIFT]
-            first, stop, found = weigh_tags(model, records, top, tags[place], words[place], workspace)
-            assert (first, stop, found) == (tags[place], tags[place] + 1, workspace.tags[tags[place]])
+            first, stop, found = predict_tags(predictor, arena, top, place + 1)
+            assert (first, stop, found) == (tags[place], tags[place] + 1, predictor.tag_probs[tags[place]])
             assert shift_prob * found == pytest.approx(own.step(configuration, SHIFT, words, tags), rel=1e-12)
-            check_all_tags(toy, records, top, workspace, configuration, words, tags)
-            shift(records, used, top, place + 1, tags[place], words[place])
+            check_all_tags(toy, arena, top, configuration, words, tags)
+            top = shift(arena, top, place + 1, tags[place], words[place])
         else:
-            reduce(records, used, top, action, toy.labels)
-        top, used, configuration = used, used + 1, configuration.after(action)
+            top = reduce(arena, top, action, toy.labels)
+        configuration = configuration.after(action)
 
 
-def check_all_tags(toy, records, top, workspace, configuration, words, tags) -> None:
+def check_all_tags(toy, arena, top, configuration, words, tags) -> None:
     """The probability of every tag with the next word; those that no word can have are left out."""
     own, place = toy.reference, configuration.shifted
     shift_prob = own.action(configuration.context(own.action_elements, words, tags))[SHIFT]
-    first, stop, total = weigh_tags(toy.model, records, top, 0, words[place], workspace)
+    unknown = new_predictor(toy.model, *as_arrays(words, [0] * len(words)))
+    first, stop, total = predict_tags(unknown, arena, top, place + 1)
     assert (first, stop) == (FIRST, toy.tags)
     expected = np.zeros(toy.tags)
     for tag in range(FIRST, toy.tags):
         expected[tag] = own.step(configuration, SHIFT, words, [*tags[:place], tag]) / shift_prob
-    np.testing.assert_allclose(workspace.tags[FIRST:], expected[FIRST:], rtol=1e-12)
+    np.testing.assert_allclose(unknown.tag_probs[FIRST:], expected[FIRST:], rtol=1e-12)
     assert total == pytest.approx(expected.sum(), rel=1e-12)

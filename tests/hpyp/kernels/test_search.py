@@ -1,4 +1,4 @@
-"""The search for the most probable derivation, against all derivations."""
+"""The search for the most probable derivation by particles, and by a beam, against all derivations."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.kernels.columns import ACTION, ROOT
-from deptree_cli.hpyp.kernels.configurations import begin, read_tree, shift
-from deptree_cli.hpyp.kernels.items import new_items, put
-from deptree_cli.hpyp.kernels.model import TRIED, new_workspace
-from deptree_cli.hpyp.kernels.search import best_tags, expand, search, share_among_tags
+from deptree_cli.hpyp.kernels import word_loop
+from deptree_cli.hpyp.kernels.beam import beam_search
+from deptree_cli.hpyp.kernels.columns import ACTION, NULL_SYMBOL, ROOT, SHIFT
+from deptree_cli.hpyp.kernels.configurations import Arena, new_arena, read_tree, shift
+from deptree_cli.hpyp.kernels.model import TRIED, new_predictor
+from deptree_cli.hpyp.kernels.particles import Item, Particles, new_particles
+from deptree_cli.hpyp.kernels.search import Search, search
 from tests.hpyp.kernels.toy_models import Known, Toy, as_arrays
-from tests.hpyp.model.reference_parser import Configuration, Derivation, Enumeration, Tree
+from tests.hpyp.model.reference_parser import Configuration, Derivation, Enumeration, Tree, oracle_derivations
 
-MANY = 200_000  # particles: as many as none of the derivations of a toy's sentence ends without one
+KINDS = (True, Known.ALL), (True, Known.NONE), (True, Known.SOME), (False, Known.ALL), (False, Known.SOME)
+CASES = [(seed, *kind) for seed in range(8) for kind in KINDS]
+MORE_CASES = [(seed, *KINDS[seed % len(KINDS)]) for seed in range(20)]
+
+# Particles, and the size of a beam: as many as none of the derivations of a toy's sentence ends without one.
+FINDERS = [pytest.param(search, 200_000, id="particles"), pytest.param(beam_search, 10_000, id="beam")]
 
 
 def found_by(
@@ -25,8 +32,8 @@ def found_by(
 ) -> tuple[float, Tree, list[int]]:
     """The log-probability, the tree and the tags that a kernel finds."""
     heads, deprels, found_tags = np.full((3, len(words)), 77, dtype=np.int32)
-    records, last, log_prob = find(toy.model, *as_arrays(words, tags), size)
-    read_tree(records, last, toy.labels, heads, deprels, found_tags)
+    arena, last, log_prob = find(toy.model, *as_arrays(words, tags), size)
+    read_tree(arena, last, toy.labels, heads, deprels, found_tags)
     tree = tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True))
     return log_prob, tree, found_tags.tolist()
 
@@ -49,23 +56,20 @@ def is_greedy_at_the_end(toy: Toy, words: list[int], derivation: Derivation) -> 
     return True
 
 
-KINDS = (True, Known.ALL), (True, Known.NONE), (True, Known.SOME), (False, Known.ALL), (False, Known.SOME)
-CASES = [(seed, *kind) for seed in range(8) for kind in KINDS]
-
-
 def case(seed: int, lexicalised: bool, known: Known) -> tuple[Toy, list[int], list[int]]:
     """A model, and a sentence with tags, null for those that are to be predicted."""
     toy = Toy(seed, lexicalised=lexicalised)
     return toy, *toy.sentence(4 if known is Known.ALL else 3, known)
 
 
+@pytest.mark.parametrize(("find", "size"), FINDERS)
 @pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
-def test_with_very_many_particles(seed: int, lexicalised: bool, known: Known) -> None:
+def test_with_room_for_all(seed: int, lexicalised: bool, known: Known, find: Callable[..., Any], size: int) -> None:
     """The best of the derivations that end greedily: of the labels of an arc only the best can be part of it."""
     toy, words, tags = case(seed, lexicalised, known)
     exact = enumerated(toy, words, tags)
     best = max((one for one in exact.derivations if is_greedy_at_the_end(toy, words, one)), key=lambda one: one.prob)
-    log_prob, tree, found_tags = found_by(toy, words, tags, MANY)
+    log_prob, tree, found_tags = found_by(toy, words, tags, size, find)
     assert log_prob == pytest.approx(math.log(best.prob), abs=1e-9)
     assert (tree, tuple(found_tags)) == (best.tree, best.tags)
 
@@ -77,32 +81,50 @@ def test_the_best_derivation_of_all_is_found_most_times() -> None:
     for seed, lexicalised, known in CASES:
         toy, words, tags = case(seed, lexicalised, known)
         best = enumerated(toy, words, tags).best()
-        found += found_by(toy, words, tags, MANY)[1] == best.tree
+        found += found_by(toy, words, tags, 200_000)[1] == best.tree
     assert found > 0.8 * len(CASES)
 
 
-@pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 20, 100])
-def test_with_few_particles(seed: int, lexicalised: bool, known: Known, size: int) -> None:
+@pytest.mark.parametrize(("seed", "lexicalised", "known"), MORE_CASES)
+def test_with_few_particles(seed: int, lexicalised: bool, known: Known) -> None:
     """What is found is a derivation of that tree with those tags, and its probability is the one returned."""
-    toy, words, tags = case(seed, lexicalised, known)
-    exact = enumerated(toy, words, tags)
-    log_prob, tree, found_tags = found_by(toy, words, tags, size)
-    probs = [one.prob for one in exact.derivations if (one.tree, one.tags) == (tree, tuple(found_tags))]
-    assert any(log_prob == pytest.approx(math.log(prob), abs=1e-9) for prob in probs)
-    assert log_prob <= math.log(exact.best().prob) + 1e-9
+    toy = Toy(seed, lexicalised=lexicalised)
+    words, tags = toy.sentence(8, known)
+    for size in (1, 2, 7, 100):
+        log_prob, tree, found_tags = found_by(toy, words, tags, size)
+        assert all(given in (NULL_SYMBOL, tag) for given, tag in zip(tags, found_tags, strict=True))
+        derivations = oracle_derivations(tree, toy.labels)
+        log_probs = [toy.reference.log_probs(words, found_tags, actions).sum() for actions in derivations]
+        assert any(log_prob == pytest.approx(other, abs=1e-9) for other in log_probs)
 
 
+@pytest.mark.parametrize("find", [search, beam_search])
 @pytest.mark.parametrize("known", Known)
-def test_long_sentences(known: Known, draws: int) -> None:
-    """Records and items move to larger arrays; what is found has a single root."""
+def test_long_sentences(known: Known, find: Callable[..., Any], draws: int) -> None:
+    """Records move to larger arrays; what is found has a single root."""
     toy = Toy(1)
     words, tags = toy.sentence(150 if draws > 1000 else 10, known)
-    for size in (1, 1000):
-        log_prob, tree, _ = found_by(toy, words, tags, size)
+    for size in (1, 200):
+        log_prob, tree, _ = found_by(toy, words, tags, size, find)
         assert -math.inf < log_prob < 0
         assert sum(head == 0 for head, _ in tree) == 1
         assert all(1 <= label <= toy.labels for _, label in tree)
+
+
+def one_step(toy: Toy, word: int, tag: int, size: int, before: list[tuple[int, int]]) -> tuple[Arena, Any, Any]:
+    """The arena and the items that wait and have shifted, after words with tags `before` and one step of the search."""
+    arena, waiting, shifted, top = new_arena(20), new_particles(size), new_particles(size), ROOT
+    for index, (other, its_tag) in enumerate(before, 1):
+        top = shift(arena, top, index, its_tag, other)
+    words, tags = as_arrays([*(other for other, _ in before), word], [*(its for _, its in before), tag])
+    method = Search(new_predictor(toy.model, words, tags), 2 + TRIED, -math.inf, np.full(1, -math.inf))
+    word_loop.step(method, arena, len(words), Item(top, size, 0.0), waiting, shifted)
+    return arena, waiting, shifted
+
+
+def numbers_of(particles: Particles) -> list[int]:
+    """How many particles the items have."""
+    return particles.numbers[: particles.used[0]].tolist()
 
 
 @pytest.mark.slow("statistics")
@@ -111,37 +133,32 @@ def test_particles_are_shared_out_by_probability(seed: int) -> None:
     """Of a stack of ROOT and two words: to shift its share, the rest to left-arc and right-arc by their masses."""
     toy, size = Toy(seed), 1000
     words, tags = toy.sentence(3)
-    workspace, (records, _) = new_workspace(toy.model), begin(9)
-    shift(records, 2, ROOT, 1, tags[0], words[0])
-    shift(records, 3, 2, 2, tags[1], words[1])
-    waiting, shifted = new_items(size), new_items(size)
-    put(waiting, 0, 3, size, 0.0)
-    waits, total, used = expand(toy.model, records, 4, 3, words[2], tags[2], workspace, waiting, 0, shifted, 0)
-    context = Configuration(3, toy.labels).after(0).after(0).context(toy.reference.action_elements, words, tags)
+    before = list(zip(words[:2], tags[:2], strict=True))
+    arena, waiting, shifted = one_step(toy, words[2], tags[2], size, before)
+    context = Configuration(3, toy.labels).after(SHIFT).after(SHIFT).context(toy.reference.action_elements, words, tags)
     probs = np.array(toy.reference.action(context))
     to_shift, to_left, to_right = probs[0], probs[1 : toy.labels + 1].sum(), probs[toy.labels + 1 :].sum()
-    found = {"shift" if total else "none": shifted.particles[0]}
-    found |= {int(records[waiting.tops[i], ACTION] > toy.labels): waiting.particles[i] for i in range(waits)}
-    going = size - found["shift"]
-    assert found["shift"] == pytest.approx(size * to_shift, abs=0.51)
-    assert found.get(0, 0) == pytest.approx(going * to_left / (to_left + to_right), abs=0.51)
-    assert found.get(1, 0) == going - found.get(0, 0)
-    assert used == 5 + waits
+    staying, sides = sum(numbers_of(shifted)), arena.records[waiting.tops[: waiting.used[0]], ACTION] > toy.labels
+    found = dict(zip(sides.tolist(), numbers_of(waiting), strict=True))
+    going = size - staying
+    assert staying == pytest.approx(size * to_shift, abs=0.51)
+    assert found.get(False, 0) == pytest.approx(going * to_left / (to_left + to_right), abs=0.51)
+    assert found.get(True, 0) == going - found.get(False, 0)
+    assert arena.used[0] == 5 + waiting.used[0]
 
 
-@pytest.mark.parametrize(
-    ("weights", "particles", "expected"),
-    [
-        ((0.4, 0.3, 0.3), 1, [1]),
-        ((0.45, 0.4, 0.15), 1, [1]),
-        ((0.58, 0.29, 0.13), 10, [6, 3, 1]),
-        ((0.5, 0.5), 3, [2, 1]),
-    ],
-)
-def test_no_worse_tag_gets_more_particles(weights: tuple[float, ...], particles: int, expected: list[int]) -> None:
-    (records, _), shifted, best = begin(9), new_items(10), np.empty(TRIED, dtype=np.int64)
-    by_tag = np.array([0.0, 0.0, *weights])
-    best_tags(by_tag, 2, len(by_tag), best)
-    count, used = share_among_tags(records, 2, 1, 5, by_tag, best, ROOT, particles, 0.0, shifted, 0)
-    assert shifted.particles[:count].tolist() == expected
-    assert used == 2 + count
+@pytest.mark.parametrize("seed", range(6))
+def test_no_worse_tag_gets_more_particles(seed: int) -> None:
+    """Of the tags of a first word; what is rounded goes to the better ones."""
+    toy = Toy(seed)
+    for size in (1, 2, 3, 10, 1000):
+        word = toy.sentence(1)[0][0]
+        _, waiting, shifted = one_step(toy, word, NULL_SYMBOL, size, [])
+        numbers, log_weights = numbers_of(shifted), shifted.weights[: shifted.used[0]]
+        probs = np.exp(log_weights)
+        assert waiting.used[0] == 0
+        assert sum(numbers) == size
+        assert numbers == sorted(numbers, reverse=True)
+        assert (np.diff(log_weights) <= 0).all()
+        if len(numbers) == TRIED:
+            assert np.cumsum(numbers).tolist() == np.ceil(size * probs.cumsum() / probs.sum()).tolist()

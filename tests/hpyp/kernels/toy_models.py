@@ -14,9 +14,9 @@ from deptree_cli.hpyp.kernels.restaurants import NONE
 from deptree_cli.hpyp.model.contexts import LEXICALISED, NAMES, UNLEXICALISED
 from deptree_cli.hpyp.model.predicting import predictions
 from deptree_cli.hpyp.model.process import Process
-from tests.hpyp.kernels.processes import prefixes_of, seating_of
+from tests.hpyp.kernels.processes import franchise_of
 from tests.hpyp.model import reference_parser as reference
-from tests.hpyp.model.reference_hpyp import Event, Franchise
+from tests.hpyp.model.reference_hpyp import Event
 
 
 class Known(Enum):
@@ -57,7 +57,7 @@ class Toy:
         if not lexicalised:
             del processes["word"]
         self.model = self._at_rest(processes, sizes)
-        distributions = [read_off(process, choices[name], sizes[name]) for name, process in processes.items()]
+        distributions = [read_off(process, sizes[name]) for name, process in processes.items()]
         elements = [getattr(self.contexts, name) for name in events]
         self.reference = reference.Model(labels, *distributions, *[None] * (3 - len(distributions)), *elements)
 
@@ -106,11 +106,9 @@ class Toy:
         return process
 
 
-def read_off(process: Process, choices: int, size: int) -> reference.Distribution:
+def read_off(process: Process, size: int) -> reference.Distribution:
     """The distribution of a process by the reference's formula, each context worked out once."""
-    now = process.restaurants
-    hyper = now.discounts.tolist(), now.strengths.tolist()
-    franchise = Franchise.seated(choices, *hyper, seating_of(now, prefixes_of(now)))
+    franchise = franchise_of(process.restaurants)
     return cache(lambda context: [franchise.prob(context, dish) for dish in range(size)])
 
 

@@ -161,13 +161,28 @@ class Model(NamedTuple):
 
         words, tags: ids up to the next word at least.
         """
+        return math.prod(self.factors(configuration, action, words, tags))
+
+    def factors(
+        self, configuration: Configuration, action: int, words: Sequence[int], tags: Sequence[int]
+    ) -> tuple[float, float, float]:
+        """Return the probabilities of the action, the tag and the word, 1 for what it does not bring."""
         prob = self.action(configuration.context(self.action_elements, words, tags))[action]
-        if action == SHIFT:
-            place = configuration.shifted
-            prob *= self.tag(configuration.context(self.tag_elements, words, tags))[tags[place]]
-            if self.word is not None:
-                prob *= self.word(configuration.context(self.word_elements, words, tags))[words[place]]
-        return prob
+        if action != SHIFT:
+            return prob, 1.0, 1.0
+        place = configuration.shifted
+        tag = self.tag(configuration.context(self.tag_elements, words, tags))[tags[place]]
+        if self.word is None:
+            return prob, tag, 1.0
+        return prob, tag, self.word(configuration.context(self.word_elements, words, tags))[words[place]]
+
+    def log_probs(self, words: Sequence[int], tags: Sequence[int], actions: Sequence[int]) -> NDArray[np.float64]:
+        """Return the log-probabilities of a derivation's actions, tags and words, (3,)."""
+        configuration, found = Configuration(len(words), self.labels), np.zeros(3)
+        for action in actions:
+            found += np.log(self.factors(configuration, action, words, tags))
+            configuration = configuration.after(action)
+        return found
 
 
 class Derivation(NamedTuple):

@@ -62,11 +62,11 @@ def same(one: Trained, other: Trained) -> bool:
     """Whether two parsers are the same in every number."""
     pairs = [(a.arrays(), b.arrays()) for a, b in zip(one.processes, other.processes, strict=True)]
     equal = all(np.array_equal(a[key], b[key]) for a, b in pairs for key in a)
-    if (one.derivations is None) != (other.derivations is None) or (one.readings is None) != (other.readings is None):
+    if (one.derivations is None) != (other.derivations is None) or (one.parses is None) != (other.parses is None):
         return False
     if one.derivations is not None and other.derivations is not None:
         equal &= np.array_equal(one.derivations, other.derivations)
-    if one.readings is not None and other.readings is not None:
-        equal &= np.array_equal(one.readings.actions, other.readings.actions)
-        equal &= np.array_equal(one.readings.tags, other.readings.tags)
+    if one.parses is not None and other.parses is not None:
+        equal &= np.array_equal(one.parses.actions, other.parses.actions)
+        equal &= np.array_equal(one.parses.tags, other.parses.tags)
     return equal and one.progress == other.progress

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deptree_cli.hpyp.kernels.predictions import Predictions, predict_dish, predict_dishes
 from deptree_cli.hpyp.model import predicting
 from deptree_cli.hpyp.model.process import Paths, Process
-from tests.hpyp.kernels.processes import prefixes_of, random_events, seating_of
+from tests.hpyp.kernels.processes import franchise_of, random_events
 from tests.hpyp.model.reference_hpyp import Event, Franchise
 
 CHOICES, SYMBOLS, LEVELS = 11, 4, 4
@@ -45,9 +45,7 @@ def trained(sweeps: int = 2) -> tuple[Process, Paths]:
 
 def as_franchise(process: Process, events: list[Event]) -> Franchise:
     """The same seating in a reference, with invariants checked."""
-    now = process.restaurants
-    hyper = CHOICES, now.discounts.tolist(), now.strengths.tolist()
-    franchise = Franchise.seated(*hyper, seating_of(now, prefixes_of(now)))
+    franchise = franchise_of(process.restaurants)
     franchise.events = Counter(events)
     franchise.check()
     return franchise

@@ -88,15 +88,15 @@ def test_going_on_from_what_does_not_add_up(passes: int) -> None:
 def test_going_on_from_derivations_that_are_none() -> None:
     half = run(begun(SAMPLED, text=UNLABELLED), 3, 1)
     assert half.derivations is not None
-    assert half.readings is not None
+    assert half.parses is not None
     for at, value in ((0, 1), (1, 99), (3, -1), (-1, 0)):
         actions = half.derivations.copy()
         actions[at] = value
         refused(lambda a=actions: begun(SAMPLED, text=UNLABELLED, trained=replace(half, derivations=a)), "damaged")
-        actions = half.readings.actions.copy()
+        actions = half.parses.actions.copy()
         actions[at] = value
-        readings = replace(half.readings, actions=actions)
-        refused(lambda r=readings: begun(SAMPLED, text=UNLABELLED, trained=replace(half, readings=r)), "damaged")
+        parses = replace(half.parses, actions=actions)
+        refused(lambda r=parses: begun(SAMPLED, text=UNLABELLED, trained=replace(half, parses=r)), "damaged")
     refused(
         lambda: begun(SAMPLED, text=UNLABELLED, trained=replace(half, derivations=half.derivations[:-2])), "damaged"
     )

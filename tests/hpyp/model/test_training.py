@@ -61,8 +61,8 @@ def expected_customers(trained: Trained, actions: list[int], text: bool) -> list
         words, tags = symbols.words_of(sentence).tolist(), symbols.tags_of(sentence).tolist()
         follow(words, tags, actions[2 * at : 2 * (at + sentence.n)], True)
         at += sentence.n
-    if text and trained.readings is not None:
-        at, all_tags, all_actions = 0, trained.readings.tags.tolist(), trained.readings.actions.tolist()
+    if text and trained.parses is not None:
+        at, all_tags, all_actions = 0, trained.parses.tags.tolist(), trained.parses.actions.tolist()
         for sentence in UNLABELLED:
             words = symbols.words_of(sentence).tolist()
             follow(words, all_tags[at : at + sentence.n], all_actions[2 * at : 2 * (at + sentence.n)], False)
@@ -71,13 +71,13 @@ def expected_customers(trained: Trained, actions: list[int], text: bool) -> list
 
 
 def check_seating(trained: Trained, actions: list[int]) -> None:
-    """Exactly the events of these derivations, and of the readings of text, are seated; and restaurants add up."""
-    expected = expected_customers(trained, actions, trained.readings is not None)
+    """Exactly the events of these derivations, and of the parses of text, are seated; and restaurants add up."""
+    expected = expected_customers(trained, actions, trained.parses is not None)
     assert [customers(snapshot) for snapshot in trained.processes] == expected
     for snapshot, dishes in zip(trained.processes, trained.symbols.dishes, strict=True):
         assert snapshot.is_sound(dishes)
         now = Process.restored(snapshot).restaurants
-        seating_of(now, prefixes_of(now))  # which checks sums of customers and tables
+        seating_of(now)  # which checks sums of customers and tables
 
 
 def actions_of(training: Training) -> list[int]:
@@ -121,7 +121,7 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle: str, monke
     for _ in range(2000):
         for _ in range(5):
             training.iterate()
-        found[counts(seating_of(process.restaurants, prefixes_of(process.restaurants)))] += 1
+        found[counts(seating_of(process.restaurants))] += 1
     assert set(found) <= set(probs)
     assert chi_square(np.array([found[tables] for tables in probs]), np.array(list(probs.values())))[2] > 1e-6
 
@@ -188,22 +188,22 @@ def test_text_changes_the_words_alone(oracle: str) -> None:
         for old, new in zip(before.processes[:2], after.processes[:2], strict=True):
             assert all(np.array_equal(array, new.arrays()[key]) for key, array in old.arrays().items())
         assert len(after.progress.text_log_likelihoods) == passes
-    assert after.readings is not None
-    assert after.readings.tags.min() >= 2
+    assert after.parses is not None
+    assert after.parses.tags.min() >= 2
 
 
 def test_the_first_pass_parses() -> None:
     """Its derivations are those of the trees that the search finds with as many particles, tags predicted."""
     training = begun(text=UNLABELLED)
     before = run(training, 4)
-    readings = run(training, 4, 1).readings
-    assert readings is not None
+    parses = run(training, 4, 1).parses
+    assert parses is not None
     at = 0
     for sentence in UNLABELLED:
         found = parse(before, sentence, 100, True)
-        assert [before.symbols.tags.symbol(tag) for tag in readings.tags[at : at + sentence.n]] == list(found.tags)
+        assert [before.symbols.tags.symbol(tag) for tag in parses.tags[at : at + sentence.n]] == list(found.tags)
         configuration = Configuration(sentence.n, len(before.symbols.labels))
-        for action in readings.actions[2 * at : 2 * (at + sentence.n)].tolist():
+        for action in parses.actions[2 * at : 2 * (at + sentence.n)].tolist():
             configuration = configuration.after(action)
         assert [head for head, _ in configuration.tree()] == found.heads.tolist()
         at += sentence.n

@@ -8,8 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, ROOT_SYMBOL
 from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.vocabulary import NULL, ROOT, Lexicon, Vocabulary
+from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
 from deptree_cli.hpyp.model.word_classes import word_class
 
 
@@ -29,7 +30,7 @@ def test_numbers_and_symbols_are_inverse() -> None:
     assert vocabulary.size == 5
     assert [vocabulary.id(symbol) for symbol in vocabulary.symbols] == [2, 3, 4]
     assert [vocabulary.symbol(number) for number in range(5)] == ["", "<s>", "NOUN", "VERB", "DET"]
-    assert vocabulary.id("ADJ") == NULL
+    assert vocabulary.id("ADJ") == NULL_SYMBOL
     assert "VERB" in vocabulary
     assert "ADJ" not in vocabulary
 
@@ -46,9 +47,9 @@ def test_symbols_are_distinct() -> None:
 
 
 def test_a_word_like_the_root_node_is_another() -> None:
-    assert Vocabulary(("a",)).id("<s>") == NULL
+    assert Vocabulary(("a",)).id("<s>") == NULL_SYMBOL
     assert Vocabulary(("<s>",)).id("<s>") == 2
-    assert ROOT not in Lexicon(Vocabulary(("a",))).ids(["<s>", "<s>"])[1:]
+    assert ROOT_SYMBOL not in Lexicon(Vocabulary(("a",))).ids(["<s>", "<s>"])[1:]
 
 
 def test_words_seen_once_are_their_classes() -> None:
