@@ -128,7 +128,7 @@ class DrawTrees:
     @property
     def in_batches(self) -> bool:
         """Whether trees of many sentences are drawn at once: if they are few even of long ones."""
-        from deptree_cli.core.samplers.auto import is_few  # loads kernels: when there is work
+        from deptree_cli.core.samplers import is_few  # loads kernels: when there is work
 
         return self.sampler.name == "auto" and is_few(LONG, self.size) and not self.unique
 

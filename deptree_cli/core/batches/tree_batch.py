@@ -14,7 +14,7 @@ from deptree_cli.core.batches.blocks import Block, LogPartitions, Matrices, star
 from deptree_cli.core.batches.ragged_trees import RaggedTrees
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads, Int, read_only
-from deptree_cli.core.samplers.auto import is_few
+from deptree_cli.core.samplers import is_few
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import SentenceStreams
