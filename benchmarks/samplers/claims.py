@@ -12,6 +12,7 @@ from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, times
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.core.spaces.elimination import factorise
 
 LENGTHS = points(5, 20, 100)
@@ -43,7 +44,7 @@ def _trials() -> Iterator[list[Cell]]:
 def _ratio(log_scores: np.ndarray) -> float:
     """Z_T / Z_D."""
     scores = TreeDistribution(log_scores).log_scores
-    return float(np.exp(factorise(scores, single_root=False).log_z - factorise(scores, single_root=True).log_z))
+    return float(np.exp(factorise(scores, MULTI_ROOT).log_z - factorise(scores, SINGLE_ROOT).log_z))
 
 
 def _slopes() -> Iterator[list[Cell]]:

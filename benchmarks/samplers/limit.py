@@ -7,7 +7,8 @@ import numpy as np
 from benchmarks.timing import seconds, times
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers.wilson import alias_tables
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import SINGLE_ROOT
+from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.kernels.flags import kernel as compiled
 from deptree_cli.kernels.walks import wilson as kernel
 from deptree_cli.kernels.walks.wilson import ALIAS, ALIAS_MASK
@@ -36,14 +37,14 @@ def chain(tables, bits, state, steps):
 
 def steps_per_second(distribution: TreeDistribution) -> float:
     """Of the bare chain on the distribution's graph of words."""
-    tables, bits = alias_tables(np.exp(shift(distribution.possible_scores, True).log_weights), 1)
+    tables, bits = alias_tables(np.exp(shift(distribution.possible_scores, SINGLE_ROOT).log_weights), 1)
     state = np.arange(1, 5, dtype=np.uint64)
     return STEPS / seconds(lambda: chain(tables, bits, state, STEPS))
 
 
 def steps_per_tree(distribution: TreeDistribution) -> float:
     """How many steps Wilson's walk takes for a tree, roots drawn by their marginals."""
-    weights = np.exp(shift(distribution.possible_scores, True).log_weights)
+    weights = np.exp(shift(distribution.possible_scores, SINGLE_ROOT).log_weights)
     weights[:, 0] = distribution.root_marginals
     tables, bits = alias_tables(weights, 1)
     state = np.arange(1, 5, dtype=np.uint64)

@@ -47,7 +47,7 @@ def run() -> Iterator[Table]:
 
 
 def _elimination(distribution: TreeDistribution) -> Float:
-    return factorise(distribution.log_scores, single_root=True).marginals()
+    return factorise(distribution.log_scores, SINGLE_ROOT).marginals()
 
 
 def _inverse(distribution: TreeDistribution) -> Float:

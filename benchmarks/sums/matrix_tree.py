@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces.shifted import shift
 
 
 def construct_laplacian_hat(weights: Float, single_root: bool = True) -> Float:
@@ -25,14 +26,14 @@ def construct_laplacian_hat(weights: Float, single_root: bool = True) -> Float:
 
 def log_partition(log_scores: Float, single_root: bool = True) -> float:
     """log Z by a determinant; nan where rounding made it negative."""
-    shifted = shift(log_scores, single_root)
+    shifted = shift(log_scores, space(single_root))
     sign, log_determinant = np.linalg.slogdet(construct_laplacian_hat(np.exp(shifted.log_weights), single_root))
     return float(log_determinant) + shifted.constant if sign > 0 else float("nan")
 
 
 def marginals(log_scores: Float, single_root: bool = True) -> Float:
     """P(head -> dependent), (n+1, n+1), from B = L^-T (Zmigrod et al. 2021a, eq. 15 and footnote 8); unclamped."""
-    weights = np.exp(shift(log_scores, single_root).log_weights)
+    weights = np.exp(shift(log_scores, space(single_root)).log_weights)
     B = np.linalg.inv(construct_laplacian_hat(weights, single_root)).T
     diagonal, across = np.diag(B).copy(), B.copy()
     result = np.zeros_like(weights)

@@ -18,8 +18,7 @@ from deptree_cli.cli.scores_beside import NAMES, beside, beside_options
 from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.core.constraints.division import BUDGET
 from deptree_cli.core.repair.given import ONE_EACH, Costs
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.scores.meta import space_of
+from deptree_cli.core.spaces import TreeSpace, tree_space
 
 # Which trees are meant: with or without scores.
 _SPACE = ("space", "multi_root", "projective")
@@ -121,12 +120,12 @@ def _repair(
     found = beside(scores=scores, also=_SPACE, **how)
     if like is not None and found is not None and found.how.labels is not None:
         raise click.UsageError("--like has no say where --scores tell heads and labels. Remove one.")
-    space = found.how.space if found else space_of("", *_asked_space(**how))
+    space = found.how.space if found else _asked_space(**how)
     return RepairOptions(rules, space, found, like, cost, worth, budget, relax)
 
 
-def _asked_space(*, space: str | None, multi_root: bool, projective: bool, **_: Any) -> tuple[Any, ...]:
-    return space, False if multi_root else None, projective or None
+def _asked_space(*, space: str | None, multi_root: bool, projective: bool, **_: Any) -> TreeSpace:
+    return tree_space(space, False if multi_root else None, projective or None)
 
 
 # Gives a command all of them, as one `how: RepairOptions`.

@@ -21,6 +21,7 @@ from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import Short
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import place_of, share_read
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
@@ -241,11 +242,12 @@ def options_of(
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
     read = with_label_axis(read, labels, bool(label_scores))
+    short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(
         layout=read,
         label_layout=replace(read, labels=read.labels or LABEL_AXIS),
         labels=read_labels(labels) if labels else None,
-        space=space_of(own_trees(found), space, False if multi_root else None, projective or None),
+        space=space_of(own_trees(found), space, **short),
         temperature=tempering.temperature,
         label_temperature=tempering.label_temperature,
         nan_forbids=nan_forbids,

@@ -33,7 +33,7 @@ from deptree_cli.cli.space_options import signature_of
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces import Short, TreeSpace
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU
@@ -157,7 +157,8 @@ def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> boo
 def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
     """The tree space that options ask for, or any of the files."""
     own = next((each.scores.meta.trees for each in members if each.scores and each.scores.meta.trees), "")
-    return space_of(own, how["space"], False if how["multi_root"] else None, how["projective"] or None)
+    short: Short = {"single_root": False if how["multi_root"] else None, "projective": how["projective"] or None}
+    return space_of(own, how["space"], **short)
 
 
 def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) -> dict[str, object]:

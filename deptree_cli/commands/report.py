@@ -162,6 +162,5 @@ def _page(kept: Sequence[PackedSentence], total: int, scores: ScoreOptions, made
     from deptree_cli.io.pages.page import Report, to_html  # when there is something to write
 
     names = [printable(PurePath(each).name) for each in (scores.name, scores.conllu) if each]
-    single_root = scores.how.space.single_root
-    labels = scores.how.labels or ()
-    return to_html(Report(" · ".join(names), made_by, kept, total, single_root, labels, bool(scores.gold), has_rules))
+    how, labels = scores.how, scores.how.labels or ()
+    return to_html(Report(" · ".join(names), made_by, kept, total, how.space, labels, bool(scores.gold), has_rules))

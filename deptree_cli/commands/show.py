@@ -119,8 +119,8 @@ def _drawn(seen: Seen, form: str, made_by: str, scores: ScoreOptions, output: st
     if seen.page is not None:
         from deptree_cli.io.pages.page import Report, to_html  # for few pictures
 
-        single_root, labels = scores.how.space.single_root, scores.how.labels or ()
-        return to_html(Report(seen.picture.name, made_by, [seen.page], 1, single_root, labels))
+        how = scores.how
+        return to_html(Report(seen.picture.name, made_by, [seen.page], 1, how.space, how.labels or ()))
     if form == TEXT:
         return to_text(seen.picture, *screen_of(output)).encode()
     return (to_tikz if form == TIKZ else to_svg)(seen.picture, made_by).encode()

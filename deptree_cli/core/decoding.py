@@ -15,7 +15,7 @@ from deptree_cli.core.counts import how_many
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import NamedFunction, Register
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces.shifted import shift
 
 # Trees that are ranked at most, unless more are asked for: where scores are flat millions may be needed.
 MOST_RANKED = 1000
@@ -47,7 +47,7 @@ def _scores(distribution: ArcFactored) -> Float:
     log_scores = distribution.log_scores
     if np.abs(log_scores, where=np.isfinite(log_scores), out=np.zeros_like(log_scores)).max() <= LARGE:
         return log_scores
-    return shift(distribution.possible_scores, distribution.single_root).log_weights
+    return shift(distribution.possible_scores, distribution.space).log_weights
 
 
 class Ranked(NamedTuple):

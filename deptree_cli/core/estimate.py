@@ -8,13 +8,13 @@ the time of the others starts with the last of them. Proofs, and how errors were
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
 
@@ -198,8 +198,12 @@ def arcs(heads: Heads) -> Float:
 
 def depth(heads: Heads) -> Float:
     """Arcs from ROOT to the deepest word."""
-    steps = sum((ancestors > 0).astype(np.int64) for ancestors in _climbing(heads))
-    return np.max(steps, axis=1).astype(np.float64)
+    rows, above_all = np.arange(len(heads))[:, None], np.pad(heads, ((0, 0), (1, 0)))
+    above, steps = heads, np.ones(heads.shape)
+    for _ in range(heads.shape[1]):
+        steps += above > 0
+        above = above_all[rows, above]
+    return steps.max(axis=1)
 
 
 def dependency_length(heads: Heads) -> Float:
@@ -211,30 +215,15 @@ def dependency_length(heads: Heads) -> Float:
 
 def non_projective_arcs(heads: Heads) -> Float:
     """Arcs with a word between their ends that does not descend from the head."""
-    return are_non_projective(heads).sum(axis=1).astype(np.float64)
+    return have_gaps(heads).sum(axis=1).astype(np.float64)
 
 
-def are_non_projective(heads: Integers) -> Bool:
+def have_gaps(heads: Integers) -> Bool:
     """Return which arcs of trees (k, n) have a word between their ends that does not descend from the head, (k, n)."""
-    k, n = heads.shape
-    trees, words = np.arange(k)[:, None], np.arange(1, n + 1)
-    above = np.zeros((k, n + 1, n + 1), dtype=bool)  # [tree, ancestor or self, word]
-    for ancestors in _climbing(heads):
-        above[trees, ancestors, words] = True
-    reached = np.cumsum(above, axis=2)
-    low, high = np.minimum(heads, words), np.maximum(heads, words)
-    between = reached[trees, heads, high - 1] - reached[trees, heads, low]
-    return between < high - low - 1
+    from deptree_cli.kernels.trees.shapes import gaps  # loads kernels: if there is work
 
-
-def _climbing(heads: Integers) -> Iterator[Int]:
-    """The words, their heads, the heads of these, ... up to ROOT, which is above itself: n+1 times (k, n)."""
-    k, n = heads.shape
-    padded = np.concatenate([np.zeros((k, 1), dtype=heads.dtype), heads], axis=1)
-    ancestors = np.broadcast_to(np.arange(1, n + 1), heads.shape)
-    for _ in range(n + 1):
-        yield ancestors
-        ancestors = padded[np.arange(k)[:, None], ancestors]
+    found: Bool = gaps(np.array(heads, dtype=np.int64, order="C"))
+    return found
 
 
 @dataclass(frozen=True)

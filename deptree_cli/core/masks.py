@@ -1,7 +1,7 @@
 """The door for masks: scores so far below others that, where every tree needs one, float64 has no digits left.
 
 Masks that no tree needs do no harm, nor do those that a shift takes off: on all heads of a word, or on all of ROOT's
-arcs under the single-root constraint (`core/shifted.py`).
+arcs under the single-root constraint (`core/spaces/shifted.py`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.shifted import shift
 from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.core.spaces.feasibility import words
+from deptree_cli.core.spaces.shifted import shift
 
 # So far below 0 the best tree's shifted score may be: log-weights that add up to more are known to 1e-8 only.
 MOST = 1e8
@@ -29,7 +29,7 @@ def check_masks(log_scores: Float, space: TreeSpace, most: float = MOST) -> None
     if not may_be_masks(log_scores, n, most):
         return
     possible = np.where(space.support(log_scores > -np.inf), log_scores, -np.inf)
-    log_weights = shift(possible, space.single_root).log_weights
+    log_weights = shift(possible, space).log_weights
     heads, total = space.maximum_tree(log_weights)
     if total < -most:
         raise need_of_masks(log_weights[heads, np.arange(1, n + 1)], most)

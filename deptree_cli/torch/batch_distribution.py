@@ -90,7 +90,7 @@ class BatchDistribution(Distribution):
 
     @lazy_property
     def _shifted(self) -> Shifted:
-        return shift(wide(self._flat_scores), self._flat_lengths, self.space.single_root)
+        return shift(wide(self._flat_scores), self._flat_lengths, self.space)
 
     @lazy_property
     def _sums(self) -> Sums:

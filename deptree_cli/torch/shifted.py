@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.torch.trees import arc_mask
 
 
@@ -33,8 +34,8 @@ def wide(log_scores: Tensor) -> Tensor:
     return log_scores.to(torch.float32 if log_scores.device.type == "mps" else torch.float64)
 
 
-def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
-    """Shift log-scores (B, N, N), each word's column to a maximum of 0, as `core/shifted.py` does.
+def shift(log_scores: Tensor, lengths: Tensor, space: Rules) -> Shifted:
+    """Shift log-scores (B, N, N), each word's column to a maximum of 0, as `core/spaces/shifted.py` does.
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole: ROOT may
     score far below words without a loss of digits.
@@ -42,11 +43,11 @@ def shift(log_scores: Tensor, lengths: Tensor, single_root: bool) -> Shifted:
     given = wide(log_scores)
     scores = given.masked_fill(~arc_mask(lengths, given.shape[-1]) | (given <= -MASK), -torch.inf)
     fixed = scores.detach()
-    columns = fixed[:, 1:].amax(1) if single_root else fixed.amax(1)
+    columns = fixed[:, 1:].amax(1) if space.single_root else fixed.amax(1)
     columns = _usable(torch.where(columns == -torch.inf, fixed[:, 0], columns))
     below = fixed - columns[:, None]
     constants = [columns]
-    if single_root:
+    if space.single_root:
         below[:, 0], of_root = _below_best(fixed[:, 0], columns)
         constants.append(of_root)
     finite = scores.masked_fill(below == -torch.inf, 0.0)

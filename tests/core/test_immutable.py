@@ -115,7 +115,7 @@ def test_the_factorisation_pickles(distribution: TreeDistribution) -> None:
     direction = np.random.default_rng(2).normal(size=(N + 1, N + 1))
 
     def asked(one: Any) -> list[Any]:
-        log_roots = one.log_root_marginals() if one.single_root else None
+        log_roots = one.log_root_marginals() if one.space.single_root else None
         return [one.log_z, one.marginals(), one.sample(30, np.random.default_rng(1)), log_roots, one.is_wide]
 
     expected = asked(factors)

@@ -17,8 +17,8 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.shifted import shift
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.spaces.shifted import shift
 from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
@@ -62,7 +62,7 @@ class Exact:
             np.add.at(self.marginals[:, word], heads[:, word - 1], probs)
         possible = np.where(np.eye(n + 1, dtype=bool), -np.inf, scores)
         possible[:, 0] = -np.inf
-        self.best = float(best - Fraction(shift(possible, trees.single_root).constant))  # log-weight of the best tree
+        self.best = float(best - Fraction(shift(possible, trees).constant))  # log-weight of the best tree
 
 
 @EACH

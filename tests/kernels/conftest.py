@@ -11,7 +11,8 @@ from numba import config
 from numpy.typing import NDArray
 
 from deptree_cli.core.numbers import REAL, Kind
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.kernels.elimination.marginals import factorise
 from deptree_cli.kernels.elimination.panels import WIDTH
 from deptree_cli.kernels.trees.best_tree import best_tree
@@ -55,7 +56,7 @@ class Factors(NamedTuple):
 
 def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL, last: int | None = None) -> Factors:
     """Shift, exponentiate and eliminate; the root of the best tree is eliminated last unless it is said."""
-    shifted, nodes = shift(log_scores, single_root), len(log_scores)
+    shifted, nodes = shift(log_scores, space(single_root)), len(log_scores)
     if last is None:
         heads = np.empty(nodes - 1, dtype=np.int32)
         best_tree(shifted.log_weights, single_root, heads)

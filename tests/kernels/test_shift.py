@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.kernels.batches.packed import Packed, Padded, shift_sentences
 
 Float = NDArray[np.float64]
@@ -60,7 +61,7 @@ def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Shifted:
 
 def assert_shifted(found: Shifted, b: int, log_scores: Float, single_root: bool) -> None:
     """A sentence of the batch is what the shift of it alone makes, to the last bit."""
-    expected = shift(log_scores, single_root)
+    expected = shift(log_scores, space(single_root))
     np.testing.assert_array_equal(found.sentences[b], expected.log_weights)
     assert found.constants[b] == pytest.approx(expected.constant, rel=1e-15)
     assert found.in_range[b]

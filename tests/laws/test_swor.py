@@ -166,15 +166,50 @@ HARD = {
 }
 
 
-SIZES = [(trees, n) for trees in SPACES for n in (1, 2, 3, 4)]
+def hard(graph: str, trees: TreeSpace, graphs) -> TreeDistribution:
+    """Distributions over the trees of 4 words, of 3 where arcs may not cross."""
+    return graphs.over(HARD[graph](graphs, 3 if trees.projective else 4, trees), trees)
 
 
 @EACH
-@pytest.mark.parametrize(("trees", "n"), SIZES, ids=called)
+@IN_EACH
 @pytest.mark.parametrize("graph", HARD)
-def test_every_tree_once_and_then_the_end(algorithm: Algorithm, trees: TreeSpace, n: int, graph: str, graphs) -> None:
-    """Also trees of probability e^-1000; no statistics in it."""
-    check_every_tree_once(algorithm, graphs.over(HARD[graph](graphs, n, trees), trees))
+def test_every_tree_once_and_then_the_end(algorithm: Algorithm, trees: TreeSpace, graph: str, graphs) -> None:
+    """Also trees of probability e^-1000; no statistics in it. The end is known with the last tree, and not before."""
+    distribution = hard(graph, trees, graphs)
+    check_every_tree_once(algorithm, distribution)
+    count = len(Oracle(distribution).trees)
+    for size in {1, count // 2, count - 1, count} - {0}:
+        draws = algorithm.draw(distribution, size, np.random.default_rng(6001))
+        assert len(draws.heads) == len(np.unique(draws.heads, axis=0)) == size
+        assert draws.exhausted == (size == count)
+
+
+@EACH
+@IN_EACH
+def test_every_tree_of_few_words(algorithm: Algorithm, trees: TreeSpace, graphs) -> None:
+    for n in (1, 2, 3):
+        check_every_tree_once(algorithm, graphs.over(graphs.gaussian(n), trees))
+
+
+@IN_EACH
+@pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.999), (10, 1e-6), (50, 1e-12)])
+def test_every_tree_once_whenever_repeats_are_too_many(
+    repeats: int, least: float, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`auto` with its thresholds forced low and high: divided at once, or hardly ever."""
+    module = derivation_tree if trees.projective else partition_tree
+    monkeypatch.setattr(module, "REPEATS", repeats)
+    monkeypatch.setattr(module, "LEAST", least)
+    for graph in HARD:
+        check_every_tree_once(ALGORITHMS.get("auto"), hard(graph, trees, graphs))
+
+
+@pytest.mark.parametrize("graph", ["flat", "times 50", "gap 27.6", "gap 100"])
+@pytest.mark.parametrize("trees", [SINGLE_ROOT, PROJECTIVE_MULTI], ids=called)
+def test_every_tree_of_more_words(trees: TreeSpace, graph: str, graphs) -> None:
+    """625 or 273 trees of 5 words by `auto`."""
+    check_every_tree_once(ALGORITHMS.get("auto"), graphs.over(HARD[graph](graphs, 5, trees), trees))
 
 
 def check_every_tree_once(algorithm: Algorithm, distribution: TreeDistribution) -> None:
@@ -221,20 +256,6 @@ def test_masses_by_subtraction_are_caught(graph: str, graphs) -> None:
     check_every_tree_once(wrong, graphs.distribution(HARD["flat"](graphs, 3, SINGLE_ROOT)))
     with pytest.raises(AssertionError):
         check_every_tree_once(wrong, graphs.distribution(HARD[graph](graphs, 4, SINGLE_ROOT)))
-
-
-@EACH
-@IN_EACH
-@pytest.mark.parametrize("graph", HARD)
-def test_exhausted_is_true_when_the_last_tree_was_drawn_and_not_before(
-    algorithm: Algorithm, trees: TreeSpace, graph: str, graphs
-) -> None:
-    distribution = graphs.over(HARD[graph](graphs, 3, trees), trees)
-    count = len(Oracle(distribution).trees)
-    for size in {1, count // 2, count - 1, count} - {0}:
-        draws = algorithm.draw(distribution, size, np.random.default_rng(6001))
-        assert len(draws.heads) == len(np.unique(draws.heads, axis=0)) == size
-        assert draws.exhausted == (size == count)
 
 
 @pytest.mark.slow("statistics")

@@ -71,10 +71,10 @@ class Part:
     labels: Mapping[int, Bool] = field(default_factory=dict)
     columns: Mapping[int, Float] = field(default_factory=dict)
 
-    def bound(self, single_root: bool) -> float:
+    def bound(self, space: TreeSpace) -> float:
         """What its trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
         words, root = self.best[:, 1:]
-        if not single_root:
+        if not space.single_root:
             return float(np.maximum(words, root).sum())
         rootless = np.isneginf(words)
         if rootless.any():  # without another arc: only one word may be so
@@ -149,7 +149,7 @@ class Division:
                 yield self._found(first, 0.0)
                 before = self.opened
             for part in self._parts(first):
-                self._push(min(-bound, part.bound(self.space.single_root)), part)
+                self._push(min(-bound, part.bound(self.space)), part)
         self.is_infeasible = not self._seen
 
     def _push(self, bound: float, item: Part | Problem) -> None:
@@ -209,7 +209,7 @@ class Division:
 
     def _opened(self, part: Part) -> Problem | None:
         """A part with its best tree; None if it has no tree."""
-        if part.bound(self.space.single_root) == -np.inf:
+        if part.bound(self.space) == -np.inf:
             return None
         arcs = self._arcs.copy()
         for word, column in part.columns.items():

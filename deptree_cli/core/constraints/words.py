@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from deptree_cli.core.constraints.label_lists import NOT, labels_named
 from deptree_cli.core.dtypes import Bool, Int, read_only
+from deptree_cli.core.spaces.rules import crossings
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,21 @@ def children_of(heads: Sequence[int]) -> Mapping[int, list[int]]:
     return found
 
 
+def cycles_of(heads: Sequence[int]) -> Iterator[list[int]]:
+    """The cycles of heads of words 1, 2, ..., each word followed by its head; none of a tree. O(n)"""
+    above, seen_from = (0, *heads), [0] * (len(heads) + 1)  # the word from which a node was first reached
+    for start in range(1, len(above)):
+        word = start
+        while word and not seen_from[word]:
+            seen_from[word] = start
+            word = above[word]
+        if word and seen_from[word] == start:
+            cycle = [word]
+            while above[cycle[-1]] != word:
+                cycle.append(above[cycle[-1]])
+            yield cycle
+
+
 @dataclass(frozen=True)
 class LabelledTree:
     """A tree as constraints look at it.
@@ -129,24 +145,7 @@ class LabelledTree:
     @cached_property
     def cycles(self) -> list[tuple[int, ...]]:
         """The words of each cycle, in order: a tree has none."""
-        found: list[tuple[int, ...]] = []
-        seen = [0] * (len(self.heads) + 1)  # the word from which a node was first reached; ROOT is above all
-        for word in range(1, len(seen)):
-            node = word
-            while node and not seen[node]:
-                seen[node] = word
-                node = self.heads[node - 1]
-            if node and seen[node] == word:
-                found.append(self._cycle_of(node))
-        return found
-
-    def _cycle_of(self, word: int) -> tuple[int, ...]:
-        """The words of the cycle that a word is on."""
-        cycle, node = [word], self.heads[word - 1]
-        while node != word:
-            cycle.append(node)
-            node = self.heads[node - 1]
-        return tuple(sorted(cycle))
+        return [tuple(sorted(cycle)) for cycle in cycles_of(self.heads)]
 
     @cached_property
     def arrays(self) -> tuple[Int, Int]:
@@ -162,21 +161,13 @@ class LabelledTree:
         """The first word between the ends of a word's arc whose own arc crosses it, else the first beyond them; None
         if none does. ROOT stands before the first word.
 
-        O(length of the arc), but O(n) where only arcs from beyond cross.
+        O(n^2) once for all words.
         """
-        first, last = sorted((word, self.heads[word - 1]))
-        if last - first < 2:
-            return None
-        within = slice(first + 1, last)
-        heads, lowest, highest = self._reach
-        leaves = (heads[within] < first) | (heads[within] > last)
-        if leaves.any():
-            return first + 1 + int(leaves.argmax())
-        if lowest[within].min() >= first and highest[within].max() <= last:
-            return None
-        into = (heads > first) & (heads < last)
-        into[first : last + 1] = False
-        return int(into.argmax())
+        return self._crossings[word - 1] or None
+
+    @cached_property
+    def _crossings(self) -> list[int]:
+        return crossings(self.arrays[0][None, 1:])[0].tolist()
 
     def line(self, node: int) -> Mapping[int, int]:
         """A node, its head, and so on up to ROOT, each with the number of arcs below it; of a cycle each word once."""
@@ -195,23 +186,13 @@ class LabelledTree:
     def leaving(self, word: int) -> list[int]:
         """The words between a word and its head whose heads stand neither there nor at its ends; none below ROOT."""
         first, last = sorted((word, self.heads[word - 1]))
-        within = self._reach[0][first + 1 : last]
+        within = self.arrays[0][first + 1 : last]
         return (np.flatnonzero((within < first) | (within > last)) + first + 1).tolist() if first else []
 
     def passing_over(self, word: int) -> list[int]:
         """The words whose arcs to other words pass over a word, from between this and its head to beyond it."""
-        heads, head = self._reach[0], self.heads[word - 1]
+        heads, head = self.arrays[0], self.heads[word - 1]
         nodes = np.arange(len(heads))
         first, last = np.minimum(heads, nodes), np.maximum(heads, nodes)
         near = first > head if head < word else last < head
         return np.flatnonzero((heads > 0) & (first < word) & (word < last) & near).tolist()
-
-    @cached_property
-    def _reach(self) -> tuple[Int, Int, Int]:
-        """Of each node its head, its first dependent and its last one, (n+1,) each; itself where it has none."""
-        heads = np.array([0, *self.heads])
-        words = np.arange(len(heads))
-        lowest, highest = words.copy(), words.copy()
-        np.minimum.at(lowest, heads[1:], words[1:])
-        np.maximum.at(highest, heads[1:], words[1:])
-        return heads, lowest, highest

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.dtypes import Integers
-from deptree_cli.core.estimate import are_non_projective
+from deptree_cli.core.estimate import have_gaps
 from deptree_cli.core.evaluation.attachment import Attached
 from deptree_cli.core.register import Register
 
@@ -55,7 +55,7 @@ def _sentence_lengths(tree: Attached) -> list[str]:
 
 
 def _projectivity(tree: Attached) -> list[str]:
-    return np.where(are_non_projective(tree.heads[None])[0], "non-projective", "projective").tolist()
+    return np.where(have_gaps(tree.heads[None])[0], "non-projective", "projective").tolist()
 
 
 def _bucketed(lengths: Integers, ends: Sequence[int]) -> list[str]:

@@ -17,10 +17,11 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Int, Integers
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
 from deptree_cli.core.spaces.elimination import Tables as EliminationTables
 from deptree_cli.core.spaces.elimination import elimination_of
 from deptree_cli.core.spaces.feasibility import possible_roots
+from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.walks import wilson as kernel
 
@@ -33,7 +34,7 @@ LIMIT, LIMIT_PER_TREE = 1_000_000, 10_000
 
 def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
-    tables, bits = alias_tables(shifted_weights(distribution, single_root=False), first_head=0)
+    tables, bits = alias_tables(shifted_weights(distribution, MULTI_ROOT), first_head=0)
     return _walked(kernel.walk_trees, distribution, tables, bits, np.zeros(size, dtype=np.int64), rng)
 
 
@@ -52,7 +53,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
 
     Which trial is accepted depends on its tree alone, not on the cycles popped.
     """
-    tables, bits = alias_tables(shifted_weights(distribution, single_root=False), first_head=0)
+    tables, bits = alias_tables(shifted_weights(distribution, MULTI_ROOT), first_head=0)
     return _walked(kernel.walk_until_single_root, distribution, tables, bits, np.zeros(size, dtype=np.int64), rng)
 
 
@@ -63,9 +64,9 @@ def local_root_probs(distribution: ArcFactored) -> Float:
     return weights / weights.sum()
 
 
-def shifted_weights(distribution: ArcFactored, single_root: bool) -> Float:
+def shifted_weights(distribution: ArcFactored, space: TreeSpace) -> Float:
     """Weights (n+1, n+1), each word's at most 1; column 0 has zeros."""
-    return REAL.exp(shift(distribution.possible_scores, single_root).log_weights)
+    return REAL.exp(shift(distribution.possible_scores, space).log_weights)
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
@@ -78,7 +79,7 @@ def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
 
 def _draw_rooted(distribution: ArcFactored, root_probs: Float, size: int, rng: np.random.Generator) -> Integers:
     """Trees whose roots follow root_probs (n+1,), each tree its distribution given the root."""
-    weights, roots = shifted_weights(distribution, single_root=True), np.zeros(size, dtype=np.int64)
+    weights, roots = shifted_weights(distribution, SINGLE_ROOT), np.zeros(size, dtype=np.int64)
     weights[:, 0] = root_probs
     tables, bits = alias_tables(weights, first_head=1)
     kernel.draw_roots(tables, bits, kernel_state(rng), roots)

@@ -30,8 +30,6 @@ class TreeSpace(Rules, ABC):
 
     name: str
     trees: str
-    single_root: bool
-    projective: bool = False
 
     @property
     def kind(self) -> str:

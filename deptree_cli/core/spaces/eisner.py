@@ -16,7 +16,8 @@ from deptree_cli.core.dtypes import Bool, Float, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.shifted import Shifted, shift
+from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.shifted import Shifted, shift
 from deptree_cli.core.spaces.sweep_factorisation import ArcSweep, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import eisner as kernel
@@ -40,10 +41,10 @@ class Eisner(ArcSweep):
     @property
     def grammar(self) -> kernel.Eisner:
         """What the kernels that walk down the chart take."""
-        return kernel.Eisner(self.single_root, self.chart)
+        return kernel.Eisner(self.space.single_root, self.chart)
 
     def _in(self, kind: Kind) -> Eisner:
-        return _filled(self.shifted, self.single_root, kind)
+        return _filled(self.shifted, self.space, kind)
 
     @property
     def is_in_range(self) -> bool:
@@ -55,16 +56,16 @@ class Eisner(ArcSweep):
 
     def _forward(self, weights: Any, zeros: Zeros) -> Any:
         chart = _chart(zeros, self.n)
-        inside(weights, self.single_root, chart)
+        inside(weights, self.space.single_root, chart)
         return chart
 
     def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
-        found = _marginals(weights, self.single_root, swept, self.n, zeros)
+        found = _marginals(weights, self.space, swept, self.n, zeros)
         return found, isinstance(found, Dual) or sum_to_one(self.kind.floats(found))
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
-        if not self.single_root:
+        if not self.space.single_root:
             return self.marginals()[0]
         found = np.zeros(self.n + 1)
         kernel.root_marginals(self.chart, found)
@@ -77,20 +78,20 @@ class Eisner(ArcSweep):
         return heads
 
 
-def factorise(log_scores: Float, single_root: bool) -> Eisner:
+def factorise(log_scores: Float, space: Rules) -> Eisner:
     """Fill the chart of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3).
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    found = _filled(shift(log_scores, single_root), single_root, REAL).in_range()
+    found = _filled(shift(log_scores, space), space, REAL).in_range()
     if found.shifted_log_z == -np.inf:
         raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
     return found
 
 
-def factorise_near(log_scores: Float, typical: Float) -> Eisner:
-    """Fill the chart of single-root trees whose weights are about 1 once a number is taken off each word's log-scores.
+def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
+    """Fill the chart of trees whose weights are about 1 once a number is taken off each word's log-scores.
 
     In float64 even where `factorise` could not promise that this suffices; in wide numbers if log Z shows that it does
     not, and marginals if their sums do. Items that are lost because float64 is too narrow for them go unnoticed.
@@ -101,7 +102,7 @@ def factorise_near(log_scores: Float, typical: Float) -> Eisner:
     """
     log_weights = log_scores.copy()
     log_weights[:, 1:] -= typical
-    found = _filled(Shifted(log_weights, float(typical.sum())), True, REAL)
+    found = _filled(Shifted(log_weights, float(typical.sum())), space, REAL)
     return found.answer(lambda own: (own, math.isfinite(own.shifted_log_z)))
 
 
@@ -110,19 +111,19 @@ def sum_to_one(marginals: Float) -> bool:
     return bool((np.abs(marginals[:, 1:].sum(axis=0) - 1.0) < tolerance(marginals)).all())
 
 
-def has_tree(allowed: Bool, single_root: bool) -> bool:
+def has_tree(allowed: Bool, space: Rules) -> bool:
     """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
-    _, chart, kind = _pattern(allowed, single_root)
+    _, chart, kind = _pattern(allowed, space)
     return bool(_are_positive(chart, kind)[RIGHT, 0, -1])
 
 
-def possible_arcs(allowed: Bool, single_root: bool) -> Bool:
+def possible_arcs(allowed: Bool, space: Rules) -> Bool:
     """Which arcs some tree of allowed arcs contains, (n+1, n+1), where there is a tree. Exact, O(n^3)."""
-    weights, chart, kind = _pattern(allowed, single_root)
-    return _are_positive(_marginals(weights, single_root, chart, len(allowed) - 1, kind.zeros), kind)
+    weights, chart, kind = _pattern(allowed, space)
+    return _are_positive(_marginals(weights, space, chart, len(allowed) - 1, kind.zeros), kind)
 
 
-def _pattern(allowed: Bool, single_root: bool) -> tuple[Any, Any, Kind]:
+def _pattern(allowed: Bool, space: Rules) -> tuple[Any, Any, Kind]:
     """Weights, their chart and the kind of numbers, of arcs that weigh 1/7 each.
 
     So neither sums nor single trees leave the range of float64, and what is possible is positive.
@@ -130,7 +131,7 @@ def _pattern(allowed: Bool, single_root: bool) -> tuple[Any, Any, Kind]:
     n = len(allowed) - 1
     kind = REAL if n <= LONGEST else WIDE
     weights, chart = kind.exp(np.where(allowed, -LOG_GROWTH, -np.inf)), _chart(kind.zeros, n)
-    inside(weights, single_root, chart)
+    inside(weights, space.single_root, chart)
     return weights, chart, kind
 
 
@@ -138,12 +139,12 @@ def _are_positive(numbers: Any, kind: Kind) -> Bool:
     return (numbers if kind is REAL else numbers[0]) > 0  # of wide numbers the mantissas
 
 
-def _filled(shifted: Shifted, single_root: bool, kind: Kind) -> Eisner:
+def _filled(shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
     """The chart in one kind of numbers."""
     weights = kind.exp(shifted.log_weights)
     chart = _chart(kind.zeros, len(shifted.log_weights) - 1)
-    total = inside(weights, single_root, chart)
-    return Eisner(single_root, shifted, log_of(total, kind), kind, weights, chart)
+    total = inside(weights, space.single_root, chart)
+    return Eisner(space, shifted, log_of(total, kind), kind, weights, chart)
 
 
 def log_of(total: Any, kind: Kind) -> float:
@@ -157,8 +158,8 @@ def _chart(zeros: Any, n: int) -> Any:
     return zeros((TABLES, n + 1, n + 1))
 
 
-def _marginals(weights: Any, single_root: bool, chart: Any, n: int, zeros: Any) -> Any:
+def _marginals(weights: Any, space: Rules, chart: Any, n: int, zeros: Any) -> Any:
     """The marginals of arcs, (n+1, n+1), in the chart's kind of numbers."""
     marginals = zeros((n + 1, n + 1))
-    outside(weights, single_root, chart, _chart(zeros, n), marginals)
+    outside(weights, space.single_root, chart, _chart(zeros, n), marginals)
     return marginals

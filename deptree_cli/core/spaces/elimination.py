@@ -18,8 +18,9 @@ from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
-from deptree_cli.core.shifted import Shifted, shift
 from deptree_cli.core.spaces.factorisation import Factorisation
+from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.shifted import Shifted, shift
 from deptree_cli.core.spaces.sweep_factorisation import ArcSweep, Zeros
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination import marginals as kernel
@@ -50,24 +51,24 @@ class Elimination(ArcSweep):
         return self.held
 
     def _in(self, kind: Kind) -> Elimination:
-        return _eliminated(self.shifted, self.single_root, self.last, kind)
+        return _eliminated(self.shifted, self.space, self.last, kind)
 
     @property
     def _swept(self) -> Any:
         return self.factors, self.pivots
 
     def _forward(self, weights: Any, zeros: Zeros) -> Any:
-        return _factors(weights, self.last, self.single_root, zeros, self.n + 1)[:2]
+        return _factors(weights, self.last, self.space, zeros, self.n + 1)[:2]
 
     def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
         square = self.n + 1, self.n + 1
         adjoints, found, workspace = zeros(square), zeros(square), zeros((3, WIDTH, self.n + 1))
-        sweep = weights, self.last, *swept, adjoints, workspace, self.single_root, found
+        sweep = weights, self.last, *swept, adjoints, workspace, self.space.single_root, found
         return found, kernel.arc_marginals(*sweep)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
-        return self.kind.floats(self._root_products()) if self.single_root else self.marginals()[0]
+        return self.kind.floats(self._root_products()) if self.space.single_root else self.marginals()[0]
 
     def log_root_marginals(self) -> Float:
         """log P(ROOT -> word), shape (n+1,): single root only; finite for every possible root, however unlikely."""
@@ -104,7 +105,7 @@ class Tables:
         kernel.swap_words(weights, whole.last, 1)
         across = whole.kind.zeros((whole.n + 1, whole.n + 1))
         transpose(factors, across, whole.n + 1)
-        self._given = factors, pivots, across, weights, whole.last, whole.single_root
+        self._given = factors, pivots, across, weights, whole.last, whole.space.single_root
 
     def draw(self, roots: Int, state: Any, heads: Heads) -> None:
         """Fill heads (k, n) with independent trees; roots (k,): the words that they hang on, or 0 where it may be any.
@@ -121,18 +122,18 @@ def elimination_of(factorisation: Factorisation) -> Elimination:
     return factorisation
 
 
-def factorise(log_scores: Float, single_root: bool) -> Elimination:
+def factorise(log_scores: Float, space: Rules) -> Elimination:
     """Eliminate the words of checked log-scores (n+1, n+1), ``[head, dependent]``. O(n^3): n^3/3 multiply-adds.
 
     Raises:
         DeptreeError: no tree has a positive weight.
     """
-    shifted = shift(log_scores, single_root)
+    shifted = shift(log_scores, space)
     last = int(shifted.log_weights[0].argmax())
-    found = _eliminated(shifted, single_root, last, REAL)
-    if single_root and not found.is_in_range:
+    found = _eliminated(shifted, space, last, REAL)
+    if space.single_root and not found.is_in_range:
         last, log_weight = _root_of_best_tree(shifted)
-        found = _eliminated(shifted, single_root, last, REAL if log_weight > SAFE_LOG else WIDE)
+        found = _eliminated(shifted, space, last, REAL if log_weight > SAFE_LOG else WIDE)
     found = found.in_range()
     if found.shifted_log_z == -np.inf:
         raise DeptreeError("no tree has a positive weight", "Allow more arcs")
@@ -146,17 +147,15 @@ def _root_of_best_tree(shifted: Shifted) -> tuple[int, float]:
     return int(heads.argmin()) + 1, float(log_weight)
 
 
-def _eliminated(shifted: Shifted, single_root: bool, last: int, kind: Kind) -> Elimination:
+def _eliminated(shifted: Shifted, space: Rules, last: int, kind: Kind) -> Elimination:
     """The factors in one kind of numbers."""
     weights = kind.exp(shifted.log_weights)
-    factors, pivots, (log_z, held) = _factors(weights, last, single_root, kind.zeros, len(shifted.log_weights))
-    return Elimination(single_root, shifted, log_z, kind, weights, last, factors, pivots, held)
+    factors, pivots, (log_z, held) = _factors(weights, last, space, kind.zeros, len(shifted.log_weights))
+    return Elimination(space, shifted, log_z, kind, weights, last, factors, pivots, held)
 
 
-def _factors(
-    weights: Any, last: int, single_root: bool, zeros: Zeros, nodes: int
-) -> tuple[Any, Any, tuple[float, bool]]:
+def _factors(weights: Any, last: int, space: Rules, zeros: Zeros, nodes: int) -> tuple[Any, Any, tuple[float, bool]]:
     """Factors, pivots, and log Z with whether these numbers held every term, of weights (n+1, n+1)."""
     factors, pivots = zeros((nodes, nodes)), zeros(nodes)
     workspace = zeros((3, WIDTH, nodes))
-    return factors, pivots, kernel.factorise(weights, last, factors, pivots, workspace, single_root)
+    return factors, pivots, kernel.factorise(weights, last, factors, pivots, workspace, space.single_root)

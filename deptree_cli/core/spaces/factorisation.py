@@ -9,7 +9,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, Integers
 from deptree_cli.core.many_trees import blocks_to_read
-from deptree_cli.core.shifted import Shifted
+from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.shifted import Shifted
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,12 +18,12 @@ class Factorisation(ABC):
     """The sums of one sentence; immutable, made by `TreeSpace.factorise`.
 
     Attributes:
-        single_root: whether its trees have one ROOT arc, or one or more.
+        space: of its trees.
         shifted: the log-scores that it was made of, shifted; by node.
         shifted_log_z: the logarithm of the partition function of the shifted weights.
     """
 
-    single_root: bool
+    space: Rules
     shifted: Shifted
     shifted_log_z: float
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces.rules import Rules
 
 SEVERAL_ROOTS = "or allow several roots (`single_root=False`)"
 
 
-def check_feasible(allowed: Bool, single_root: bool) -> None:
+def check_feasible(allowed: Bool, space: Rules) -> None:
     """Raise unless some tree uses allowed arcs only. allowed: (n+1, n+1), ``[head, dependent]``. O(n^2) per
     breadth-first step.
 
@@ -21,7 +22,7 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
     """
     if all_allowed(allowed):
         return
-    kind = "single-root tree" if single_root else "tree"
+    kind = "single-root tree" if space.single_root else "tree"
     headless = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
     if headless.size:
         have = "has" if headless.size == 1 else "have"
@@ -32,7 +33,7 @@ def check_feasible(allowed: Bool, single_root: bool) -> None:
     candidates = np.flatnonzero(allowed[0])
     if not candidates.size:
         raise DeptreeError(f"no {kind} is possible: no word may attach to ROOT", "Allow at least one arc from ROOT")
-    if not single_root:
+    if not space.single_root:
         _check_reached(_reached(allowed, [0]), "ROOT", kind)
         return
     only_root = np.flatnonzero(~allowed[1:, 1:].any(axis=0)) + 1
@@ -70,7 +71,7 @@ def possible_roots(allowed: Bool) -> Bool:
     return _reached(between.T, [last]) & allowed[0]
 
 
-def supported_arcs(allowed: Bool, single_root: bool) -> Bool:
+def supported_arcs(allowed: Bool, space: Rules) -> Bool:
     """The arcs that some tree of allowed arcs contains, (n+1, n+1), where there is a tree; no numbers, no rounding.
 
     A tree has h -> d iff h can be reached from ROOT (under the single-root constraint: from a possible root) on a way
@@ -80,7 +81,7 @@ def supported_arcs(allowed: Bool, single_root: bool) -> Bool:
     supported = allowed.copy()
     if all_allowed(allowed):
         return supported
-    starts = possible_roots(allowed) if single_root else allowed[0].copy()
+    starts = possible_roots(allowed) if space.single_root else allowed[0].copy()
     supported[0] = starts
     n = len(allowed) - 1
     if starts.sum() > 1 and np.count_nonzero(allowed[1:, 1:]) == n * (n - 1):

@@ -14,9 +14,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.shifted import shift
 from deptree_cli.core.spaces.base import TreeSpace, with_heads
 from deptree_cli.core.spaces.factorisation import Factorisation
+from deptree_cli.core.spaces.shifted import shift
 
 
 class GeneralSpace(TreeSpace):
@@ -47,11 +47,11 @@ class GeneralSpace(TreeSpace):
         return self.maximum_tree(np.where(allowed, 0.0, -np.inf))
 
     def factorise(self, log_scores: Float) -> Factorisation:
-        shifted = shift(log_scores, self.single_root)
+        shifted = shift(log_scores, self)
         log_z = self.log_partition(shifted.log_weights)
         if log_z == -np.inf:
             raise DeptreeError("no tree has a positive weight", "Allow more arcs")
-        return Conditioned(self.single_root, shifted, log_z, self)
+        return Conditioned(self, shifted, log_z)
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; n searches for a best tree each."""

@@ -13,23 +13,24 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
+from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.kernels.trees.best_tree import best_tree, best_trees_below
 
 # A tree, (n,) heads, and its sum of scores.
 Best = tuple[Heads, float]
 
 
-def trees_in_order(scores: Float, single_root: bool) -> Iterator[Heads]:
+def trees_in_order(scores: Float, space: Rules) -> Iterator[Heads]:
     """See `TreeSpace`."""
     scores, n = read_only(scores.view()), len(scores) - 1
     best = np.empty(n, dtype=np.int32)
 
     def below(tree: Heads, first: int, banned: Bool) -> Iterator[Best]:
         heads, totals = np.empty((n, n), dtype=np.int32), np.empty(n)
-        best_trees_below(scores, single_root, tree, first, banned, heads, totals)
+        best_trees_below(scores, space.single_root, tree, first, banned, heads, totals)
         return zip(heads[first - 1 :], totals[first - 1 :].tolist(), strict=True)
 
-    return _in_order((best, best_tree(scores, single_root, best)), below)
+    return _in_order((best, best_tree(scores, space.single_root, best)), below)
 
 
 def trees_by_search(find: Callable[[Float], Best], scores: Float) -> Iterator[Heads]:

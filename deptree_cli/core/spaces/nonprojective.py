@@ -18,17 +18,17 @@ class NonProjective(TreeSpace):
     kind = ALL
 
     def check_feasible(self, allowed: Bool) -> None:
-        check_feasible(allowed, self.single_root)
+        check_feasible(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; by reachability."""
-        return supported_arcs(allowed, self.single_root)
+        return supported_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
         from deptree_cli.core.spaces import elimination  # loads kernels: when there is work
 
-        return elimination.factorise(log_scores, self.single_root)
+        return elimination.factorise(log_scores, self)
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
@@ -41,4 +41,4 @@ class NonProjective(TreeSpace):
         """See `TreeSpace`; O(n^3) each."""
         from deptree_cli.core.spaces import lawler
 
-        return lawler.trees_in_order(scores, self.single_root)
+        return lawler.trees_in_order(scores, self)

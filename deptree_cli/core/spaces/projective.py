@@ -25,14 +25,14 @@ class Projective(TreeSpace):
 
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
-        check_feasible(allowed, self.single_root)
+        check_feasible(allowed, self)
         if all_allowed(allowed):
             return
         from deptree_cli.core.spaces.eisner import has_tree  # loads kernels: only where arcs are missing
 
-        if has_tree(allowed, self.single_root):
+        if has_tree(allowed, self):
             return
-        supported = supported_arcs(allowed, self.single_root)
+        supported = supported_arcs(allowed, self)
         certain = supported & (supported.sum(axis=0) == 1)
         remedy = "Allow more arcs, or leave out `projective=True`"
         for (head, word), (other, below) in crossing_pairs(certain):
@@ -51,7 +51,7 @@ class Projective(TreeSpace):
 
     def _crossing_in_a_tree(self, allowed: Bool, certain: Bool) -> tuple[Arc, Arc]:
         """Two arcs that cross in some tree, which has such; if possible one that is in every tree."""
-        heads, _ = NonProjective("", "", self.single_root).maximum_tree(np.where(allowed, 0.0, -np.inf))
+        heads, _ = NonProjective("", "", single_root=self.single_root).maximum_tree(np.where(allowed, 0.0, -np.inf))
         tree = np.zeros_like(allowed)
         tree[heads, np.arange(1, len(allowed))] = True
         return max(crossing_pairs(tree), key=lambda pair: sum(certain[arc] for arc in pair))
@@ -62,13 +62,13 @@ class Projective(TreeSpace):
             return allowed.copy()
         from deptree_cli.core.spaces.eisner import possible_arcs
 
-        return possible_arcs(allowed, self.single_root)
+        return possible_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Factorisation:
         """See `TreeSpace`; O(n^3)."""
         from deptree_cli.core.spaces import eisner  # loads kernels: when there is work
 
-        return eisner.factorise(log_scores, self.single_root)
+        return eisner.factorise(log_scores, self)
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""

@@ -7,6 +7,7 @@ Two arcs cross if, above words in a row and ROOT before the first, one begins be
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from deptree_cli.core.dtypes import Bool, Int, Integers
 Arc = tuple[int, int]  # head, dependent
 
 
+@dataclass(frozen=True, kw_only=True)
 class Rules:
     """The conditions of a tree space.
 
@@ -25,21 +27,19 @@ class Rules:
     """
 
     single_root: bool
-    projective: bool
+    projective: bool = False
 
     def allows(self, heads: Any, words: Any) -> Any:
         """Whether arcs may be in its trees at all, whatever they weigh: nodes and words, arrays or tensors."""
         return (heads >= 0) | (words > 0)
 
     def contains(self, heads: Integers) -> Bool:
-        """Whether each row of heads (k, n) of integers is a tree of this space, (k,); O(k n log n), or k n^2."""
-        found = are_trees(heads, self.single_root) & self.allows(heads, np.arange(1, heads.shape[1] + 1)).all(axis=1)
+        """Whether each row of heads (k, n) of integers is a tree of this space, (k,); O(k n), or k n^2."""
+        found = are_trees(heads) & self.allows(heads, np.arange(1, heads.shape[1] + 1)).all(axis=1)
+        if self.single_root:
+            found &= (heads == 0).sum(axis=1) == 1
         if self.projective:
-            from deptree_cli.kernels.charts.projective_trees import are_projective  # loads kernels: if there is work
-
-            without_crossing = np.empty(int(found.sum()), dtype=np.bool_)
-            are_projective(np.ascontiguousarray(heads[found], dtype=np.int32), without_crossing)
-            found[found] = without_crossing
+            found[found] = ~crossings(heads[found]).any(axis=1)
         return found
 
     def compatible_arcs(self, pinned: Bool) -> Bool:
@@ -58,19 +58,23 @@ class Rules:
         return found
 
 
-def are_trees(heads: Integers, single_root: bool = True) -> Bool:
-    """Whether each row of heads (k, n), 0 for ROOT, is a tree over the words, with one ROOT arc if `single_root`; (k,).
+def are_trees(heads: Integers) -> Bool:
+    """Whether each row of heads (k, n), 0 for ROOT, is a tree over the words, with one ROOT arc or more, (k,)."""
+    from deptree_cli.kernels.trees import shapes  # loads kernels: if there is work
 
-    Every word climbs 1, 2, 4, ... heads at a time; in a tree all have arrived at ROOT after n.
+    found: Bool = shapes.are_trees(np.array(heads, dtype=np.int64, order="C"))
+    return found
+
+
+def crossings(heads: Integers) -> Int:
+    """The first word whose arc crosses each word's, (k, n); 0 where none does. Those between the arc's ends are first.
+
+    heads: (k, n), which need be no trees.
     """
-    k, n = heads.shape
-    valid = ((heads >= 0) & (heads <= n)).all(axis=1)
-    above = np.zeros((k, n + 1), dtype=np.int64)
-    above[:, 1:] = np.where(valid[:, None], heads, 0)
-    for _ in range(n.bit_length()):
-        above = np.take_along_axis(above, above, axis=1)
-    roots = (heads == 0).sum(axis=1)
-    return valid & ~above.any(axis=1) & ((roots == 1) if single_root else (roots >= 1))
+    from deptree_cli.kernels.trees import shapes
+
+    found: Int = shapes.crossings(np.array(heads, dtype=np.int64, order="C"))
+    return found
 
 
 def reach_of(pinned: Bool) -> tuple[Int, Int]:
@@ -87,21 +91,11 @@ def _others(pinned: Bool, axis: int) -> Bool:
     return pinned.sum(axis=axis, keepdims=True) > pinned
 
 
-def crossed_by(head: int, word: int, nodes: int) -> Bool:
-    """The arcs that cross an arc, (nodes, nodes), ``[head, dependent]``."""
-    first, last = sorted((head, word))
-    inside = np.zeros(nodes, dtype=np.bool_)
-    inside[first + 1 : last] = True
-    outside = ~inside
-    outside[[first, last]] = False
-    return np.outer(inside, outside) | np.outer(outside, inside)
-
-
 def crossing_pairs(arcs: Bool) -> Iterator[tuple[Arc, Arc]]:
-    """The pairs of arcs (n+1, n+1), ``[head, dependent]``, that cross each other, each pair once."""
-    for head, word in np.argwhere(arcs).tolist():
-        first = min(head, word)
-        crossing = arcs & crossed_by(head, word, len(arcs))
-        crossing[:first] = crossing[:, :first] = False  # those that begin before this one name the pair
-        for other in np.argwhere(crossing).tolist():
-            yield (head, word), (other[0], other[1])
+    """The pairs of arcs (n+1, n+1), ``[head, dependent]``, that cross, the one that begins first before the other."""
+    heads, words = np.nonzero(arcs)
+    first, last = np.minimum(heads, words), np.maximum(heads, words)
+    named = list(zip(heads.tolist(), words.tolist(), strict=True))
+    for i, arc in enumerate(named):
+        crossing = (first[i] < first) & (first < last[i]) & (last[i] < last)
+        yield from ((arc, named[other]) for other in np.flatnonzero(crossing).tolist())

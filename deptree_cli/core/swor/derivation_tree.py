@@ -65,7 +65,7 @@ class Drawing:
     @property
     def count(self) -> int:
         """How many trees there are."""
-        return self._cursor.count
+        return self._cursor.n_drawn
 
     def with_replacement(self, eisner: Eisner, rules: kernel.Rules) -> bool:
         """Draw with replacement, dropping repeats, while that pays; whether no more trees are to be drawn."""

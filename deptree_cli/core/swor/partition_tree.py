@@ -62,7 +62,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
 
 def _root_log_probs(distribution: ArcFactored, whole: Elimination, kind: Kind) -> Float:
     """log P(root), (n+1,), of those in the range of a kind; where there may be several, all trees hang on node 0."""
-    if not whole.single_root:
+    if not whole.space.single_root:
         return np.where(np.arange(whole.n + 1) == 0, 0.0, -np.inf)
     if kind is WIDE:
         return whole.log_root_marginals()
@@ -82,7 +82,8 @@ class Partition:
         self._room = cache(partial(_division_workspace, n, weights, is_lossless(log_weights), kind))
         self._inside, self._state = CellSampler(whole, weights, kind, top), kernel_state(rng)
         cells = no_cells(CELLS, len(drawn.heads), n, kind)
-        problem, work = _problem(distribution, whole, weights, kind), _workspace(n, whole.single_root)
+        problem = _problem(distribution, whole, weights, kind)
+        work = _workspace(n, depth=n if whole.space.single_root else n + 1)
         self._tree: Any = PartitionTree(problem, rules, cells, drawn, hash_table(drawn.heads, count), work)
         kernel.begin(self._tree, kind.exp(top), count)
         self._cursor = kernel.Cursor(kernel.DIVIDE, count, NONE, NONE, False, NONE, NONE, 0)
@@ -97,7 +98,7 @@ class Partition:
                 else: walk to a tree of the cell, or where that takes too long draw one by elimination
             take the tree out of what is left of all cells above it
         """
-        cursor = self._cursor if self._cursor.count == 0 else self._divide_cell(self._cursor)
+        cursor = self._cursor if self._cursor.n_drawn == 0 else self._divide_cell(self._cursor)
         while True:
             cursor = kernel.draw_by_walk(self._tree, cursor, self._state)
             if cursor.needs == kernel.INSIDE:
@@ -105,9 +106,9 @@ class Partition:
             elif cursor.needs == kernel.DIVIDE:
                 cursor = self._divide_cell(cursor)
             elif cursor.needs == kernel.SET:
-                self._tree = self._tree._replace(seen=hash_table(self._tree.drawn.heads, cursor.count))
+                self._tree = self._tree._replace(seen=hash_table(self._tree.drawn.heads, cursor.n_drawn))
             else:
-                return cursor.count
+                return cursor.n_drawn
 
     def _divide_cell(self, cursor: kernel.Cursor) -> kernel.Cursor:
         """Divide the cell that the draw has come to, then cancelled ones; the draw goes on below that cell."""
@@ -136,12 +137,11 @@ def _problem(distribution: ArcFactored, whole: Elimination, weights: Weights, ki
     order = np.argsort(-certain, kind="stable") + 1  # the most certain word first
     rank = np.full(whole.n + 1, whole.n)
     rank[order] = np.arange(whole.n)
-    single_root, log_weights, log_z = whole.single_root, whole.shifted.log_weights, whole.shifted_log_z
+    single_root, log_weights, log_z = whole.space.single_root, whole.shifted.log_weights, whole.shifted_log_z
     tables, bits = alias_tables(weights(REAL), 1 if single_root else 0)
     return Problem(single_root, weights(kind), log_weights, log_z, order, rank, tables, bits)
 
 
-def _workspace(n: int, single_root: bool) -> Workspace:
-    depth = n if single_root else n + 1
+def _workspace(n: int, depth: int) -> Workspace:
     choices, fixed, free, stamp = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
     return Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.trees.shapes import has_gap
 
 NONE = -1
 
@@ -13,46 +14,33 @@ NONE = -1
 def projectivise(heads):
     """Make a tree projective in place and return the number of lifts.
 
-    heads: int32 (n,), 0 = ROOT, a tree. The shortest arc that is not projective is lifted to its head's head until
-    every arc is projective, that is, until its head is above every word between its ends; of equally short arcs the
+    heads: int32 (n,), 0 = ROOT, a tree. The shortest arc with a gap is lifted to its head's head until
+    there is none, that is, until every head is above all words under its arcs; of equally short arcs the
     one with the leftmost dependent comes first.
     """
     n = heads.shape[0]
-    crossed = np.empty(n, np.bool_)
+    with_gap = np.empty(n, np.bool_)
     for i in range(n):
-        crossed[i] = is_crossed(heads, i)
+        with_gap[i] = has_gap(heads, i)
     lifts = 0
     while True:
-        lifted = shortest(heads, crossed)
+        lifted = shortest(heads, with_gap)
         if lifted == NONE:
             return lifts
         old = heads[lifted]
         heads[lifted] = heads[old - 1]
         lifts += 1
-        # Only the old head has lost words, so only its other arcs can be crossed now that were not before.
+        # Only the old head has lost words, so only its other arcs can have a gap now that had none before.
         for i in range(n):
             if i == lifted or heads[i] == old:
-                crossed[i] = is_crossed(heads, i)
+                with_gap[i] = has_gap(heads, i)
 
 
 @kernel
-def is_crossed(heads, i):
-    """Return whether some word between word i (from 0) and its head is not below that head."""
-    head = heads[i]
-    for between in range(min(head, i + 1) + 1, max(head, i + 1)):
-        above = between
-        while above != 0 and above != head:
-            above = heads[above - 1]
-        if above != head:
-            return True
-    return False
-
-
-@kernel
-def shortest(heads, crossed):
-    """Return the dependent (from 0) of the shortest arc that is crossed, the leftmost of several, or NONE."""
+def shortest(heads, with_gap):
+    """Return the dependent (from 0) of the shortest arc with a gap, the leftmost of several, or NONE."""
     found = NONE
     for i in range(heads.shape[0]):
-        if crossed[i] and (found == NONE or abs(heads[i] - i - 1) < abs(heads[found] - found - 1)):
+        if with_gap[i] and (found == NONE or abs(heads[i] - i - 1) < abs(heads[found] - found - 1)):
             found = i
     return found

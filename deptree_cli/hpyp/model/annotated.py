@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Heads, Integers
+from deptree_cli.core.constraints.words import cycles_of
+from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError, fits_a_line
 from deptree_cli.kernels.text.columns import NO_HEAD
 
@@ -85,7 +86,7 @@ class Annotated:
         roots = int((self.heads == 0).sum())
         if roots > 1:
             raise self._problem(f"{roots} words have HEAD 0, but the parser needs trees with one root", _SEVERAL_ROOTS)
-        cycle = _cycle(self.heads)
+        cycle = next(cycles_of(self.heads.tolist()), None)
         if cycle:
             words = " -> ".join(map(str, [*cycle, cycle[0]]))
             raise self._problem(f"not a tree: the heads form a cycle, {words}", "Correct HEAD of these words")
@@ -98,23 +99,3 @@ class Annotated:
 
     def _problem(self, problem: str, remedy: str) -> DeptreeError:
         return DeptreeError(problem, remedy, place=self.place, sent_id=self.sent_id)
-
-
-def _cycle(heads: Integers) -> list[int]:
-    """The words of a cycle of heads (n,), each followed by its head, or nothing if there is none; O(n).
-
-    `are_trees` would say only that there is one.
-    """
-    above = [0, *heads.tolist()]
-    seen_from = [0] * len(above)
-    for start in range(1, len(above)):
-        word = start
-        while word and not seen_from[word]:
-            seen_from[word] = start
-            word = above[word]
-        if word and seen_from[word] == start:
-            cycle = [word]
-            while above[cycle[-1]] != word:
-                cycle.append(above[cycle[-1]])
-            return cycle
-    return []

@@ -17,9 +17,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.minimise import minimise
 from deptree_cli.core.register import Register
-from deptree_cli.core.shifted import shift
+from deptree_cli.core.spaces import PROJECTIVE
+from deptree_cli.core.spaces.shifted import shift
 
 # How far sums of marginals may be from 1, which rounding explains.
 SUMS_WITHIN = 1e-6
@@ -90,25 +90,26 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
         raise DeptreeError(problem, 'Split it, or use the logarithms of the marginals (`kind="log"`)')
     dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(n))
     most = min(MOST_EVALUATIONS, MOST_WORK // n**3)
-    minimise(dual, dual.start, dual.units, lambda: dual.distance <= tolerance or dual.evaluations >= most)
+    _minimise(dual, tolerance, most)
     far = tolerance if most == MOST_EVALUATIONS else max(tolerance, TOO_FAR)
     if not dual.distance <= far:
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
         raise DeptreeError(problem, 'Use more `particles`, or the logarithms of the marginals (`kind="log"`)')
     if dual.distance > tolerance:
-        notify(f"a long sentence: after {most} steps the marginals of its scores are up to {dual.distance:.2g} off")
-    return shift(dual.scores, single_root=True).log_weights
+        taken = f"a long sentence: after {dual.evaluations} steps"
+        notify(f"{taken} the marginals of its scores are up to {dual.distance:.2g} off")
+    return shift(dual.scores, PROJECTIVE).log_weights
 
 
 @lru_cache(maxsize=128)
 def uniform_marginals(n: int) -> Float:
     """P(head -> dependent) if all projective single-root trees over n words are alike, (n+1, n+1), read-only. O(n^3)"""
-    from deptree_cli.core.spaces.eisner import factorise_near
+    from deptree_cli.core.spaces.eisner import factorise_near  # loads kernels: when there is work
     from deptree_cli.kernels.charts.eisner import LOG_GROWTH
 
     weights = 1.0 - np.eye(n + 1)
     weights[:, 0] = 0.0
-    return read_only(factorise_near(_log(weights), np.full(n, LOG_GROWTH)).marginals())
+    return read_only(factorise_near(_log(weights), PROJECTIVE, np.full(n, LOG_GROWTH)).marginals())
 
 
 class _Dual:
@@ -140,7 +141,7 @@ class _Dual:
         Raises:
             DeptreeError: it is negative, so that the target scores higher than the best tree: no average of trees does.
         """
-        from deptree_cli.core.spaces.eisner import factorise_near
+        from deptree_cli.core.spaces.eisner import factorise_near  # loads kernels: when there is work
 
         self.evaluations += 1
         scores = np.full((self._size, self._size), -np.inf)
@@ -148,7 +149,7 @@ class _Dual:
         # What log Z is more than the average tree's score is the value itself, and that is much the same as before.
         average = np.bincount(self._arcs[1], values * self._target, self._size)[1:]
         typical = np.asarray(average + self._value / len(average), dtype=np.float64)
-        sums = factorise_near(scores, typical)
+        sums = factorise_near(scores, PROJECTIVE, typical)
         self._value = value = sums.log_z - float(values @ self._target)
         if value < -SUMS_WITHIN * (1.0 + float(np.abs(values) @ self._target)):
             raise DeptreeError("no distribution over projective single-root trees has these marginals", REMEDY)
@@ -157,6 +158,23 @@ class _Dual:
         if distance < self.distance:
             self.distance, self.scores = distance, scores
         return value, excess
+
+
+def _minimise(dual: _Dual, tolerance: float, most: int) -> None:
+    """Evaluate the dual by L-BFGS until it is within the tolerance, so often, or as low as rounding allows."""
+    from scipy.optimize import minimize
+
+    def scaled(point: Float) -> tuple[float, Float]:
+        value, gradient = dual(point * dual.units)
+        return value, gradient * dual.units
+
+    def stop_when_close(_: Float) -> None:
+        if dual.distance <= tolerance:
+            raise StopIteration
+
+    end = {"maxfun": most, "maxiter": most, "ftol": 0.0, "gtol": 0.0}
+    start = dual.start / dual.units
+    minimize(scaled, start, jac=True, method="L-BFGS-B", callback=stop_when_close, options=end)
 
 
 def _log(weights: Float) -> Float:

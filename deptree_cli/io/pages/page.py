@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
@@ -58,7 +59,7 @@ class Report:
         signature: how the page was made.
         sentences: in the order of the file.
         total: how many sentences the file has.
-        single_root: whether trees have one ROOT arc, or one or more.
+        space: which trees there are.
         labels: names of the labels that scores tell.
         has_gold: whether heads are known to be right, and so calibration is shown.
         has_rules: whether rules were counted.
@@ -68,7 +69,7 @@ class Report:
     signature: str
     sentences: Sequence[PackedSentence]
     total: int
-    single_root: bool
+    space: TreeSpace
     labels: Sequence[str] = ()
     has_gold: bool = False
     has_rules: bool = False
@@ -144,7 +145,7 @@ def _data(report: Report) -> dict[str, object]:
         "title": report.title,
         "signature": report.signature,
         "total": report.total,
-        "singleRoot": report.single_root,
+        "singleRoot": report.space.single_root,
         "noHead": NO_HEAD,
         "labels": list(report.labels),
         "hasRules": report.has_rules,

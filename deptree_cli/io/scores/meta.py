@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import PROJECTIVE, TreeSpace, tree_space
+from deptree_cli.core.spaces import PROJECTIVE, Short, TreeSpace, tree_space
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import answers, layout
 from deptree_cli.io.signature import parse
@@ -138,8 +138,8 @@ class Meta:
 NOTHING = Meta()
 
 
-def space_of(own: str, space: TreeSpace | str | None, single_root: bool | None, projective: bool | None) -> TreeSpace:
+def space_of(own: str, space: TreeSpace | str | None, **short: Unpack[Short]) -> TreeSpace:
     """Return the tree space that is asked for, beside what a file's own `trees` are; errors as of `tree_space`."""
     if own == PROJECTIVE.kind:
-        return tree_space(space, single_root, projective=True)
-    return tree_space(space or own or None, single_root, projective)
+        return tree_space(space, **short | {"projective": True})
+    return tree_space(space or own or None, **short)

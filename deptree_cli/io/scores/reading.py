@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, TypedDict, Unpack, cast
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import Short
 from deptree_cli.io.prepared import prepared
 from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.scores.calibrated import temperatures
@@ -89,8 +90,8 @@ def read(
     found = source.layout(layout(*answers))
     with_labels = replace(found, labels=found.labels or LABEL_AXIS)
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
-    which = options.get("space"), options.get("single_root"), options.get("projective")
-    chosen["space"] = space_of(source.meta.trees, *which)
+    short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
+    chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
     chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, with_labels) if label_scores else None

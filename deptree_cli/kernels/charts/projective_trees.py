@@ -49,16 +49,3 @@ def best_items(scores, single_root):
     chart = Tropical(np.full((TABLES, *scores.shape), -np.inf))
     inside(Tropical(scores), single_root, chart)
     return Eisner(single_root, chart)
-
-
-@kernel
-def are_projective(trees, out):
-    """Fill out (k,) with whether no two arcs of a tree (k, n), heads, cross: every word below an arc stays there."""
-    n = trees.shape[1]
-    for t in range(trees.shape[0]):
-        out[t] = True
-        for word in range(1, n + 1):
-            first, last = min(word, trees[t, word - 1]), max(word, trees[t, word - 1])
-            for between in range(first + 1, last):
-                if trees[t, between - 1] < first or trees[t, between - 1] > last:
-                    out[t] = False

@@ -24,12 +24,12 @@ DONE, SET, TRIE, SLOTS = range(4)
 class Cursor(NamedTuple):
     """Where drawing is.
 
-    needs: DONE, SET, TRIE or SLOTS. count: how many trees there are; repeats: how many draws were repeats; in_trie: how
-    many of the trees are in the trie.
+    needs: DONE, SET, TRIE or SLOTS. n_drawn: how many trees there are; repeats: how many draws were repeats;
+    in_trie: how many of the trees are in the trie.
     """
 
     needs: int
-    count: int
+    n_drawn: int
     repeats: int
     in_trie: int
 

@@ -39,13 +39,13 @@ FOUND = 4
 class Cursor(NamedTuple):
     """Where drawing is.
 
-    needs: DONE, SET, INSIDE or DIVIDE. count: how many trees there are. cell, choice: the undivided cell that the draw
-    has come to, or NONE; without a choice, the divided cell. from_inside: whether work.row is a tree of it that was
-    drawn by elimination. inside_cell, inside_choice: the cell whose factors are at hand. walks: how many there were.
+    needs: DONE, SET, INSIDE or DIVIDE. n_drawn: how many trees there are. cell, choice: the undivided cell that the
+    draw has come to, or NONE; without a choice, the divided cell. from_inside: whether work.row is a tree of it that
+    was drawn by elimination. inside_cell, inside_choice: the cell whose factors are at hand. walks: how many so far.
     """
 
     needs: int
-    count: int
+    n_drawn: int
     cell: int
     choice: int
     from_inside: bool

@@ -69,7 +69,7 @@ def read(
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     source = ScoresWithParts(scores)
     found = replace(source.layout(layout(preset, orient, root, scale)), labels=None)
-    trees = space_of(source.meta.trees, None, single_root, projective=True)
+    trees = space_of(source.meta.trees, None, single_root=single_root, projective=True)
     options = {"single_root": trees.single_root, "temperature": temperature, "nan_forbids": nan_forbids}
     prepare = partial(_sentence, source, found, fix_heads, options)
     return prepared(read_records(source, found, conllu), prepare, on_error)

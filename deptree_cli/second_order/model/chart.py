@@ -13,8 +13,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.numbers import REAL, Kind
-from deptree_cli.core.shifted import shift as shift_arcs
 from deptree_cli.core.spaces.eisner import log_of, sum_to_one
+from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.shifted import shift as shift_arcs
 from deptree_cli.core.spaces.sweep_factorisation import SweepFactorisation
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.eisner import is_in_range
@@ -30,12 +31,12 @@ class Shifted:
     """The scores of a sentence's parts, shifted so that no weight exceeds 1; no tree's probability changes by it.
 
     Attributes:
-        single_root: whether its trees have one ROOT arc, or one or more.
+        space: of its trees.
         log_weights: logarithms of the weights, float64, laid out for the kernels.
         constant: what log Z loses by the shift.
     """
 
-    single_root: bool
+    space: Rules
     log_weights: Weights
     constant: float
 
@@ -59,8 +60,8 @@ class Shifted:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
         heads, weights = np.zeros(self.n, dtype=np.int32), Weights(*map(Tropical, self.log_weights))
         chart = _chart(lambda shape: Tropical(np.full(shape, -np.inf)), self)
-        inside(weights, self.everything, self.single_root, chart)
-        follow_best(SecondOrder(self.single_root, self.by_grandparent, weights, chart), heads)
+        inside(weights, self.everything, self.space.single_root, chart)
+        follow_best(SecondOrder(self.space.single_root, self.by_grandparent, weights, chart), heads)
         return heads
 
 
@@ -112,7 +113,7 @@ class SecondOrderChart(SweepFactorisation):
         found = self.kind.zeros((self.shifted.n + 1, self.shifted.n + 1))
         if adjoints is None:
             adjoints = _chart(self.kind.zeros, self.shifted)
-        outside(self.weights, self.kept, self.shifted.single_root, self.chart, adjoints, found)
+        outside(self.weights, self.kept, self.shifted.space.single_root, self.chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
         return marginals, sum_to_one(marginals)
 
@@ -120,7 +121,7 @@ class SecondOrderChart(SweepFactorisation):
         """Independent exact trees, (size, n); O(n^2) each at worst."""
         heads = np.empty((size, self.shifted.n), dtype=np.int32)
         of = self.shifted
-        grammar = SecondOrder(of.single_root, of.by_grandparent, self.weights, self.chart)
+        grammar = SecondOrder(of.space.single_root, of.by_grandparent, self.weights, self.chart)
         sample_trees(grammar, kernel_state(rng), heads)
         return heads
 
@@ -168,7 +169,7 @@ def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
     return above
 
 
-def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, single_root: bool) -> Shifted:
+def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, space: Rules) -> Shifted:
     """Shift checked scores (`distribution.py`), and lay them out for the kernels.
 
     The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
@@ -179,18 +180,18 @@ def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, s
     siblings = beside - _finite(nearest)
     offsets = _highest(nearest, (0,))  # every word has one sibling, or its head in the place of one
     nearest -= offsets
-    plain, constant = shift_arcs(log_scores, single_root)
+    plain, constant = shift_arcs(log_scores, space)
     constant += float(offsets.sum())
     arcs = plain[..., None] + above + nearest
-    peaks = _highest(arcs[int(single_root) :], (0, 2))
+    peaks = _highest(arcs[int(space.single_root) :], (0, 2))
     arcs -= peaks
     constant += float(peaks.sum())
-    if single_root:
+    if space.single_root:
         top = float(_highest(arcs[0], (0, 1)).item())
         arcs[0] -= top
         constant += top
     arcs[0, 0, 0] = siblings[0, 0, 0] = 0.0  # see `Weights`
-    return Shifted(single_root, Weights(arcs, siblings), constant)
+    return Shifted(space, Weights(arcs, siblings), constant)
 
 
 def _by_grandparent(log_scores: Float, grandparent: Float | None) -> Float:
@@ -224,7 +225,7 @@ def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
 
 def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
     """The chart that a chart of zeros becomes."""
-    total = inside(weights, kept, shifted.single_root, chart)
+    total = inside(weights, kept, shifted.space.single_root, chart)
     return SecondOrderChart(shifted, kept, log_of(total, kind), kind, weights, chart)
 
 

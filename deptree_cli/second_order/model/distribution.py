@@ -15,8 +15,8 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks
 from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
-from deptree_cli.core.shifted import shift as shift_arcs
 from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces.shifted import shift as shift_arcs
 from deptree_cli.core.streams import Randomness, stream_of
 from deptree_cli.second_order.model.parts import PARTS, checked_part, forbids_some, of_words
 
@@ -91,7 +91,7 @@ class SecondOrder(OverTrees):
         if any(may_be_masks(array, self.n, most / len(arrays)) for array in arrays):
             best = self.argmax()
             sibling = None if self.sibling is None else self.sibling - self.sibling.max()  # every word has one
-            log_weights = shift_arcs(self.log_scores, self.single_root).log_weights[best, np.arange(1, self.n + 1)]
+            log_weights = shift_arcs(self.log_scores, self.space).log_weights[best, np.arange(1, self.n + 1)]
             log_weights += of_words(best, self.grandparent, sibling)
             if log_weights.sum() < -most:
                 raise need_of_masks(log_weights, most).at(sent_id=self.id)
@@ -125,7 +125,7 @@ class SecondOrder(OverTrees):
         """The scores with which sums and the search for the best tree compute."""
         from deptree_cli.second_order.model.chart import shift  # loads kernels: when there is work
 
-        return shift(self.log_scores, self.grandparent, self.sibling, self.single_root)
+        return shift(self.log_scores, self.grandparent, self.sibling, self.space)
 
     @cached_property
     def factorisation(self) -> SecondOrderChart:

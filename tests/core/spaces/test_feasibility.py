@@ -26,7 +26,7 @@ def patterns(rng: np.random.Generator, count: int) -> Iterator[np.ndarray]:
 def refusal(allowed: np.ndarray, single_root: bool) -> DeptreeError | None:
     """The error that `check_feasible` raises for a pattern, if any."""
     try:
-        check_feasible(allowed, single_root)
+        check_feasible(allowed, space(single_root))
     except DeptreeError as error:
         return error
     return None

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces.rules import are_trees
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ from deptree_cli.core.spaces.rules import are_trees
     ],
 )
 def test_what_a_tree_is(heads: list[int], single: bool, multi: bool) -> None:
-    assert are_trees(np.array([heads])).tolist() == [single]
-    assert are_trees(np.array([heads]), single_root=False).tolist() == [multi]
+    assert SINGLE_ROOT.contains(np.array([heads])).tolist() == [single]
+    assert MULTI_ROOT.contains(np.array([heads])).tolist() == [multi]
 
 
 def climbs_to_root(heads: tuple[int, ...], word: int) -> bool:
@@ -46,20 +46,20 @@ def test_against_a_naive_climb(n: int) -> None:
     every = list(itertools.product(range(n + 1), repeat=n))
     naive = [all(climbs_to_root(heads, word) for word in range(1, n + 1)) for heads in every]
     single = [tree and heads.count(0) == 1 for tree, heads in zip(naive, every, strict=True)]
-    assert are_trees(np.array(every), single_root=False).tolist() == naive
-    assert are_trees(np.array(every)).tolist() == single
+    assert MULTI_ROOT.contains(np.array(every)).tolist() == naive
+    assert SINGLE_ROOT.contains(np.array(every)).tolist() == single
 
 
 def test_long_chains_and_long_cycles() -> None:
     chain = np.arange(100)[None, :]
     cycle = np.append(chain[:, 1:], [[100]], axis=1)
     cycle[0, -1] = 1
-    assert are_trees(chain).all()
-    assert not are_trees(cycle, single_root=False).any()
+    assert SINGLE_ROOT.contains(chain).all()
+    assert not MULTI_ROOT.contains(cycle).any()
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint64])
 def test_integers_of_any_kind(dtype: type) -> None:
     trees = np.array([[0, 1, 2], [2, 1, 0], [0, 9, 1]], dtype=dtype)
-    assert are_trees(trees).tolist() == [True, False, False]
-    assert are_trees(trees[:0]).tolist() == []
+    assert SINGLE_ROOT.contains(trees).tolist() == [True, False, False]
+    assert SINGLE_ROOT.contains(trees[:0]).tolist() == []

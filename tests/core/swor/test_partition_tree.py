@@ -104,22 +104,6 @@ def test_a_cell_is_divided_along_a_tree_at_once(graphs, monkeypatch: pytest.Monk
     assert 0 < asked["DIVIDE"] <= 40
 
 
-@pytest.mark.parametrize("kind", ["u^6", "times 50", "gap 27.6", "gap 100"])
-def test_every_tree_of_a_longer_sentence(kind: str, graphs) -> None:
-    n = 6
-    scores = {
-        "u^6": lambda: 6 * np.log(np.random.default_rng(n).random((n + 1, n + 1))),
-        "times 50": lambda: graphs.gaussian(n, 50),
-        "gap 27.6": lambda: graphs.disconnected(n, 27.6),
-        "gap 100": lambda: graphs.disconnected(n, 100.0),
-    }[kind]()
-    distribution = graphs.distribution(scores)
-    draws = partition_tree.draw(distribution, n ** (n - 1) + 1, np.random.default_rng(2))
-    assert len(np.unique(draws.heads, axis=0)) == len(draws.heads) == n ** (n - 1)
-    assert draws.exhausted
-    assert draws.mass == pytest.approx(1.0, abs=1e-11)
-
-
 @pytest.mark.parametrize("scale", [1, 5, 15])
 def test_no_tree_twice_of_many(scale: int, graphs) -> None:
     draws = partition_tree.draw(graphs.distribution(graphs.gaussian(100, scale)), 10_000, np.random.default_rng(3))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.rules import are_trees
+from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.hpyp.model.annotated import Annotated
 
 
@@ -36,12 +36,12 @@ def test_n_and_a_tree() -> None:
 
 
 def test_exactly_trees_with_one_root_pass() -> None:
-    """Every array of heads of up to 4 words, against `are_trees`."""
+    """Every array of heads of up to 4 words, against the space of trees with one root."""
     passed = 0
     for n in range(1, 5):
         for heads in itertools.product(range(n + 1), repeat=n):
             found = sentence(list(heads))
-            if are_trees(found.heads[None])[0]:
+            if SINGLE_ROOT.contains(found.heads[None])[0]:
                 found.check_tree()
                 passed += 1
             else:

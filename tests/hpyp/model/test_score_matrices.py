@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -147,7 +148,7 @@ def test_scaled_scores_save_evaluations(graphs, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow("size")
 def test_long_sentences_take_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No more evaluations than there is work for, here 60 of 200 words; how far off the result is, is told, and true.
+    """As many evaluations as there is work for, here about 60 of 200 words; how far off the result is, is true.
 
     None is in wide numbers, which take ten times as long.
     """
@@ -160,7 +161,12 @@ def test_long_sentences_take_bounded_work(monkeypatch: pytest.MonkeyPatch) -> No
         scores = maxent_scores(mu, notify=told.append)
     found = variations(scores, 0.99 * mu + 0.01 * exact).max()
     assert 1e-3 < found < 0.5
-    assert told == [f"a long sentence: after 60 steps the marginals of its scores are up to {found:.2g} off"]
+    (line,) = told
+    match = re.fullmatch(
+        rf"a long sentence: after (\d+) steps the marginals of its scores are up to {found:.2g} off", line
+    )
+    assert match is not None
+    assert 60 <= int(match[1]) < 70  # a search along a line that has begun is ended
     monkeypatch.setattr(score_matrices, "TOO_FAR", 1e-3)
     with pytest.raises(DeptreeError, match="no score matrix was found"):
         maxent_scores(mu)

@@ -52,7 +52,7 @@ def random_heads(n: int, rng: np.random.Generator) -> list[int]:
 def page() -> bytes:
     text = rows(EVIL, "&amp;\u2028{{script}}")
     return to_html(
-        Report(f"{EVIL} {{{{data}}}}", EVIL, [packed(sentence(text, np.zeros((3, 3))), None, False)], 1, True)
+        Report(f"{EVIL} {{{{data}}}}", EVIL, [packed(sentence(text, np.zeros((3, 3))), None, False)], 1, SINGLE_ROOT)
     )
 
 
@@ -81,7 +81,7 @@ def test_numbers_come_out_as_they_went_in():
     scores[2, 3] = -np.inf
     given = sentence(rows(*"abcdef"), scores)
     found = packed(given, None, False)
-    data = data_of(to_html(Report("t", "s", [found], 1, True)))
+    data = data_of(to_html(Report("t", "s", [found], 1, SINGLE_ROOT)))
     names = ["numbers.js", "data.js", "sums.js"]
     read = "(() => { const s = readSentences(value)[0], w = numbersOf(s); "
     numbers, probs = run(
@@ -115,7 +115,7 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
         "readSentences(value).map((s) => Array.from({length: s.n}, (_, i) => i + 1)"
         f".map((word) => {{ const found = {clicked}; return found && [...found.probs]; }}))"
     )
-    data = data_of(to_html(Report("t", "s", found, len(found), True)))
+    data = data_of(to_html(Report("t", "s", found, len(found), SINGLE_ROOT)))
     pages = run(["numbers.js", "data.js", "sums.js"], expression, data)
     for one, shown, probs in zip(given, found, pages, strict=True):
         n = one.distribution.n
@@ -142,10 +142,9 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     impossible = packed(sentence(rows("a", "b"), scores), None, False)
     assert impossible.facts[1] == -np.inf
     assert impossible.doubt == pytest.approx(2)
-    json.loads(json.dumps(data_of(to_html(Report("t", "s", [impossible], 1, True)))))
-    assert np.isneginf(
-        np.frombuffer(b64decode(data_of(to_html(Report("t", "s", [impossible], 1, True)))["arrays"]["facts"]), "<f8")[1]
-    )
+    json.loads(json.dumps(data_of(to_html(Report("t", "s", [impossible], 1, SINGLE_ROOT)))))
+    facts = data_of(to_html(Report("t", "s", [impossible], 1, SINGLE_ROOT)))["arrays"]["facts"]
+    assert np.isneginf(np.frombuffer(b64decode(facts), "<f8")[1])
 
 
 @needs_node

@@ -73,6 +73,6 @@ def test_where_it_is_not_kept_options_say_it() -> None:
 
 def test_projective_scores_stay_projective() -> None:
     for each in SPACES:
-        assert space_of("", each, None, None) == each
-    assert space_of("projective", None, None, None).name == "projective"
-    assert space_of("projective", None, False, None).projective
+        assert space_of("", each) == each
+    assert space_of("projective", None).name == "projective"
+    assert space_of("projective", None, single_root=False).projective

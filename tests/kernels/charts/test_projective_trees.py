@@ -1,4 +1,4 @@
-"""Maximum projective trees, the best ones in order, and which trees are projective, against enumeration."""
+"""Maximum projective trees, and the best ones in order, against enumeration."""
 
 from __future__ import annotations
 
@@ -6,35 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
 from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
-from deptree_cli.kernels.charts.projective_trees import are_projective, best_tree
+from deptree_cli.kernels.charts.projective_trees import best_tree
 from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 Float = NDArray[np.float64]
-
-
-def crosses(heads: list[int]) -> bool:
-    """Whether some word between a head and its dependent is not below that head: the definition."""
-    below = [set() for _ in range(len(heads) + 1)]
-    for word in range(1, len(heads) + 1):
-        above = word
-        while above:
-            above = heads[above - 1]
-            below[above].add(word)
-    arcs = [(head, word) for word, head in enumerate(heads, 1)]
-    return any(between not in below[h] for h, d in arcs for between in range(min(h, d) + 1, max(h, d)))
-
-
-@BOTH
-def test_which_trees_are_projective(single_root: bool) -> None:
-    for n in (1, 2, 3, 4):
-        trees = all_trees(n, space(single_root))
-        found = np.empty(len(trees), dtype=np.bool_)
-        are_projective(trees, found)
-        assert found.tolist() == [not crosses(tree) for tree in trees.tolist()]
 
 
 def ties(graphs, n: int, seed: int) -> Float:

@@ -73,9 +73,9 @@ class Driver:
         while True:
             cursor = kernel.draw_by_walk(self.tree, cursor, state)
             if cursor.needs == kernel.DONE:
-                return cursor.count
+                return cursor.n_drawn
             if cursor.needs == kernel.SET:
-                self.tree = self.tree._replace(seen=hash_table(self.tree.drawn.heads, cursor.count))
+                self.tree = self.tree._replace(seen=hash_table(self.tree.drawn.heads, cursor.n_drawn))
             elif cursor.needs == kernel.INSIDE:
                 self.draw_inside(state)
                 cursor = cursor._replace(from_inside=True)

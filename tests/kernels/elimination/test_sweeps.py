@@ -24,7 +24,7 @@ Float = NDArray[np.float64]
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=lambda kind: kind.name)
-LENGTHS = pytest.mark.parametrize("n", [*range(1, 11), 13])
+LENGTHS = pytest.mark.parametrize("n", [1, 2, 5, 8, 13])
 
 
 def marginals_of(f: Any) -> Any:
@@ -54,8 +54,8 @@ def root_marginals_of(f: Any) -> Float:
 
 @BOTH
 @KINDS
-@pytest.mark.parametrize("n", range(1, 6))
-@pytest.mark.parametrize("scale", [1, 10, 80, 300])
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("scale", [1, 80, 300])
 def test_sums_against_enumeration(
     kind: Kind, single_root: bool, n: int, scale: int, graphs, factors, enumerated
 ) -> None:
@@ -98,8 +98,8 @@ def test_the_kinds_agree(single_root: bool, n: int, graphs, factors) -> None:
 
 @BOTH
 @KINDS
-@pytest.mark.parametrize("n", [1, 2, 4, 5])
-@pytest.mark.parametrize("scale", [1, 10, 100, 400])
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("scale", [1, 100, 400])
 def test_covariances_against_enumeration(
     single_root: bool, n: int, kind: Kind, scale: int, graphs, factors, enumerated
 ) -> None:
@@ -155,7 +155,7 @@ def test_forbidden_arcs(kind: Kind, single_root: bool, graphs, factors, enumerat
 
 @BOTH
 @KINDS
-@pytest.mark.parametrize("n", [2, 3, 5, 6, 8, 9])
+@pytest.mark.parametrize("n", [2, 5, 9])
 def test_pivots_of_zero(kind: Kind, single_root: bool, n: int, graphs, factors) -> None:
     """There are trees, but no arc from an earlier word to a later one: a pivot of 0 with a single root, no sums.
 
@@ -189,7 +189,7 @@ def test_no_tree(kind: Kind, single_root: bool, n: int, graphs) -> None:
 
 @BOTH
 @KINDS
-@pytest.mark.parametrize("n", [1, 4, 5, 9, 13])
+@LENGTHS
 def test_factors(kind: Kind, single_root: bool, n: int, graphs, factors) -> None:
     """The product of the pivots is Z; shares of a pivot are those of the arcs into it."""
     f = factors(graphs.gaussian(n, 4, seed=1), single_root, kind)

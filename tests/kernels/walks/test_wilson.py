@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numba import config
 from numpy.typing import NDArray
 
-from deptree_cli.core.spaces.rules import are_trees
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.walks.wilson import build_tables, draw_roots, walk, walk_trees, walk_until_single_root
 
@@ -135,7 +135,7 @@ def test_walks_end_in_trees(n: int) -> None:
     roots = np.random.default_rng(n).integers(1, n + 1, size=TREES)
     heads, count, steps = walks(no_loops(n), roots)
     assert count == TREES
-    assert are_trees(heads).all()
+    assert SINGLE_ROOT.contains(heads).all()
     assert (heads[np.arange(TREES), roots - 1] == 0).all()
     assert steps >= TREES * (n - 1)
 
@@ -145,8 +145,8 @@ def test_rejection_ends_in_single_roots(n: int) -> None:
     free, _, steps = walks(no_loops(n), np.zeros(TREES, dtype=np.int64))
     kept, count, steps_of_all = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), walk=walk_until_single_root)
     assert count == TREES
-    assert are_trees(free, single_root=False).all()
-    assert are_trees(kept).all()
+    assert MULTI_ROOT.contains(free).all()
+    assert SINGLE_ROOT.contains(kept).all()
     assert (steps_of_all == steps) == (n == 1)
 
 
@@ -182,7 +182,7 @@ def test_fixed_heads_are_kept(root: int) -> None:
     state, row = fresh_state(), np.empty(n, dtype=np.int32)
     for now in range(1, TREES + 1):
         assert walk(tables.ravel(), bits, root, fixed, state, 10**6, now, stamp, row) >= 0
-        assert are_trees(row[None], single_root=root > 0).all()
+        assert (SINGLE_ROOT if root else MULTI_ROOT).contains(row[None]).all()
         assert (row[1], row[3]) == (1, 2)
         assert root == 0 or row[root - 1] == 0
         seen.add(tuple(row.tolist()))

@@ -7,6 +7,7 @@ import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.scores import checked_log_scores
+from deptree_cli.core.spaces import space
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
 from deptree_cli.kernels.numbers.tropical import Tropical
 from deptree_cli.second_order.kernels.chart import TABLES, Weights, inside, tree_log_probs
@@ -33,7 +34,7 @@ def checked(scores, single_root: bool) -> Shifted:
     nodes = len(scores[0])
     named = zip(("grandparent", "sibling"), scores[1:], strict=True)
     parts = [None if part is None else checked_part(name, part, nodes, "log") for name, part in named]
-    return shift(checked_log_scores(scores[0], "log"), *parts, single_root)
+    return shift(checked_log_scores(scores[0], "log"), *parts, space(single_root, projective=True))
 
 
 def zeros(shifted: Shifted, kind: Kind):
@@ -42,13 +43,13 @@ def zeros(shifted: Shifted, kind: Kind):
 
 
 def grammar(shifted: Shifted, weights: Weights, chart) -> SecondOrder:
-    return SecondOrder(shifted.single_root, shifted.by_grandparent, weights, chart)
+    return SecondOrder(shifted.space.single_root, shifted.by_grandparent, weights, chart)
 
 
 def filled(shifted: Shifted, kind: Kind):
     """Weights, their chart and its log Z."""
     weights, chart = Weights(*map(kind.exp, shifted.log_weights)), zeros(shifted, kind)
-    total = kind.floats(inside(weights, shifted.everything, shifted.single_root, chart))
+    total = kind.floats(inside(weights, shifted.everything, shifted.space.single_root, chart))
     return weights, chart, np.log(total) + shifted.constant
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.spaces.rules import Rules
 
 
 class Shifted(NamedTuple):
@@ -21,7 +22,7 @@ class Shifted(NamedTuple):
     constant: float
 
 
-def shift(log_scores: Float, single_root: bool) -> Shifted:
+def shift(log_scores: Float, space: Rules) -> Shifted:
     """Shift log-scores (n+1, n+1), each word's column to a maximum of 0; no distribution changes by it.
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole.
@@ -29,5 +30,5 @@ def shift(log_scores: Float, single_root: bool) -> Shifted:
     from deptree_cli.kernels.shift import shift_sentence  # loads kernels: when there is work
 
     log_weights, peaks = np.empty_like(log_scores), np.empty(len(log_scores))
-    constant = shift_sentence(log_scores, np.inf, single_root, peaks, log_weights)[0]
+    constant = shift_sentence(log_scores, np.inf, space.single_root, peaks, log_weights)[0]
     return Shifted(log_weights, float(constant))

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.shifted import shift
-from deptree_cli.core.spaces import space
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, space
+from deptree_cli.core.spaces.shifted import shift
 
 
 @given(st.integers(1, 5), st.integers(0, 10**6), st.booleans(), st.sampled_from([1.0, 50.0]))
 def test_every_tree_loses_the_constant(graphs, n: int, seed: int, single_root: bool, scale: float) -> None:
     log_scores = graphs.holes(n, seed, single_root, scale)
-    shifted, constant = shift(log_scores, single_root)
+    shifted, constant = shift(log_scores, space(single_root))
     trees = all_trees(n, space(single_root))
     before, after = (scores[trees, np.arange(1, n + 1)].sum(axis=1) for scores in (log_scores, shifted))
     np.testing.assert_allclose(after + constant, before, rtol=1e-13, atol=1e-12)
@@ -27,8 +27,8 @@ def test_every_tree_loses_the_constant(graphs, n: int, seed: int, single_root: b
 def test_where_the_maxima_end_up(graphs) -> None:
     """0 in every column over all heads; with a single root, over words, and once in ROOT's row."""
     log_scores = graphs.gaussian(6, 9)
-    assert (shift(log_scores, single_root=False).log_weights[:, 1:].max(axis=0) == 0).all()
-    shifted = shift(log_scores, single_root=True).log_weights
+    assert (shift(log_scores, MULTI_ROOT).log_weights[:, 1:].max(axis=0) == 0).all()
+    shifted = shift(log_scores, SINGLE_ROOT).log_weights
     assert (shifted[1:, 1:].max(axis=0) == 0).all()
     assert shifted[0, 1:].max() == 0
 
@@ -37,7 +37,7 @@ def test_a_word_that_only_root_may_govern() -> None:
     log_scores = np.full((3, 3), -np.inf)
     log_scores[0, 1], log_scores[1, 2] = 700.0, -5.0
     for single_root in (True, False):
-        shifted, constant = shift(log_scores, single_root)
+        shifted, constant = shift(log_scores, space(single_root))
         assert constant == 695.0
         assert shifted[0, 1] == shifted[1, 2] == 0.0
         assert not np.isnan(shifted).any()
@@ -46,7 +46,7 @@ def test_a_word_that_only_root_may_govern() -> None:
 def test_scores_are_left_as_they_were(graphs) -> None:
     log_scores = graphs.gaussian(3)
     before = log_scores.copy()
-    shift(log_scores, single_root=True)
+    shift(log_scores, SINGLE_ROOT)
     assert np.array_equal(log_scores, before)
 
 
@@ -57,7 +57,7 @@ def test_shifts_round_once(single_root: bool, offset: float, graphs) -> None:
     log_scores = graphs.gaussian(5, 3)
     log_scores[0] += offset
     log_scores[:, 2] += offset / 3
-    shifted, constant = shift(log_scores, single_root)
+    shifted, constant = shift(log_scores, space(single_root))
     lost = []
     for tree in ([0, 1, 2, 3, 4], [2, 0, 2, 2, 4], [5, 3, 4, 5, 0]):
         arcs = [(head, word) for word, head in enumerate(tree, 1)]
