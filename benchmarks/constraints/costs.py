@@ -12,7 +12,7 @@ from benchmarks.program.whole import measure
 from benchmarks.table import Cell, Table
 from benchmarks.timing import times
 from deptree_cli.commands.decode import Decode
-from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.decoding import METHODS
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.io.conllu.trees import USUAL

@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.constraints.labelled import Labelled, gold_trees, universal
 from benchmarks.table import Cell, Table
+from deptree_cli.core.constraints.branch_and_bound import BranchAndBound
 from deptree_cli.core.constraints.constrained import scores_with_labels
-from deptree_cli.core.constraints.division import Division
 from deptree_cli.core.constraints.kinds import AtMostOne
 from deptree_cli.core.constraints.words import Words, labels_named
 from deptree_cli.core.distribution import TreeDistribution
@@ -72,7 +72,7 @@ def best(scored: TreeDistribution) -> Answer:
     """The best tree that obeys, certified."""
     words = Words(scored.labels.names, [None] * scored.n, [frozenset()] * scored.n)
     finders = [find for each in GROUPS if (find := AtMostOne("", each).bound(words))]
-    (found,) = [Division(scores_with_labels(scored), scored.space, finders).best()]
+    (found,) = [BranchAndBound(scores_with_labels(scored), scored.space, finders).best()]
     return Answer(found.heads, found.labels, found.score, found.certified, found.opened)
 
 

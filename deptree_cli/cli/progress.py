@@ -132,7 +132,7 @@ def progress(
             _bars.remove(bar)
 
 
-def tell_at_work(at_work: str) -> None:
+def report_progress(at_work: str) -> None:
     """Show how far the item at work has come, if it is time to draw."""
     for bar in _bars:
         bar.draw(at_work)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.report import talk
-from deptree_cli.core.constraints.relaxing import GivenUp
+from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import counted, printable
 
 

@@ -16,7 +16,7 @@ from deptree_cli.cli.rule_options import RuleOptions, check_options, search_opti
 from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
 from deptree_cli.cli.scores_beside import NAMES, beside, beside_options
 from deptree_cli.cli.sections import option, reading_option
-from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.repair.given import ONE_EACH, Costs
 from deptree_cli.core.spaces import TreeSpace, tree_space
 

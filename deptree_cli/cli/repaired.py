@@ -13,7 +13,7 @@ from deptree_cli.cli.broken_rules import BrokenRules, Counts
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.own_annotation import without_columns
 from deptree_cli.cli.report import Table
-from deptree_cli.core.constraints.relaxing import GivenUp
+from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import counted_thousands
 from deptree_cli.core.repair.nearest import Repaired
 from deptree_cli.io.conllu import mending
@@ -112,7 +112,7 @@ class Mended:
 
     @property
     def relaxed(self) -> tuple[str, str, GivenUp] | None:
-        """Its place and id with the demands that were given up for it, if some were."""
+        """Its place and id with the rules that were given up for it, if some were."""
         given_up = self.found.given_up
         return None if given_up is None else (self.written.block.place, self.written.name, given_up)
 

@@ -13,7 +13,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import NAME_OR_INPUT
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, apply, option, reading_option
-from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.scores.record import Record
 

@@ -23,10 +23,10 @@ from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_optio
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.unfinished import Enough, Unfinished
 from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.constrained import MBR, MST
-from deptree_cli.core.constraints.division import BUDGET
-from deptree_cli.core.constraints.relaxing import GivenUp
-from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, mass_of
+from deptree_cli.core.constraints.relaxation import GivenUp
+from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, probability_of
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, smallest
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.io.conllu.misc import probability
@@ -173,7 +173,7 @@ class Decoded(AsTrees):
 
     @property
     def relaxed(self) -> tuple[str, str, GivenUp] | None:
-        """Its place and id with the demands that were given up for it, if some were."""
+        """Its place and id with the rules that were given up for it, if some were."""
         record, given_up = self.sentence.record, self.sentence.given_up
         return None if given_up is None else (record.place, record.sent_id, given_up)
 
@@ -220,7 +220,7 @@ def _notes(log_probs: Float, entropies: Sequence[float], others: Iterable[Note] 
 
 def _on_all(log_probs: Float, complete: bool) -> list[Note]:
     """What there is to tell about all trees that were taken: their probability, and whether they are enough."""
-    mass = Note("mass", "trees_mass", [mass_of(log_probs)], partial(probability, digits=6))
+    mass = Note("mass", "trees_mass", [probability_of(log_probs)], partial(probability, digits=6))
     return [mass, Note("complete", "trees_complete", [complete])]
 
 

@@ -205,7 +205,7 @@ class ArcFactored(OverTrees):
             labels = labels.tempered(label_temperature)
         return self._with(log_scores=log_scores, labels=labels)
 
-    def powered(self, exponent: float) -> Self:
+    def raised_to(self, exponent: float) -> Self:
         """The distribution with weights raised to a positive power; forbidden arcs stay forbidden.
 
         Its log-scores are shifted (`core/spaces/shifted.py`), because the power of an offset would lose digits.

@@ -66,10 +66,10 @@ class Ranked(NamedTuple):
     @property
     def mass(self) -> float:
         """The sum of their probabilities."""
-        return mass_of(self.log_probs)
+        return probability_of(self.log_probs)
 
 
-def mass_of(log_probs: Float) -> float:
+def probability_of(log_probs: Float) -> float:
     """The sum of the probabilities of distinct trees."""
     return min(1.0, fsum(np.exp(log_probs)))
 

@@ -192,7 +192,7 @@ class NoCache:
     disable = flush = enable
 
 
-class Watch(Listener):
+class CompileListener(Listener):
     """Tells of kernels that are compiled; what a host program compiles is its own affair."""
 
     def on_start(self, event: Any) -> None:
@@ -208,7 +208,7 @@ class Watch(Listener):
             compiling(begins)
 
 
-register("numba:compile", Watch())
+register("numba:compile", CompileListener())
 
 
 def _reason(error: Exception) -> str:

@@ -81,7 +81,7 @@ def test_tempered(trees: TreeSpace, temperature: float, graphs) -> None:
     log_weights = oracle.log_probs / temperature
     expected = log_weights - np.logaddexp.reduce(log_weights)
     np.testing.assert_allclose(hot.log_probs(oracle.trees), expected, atol=1e-12)
-    np.testing.assert_allclose(distribution.powered(1 / temperature).log_probs(oracle.trees), expected, atol=1e-12)
+    np.testing.assert_allclose(distribution.raised_to(1 / temperature).log_probs(oracle.trees), expected, atol=1e-12)
     assert (np.isneginf(hot.log_scores) == np.isneginf(distribution.log_scores)).all()
 
 

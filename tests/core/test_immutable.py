@@ -99,7 +99,7 @@ def test_subclasses_stay_what_they_are(graphs) -> None:
     for kind in (ArcFactored, TreeDistribution, Ours):
         made = kind(graphs.gaussian(N))
         twins = [pickle.loads(pickle.dumps(made)), copy.copy(made), made.multi_root(), made.tempered(2.0)]
-        assert {type(twin) for twin in [*twins, made.given([None] * N), made.powered(2.0)]} == {kind}
+        assert {type(twin) for twin in [*twins, made.given([None] * N), made.raised_to(2.0)]} == {kind}
 
 
 def test_it_travels_to_worker_processes(distribution: TreeDistribution) -> None:

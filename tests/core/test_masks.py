@@ -103,7 +103,7 @@ def test_every_entrance_refuses_masks_that_trees_need(trees: TreeSpace) -> None:
         TreeDistribution(CYCLE[..., None] + np.zeros(2), space=trees, labels=["a", "b"])
     plain = TreeDistribution(np.where(CYCLE < -1, -30.0, CYCLE), space=trees)
     assert plain.tempered(1e-8).factorisation.shifted_log_z < -MOST  # no door before tempered scores
-    assert plain.powered(1e8).factorisation.shifted_log_z < -MOST
+    assert plain.raised_to(1e8).factorisation.shifted_log_z < -MOST
 
 
 def test_heads_that_are_given() -> None:

@@ -26,7 +26,7 @@ WHOLE = 3  # the table of all alignments, which the chart does not have
 class Alignments(NamedTuple):
     """The grammar of p source and q target words, with the chart and what it sums up to.
 
-    The other fields are those of `Weights` and `Kept` of these names: of a tuple within a tuple all arrays would be
+    The other fields are those of `Weights` and `SpanMask` of these names: of a tuple within a tuple all arrays would be
     counted wherever one is used.
     """
 

@@ -12,7 +12,7 @@ from deptree_cli.kernels.flags import kernel
 NONE = -1
 
 
-class Kept(NamedTuple):
+class SpanMask(NamedTuple):
     """The bispans that are kept, for p source and q target words; all others are as if nothing were built over them.
 
     Attributes:
@@ -25,9 +25,9 @@ class Kept(NamedTuple):
     begins: Any
 
 
-def new_ranges(p: int, q: int) -> Kept:
+def new_ranges(p: int, q: int) -> SpanMask:
     """Return ranges that are still to be filled."""
-    return Kept(np.empty((spans_of(p), q, 2), dtype=np.int32), np.empty((spans_of(p), 2), dtype=np.int32))
+    return SpanMask(np.empty((spans_of(p), q, 2), dtype=np.int32), np.empty((spans_of(p), 2), dtype=np.int32))
 
 
 @kernel(forceinline=True)

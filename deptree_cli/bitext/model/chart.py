@@ -32,7 +32,7 @@ from deptree_cli.kernels.numbers.tropical import Tropical
 LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 
 
-class Chart(SweepFactorisation):
+class ItgChart(SweepFactorisation):
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
     Attributes:
@@ -51,14 +51,14 @@ class Chart(SweepFactorisation):
         self._total: Any = None
         self.log_z = -math.inf
 
-    def _in(self, kind: Kind) -> Chart:
-        return Chart(self._shifted, kind)
+    def _in(self, kind: Kind) -> ItgChart:
+        return ItgChart(self._shifted, kind)
 
-    def filled(self, mask: Mask) -> Chart:
+    def filled(self, mask: Mask) -> ItgChart:
         """Sum over the alignments under a mask: the chart itself or one in wide numbers, valid until the next mask."""
         return self.answer(lambda own: own._filled(mask))
 
-    def _filled(self, mask: Mask) -> tuple[Chart, bool]:
+    def _filled(self, mask: Mask) -> tuple[ItgChart, bool]:
         mask.keep(self._kept)
         self._weights = mask.weigh(self._unmasked, self.kind)
         for begin, end in pieces(self._p, self._q, "sums"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deptree_cli.core.at_work import tell
+from deptree_cli.bitext.model.progress import tell
 
 # Nanoseconds as measured, of both orders: of two source spans that are joined, of two rows of target spans, and of two
 # of their items. They are about right on any machine of today.

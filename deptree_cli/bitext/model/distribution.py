@@ -17,7 +17,7 @@ from deptree_cli.core.frozen import Frozen
 from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:
-    from deptree_cli.bitext.model.chart import Chart
+    from deptree_cli.bitext.model.chart import ItgChart
     from deptree_cli.bitext.model.program import LinkProgram
 
 
@@ -105,16 +105,16 @@ class AlignmentDistribution(Frozen):
         return shift(self.log_scores, self.source_nulls, self.target_nulls, self.bispans)
 
     @cached_property
-    def _chart(self) -> Chart:
+    def _chart(self) -> ItgChart:
         """The chart of all alignments. O(p^3 q^3)
 
         Raises:
             DeptreeError: there is none.
         """
-        from deptree_cli.bitext.model.chart import Chart  # loads kernels: when there is work
+        from deptree_cli.bitext.model.chart import ItgChart  # loads kernels: when there is work
         from deptree_cli.bitext.model.masks import nothing_pinned
 
-        found = Chart(self.shifted).filled(nothing_pinned(self.p, self.q))
+        found = ItgChart(self.shifted).filled(nothing_pinned(self.p, self.q))
         if found.log_z == -np.inf:
             raise no_alignment(self.shifted).at(sent_id=self.id)
         return found

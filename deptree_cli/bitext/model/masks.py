@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from deptree_cli.bitext.kernels.chart import Weights
-from deptree_cli.bitext.kernels.masks import NONE, Kept, keep_around_links, keep_states
+from deptree_cli.bitext.kernels.masks import NONE, SpanMask, keep_around_links, keep_states
 from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.numbers import Kind
 from deptree_cli.kernels.numbers.operations import length
@@ -17,7 +17,7 @@ from deptree_cli.kernels.numbers.operations import length
 class Mask(Protocol):
     """What a mask does to a chart."""
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: SpanMask) -> None:
         """Fill the ranges of bispans that are kept."""
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
@@ -38,7 +38,7 @@ class PinnedLinks:
     source_of: Int
     allowed: Float
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: SpanMask) -> None:
         """See `Mask`."""
         keep_around_links(self.target_of, self.source_of, kept)
 
@@ -85,7 +85,7 @@ class KeptStates:
     states: Bool
     log_weights: Float | None = None
 
-    def keep(self, kept: Kept) -> None:
+    def keep(self, kept: SpanMask) -> None:
         """See `Mask`."""
         keep_states(self.states, kept)
 

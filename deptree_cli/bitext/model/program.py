@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.bitext.model.chart import Chart
+from deptree_cli.bitext.model.chart import ItgChart
 from deptree_cli.bitext.model.masks import KeptStates, Mask, pinned
 from deptree_cli.bitext.model.merits import bispan_merits, confidences
 from deptree_cli.bitext.model.scores import LinkScores
@@ -18,7 +18,7 @@ from deptree_cli.pruning.program import CellProgram
 CONFIDENT = 0.6
 
 
-class LinkProgram(CellProgram[Mask, Chart, Heads]):
+class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
     """The alignments of a sentence pair; its variables are links (source word, target word), row by row.
 
     A link that is pinned prunes all bispans that hold one of its words without the other, the words' other links, and
@@ -32,7 +32,7 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
 
     def __init__(self, shifted: Shifted, heuristic: LinkScores) -> None:
         self._shifted, self._shape = shifted, shifted.size
-        self._chart = Chart(shifted)
+        self._chart = ItgChart(shifted)
         self._heuristic = heuristic
 
     def variables(self) -> int:
@@ -48,16 +48,16 @@ class LinkProgram(CellProgram[Mask, Chart, Heads]):
         """See `Program`."""
         return pinned((selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape))
 
-    def inside(self, mask: Mask) -> tuple[float, Chart]:
+    def inside(self, mask: Mask) -> tuple[float, ItgChart]:
         """See `Program`; the chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
         chart = self._chart.filled(mask)
         return chart.log_z, chart
 
-    def outside(self, chart: Chart) -> Float:
+    def outside(self, chart: ItgChart) -> Float:
         """Return P(link) under the mask, (p, q)."""
         return chart.marginals()
 
-    def sample(self, chart: Chart, rng: np.random.Generator) -> Heads:
+    def sample(self, chart: ItgChart, rng: np.random.Generator) -> Heads:
         """See `Program`."""
         found: Heads = chart.sample(1, rng)[0]
         return found

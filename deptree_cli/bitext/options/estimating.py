@@ -11,7 +11,7 @@ import numpy as np
 
 from deptree_cli.bitext.options.interrupts import Interrupt
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.progress import tell_at_work
+from deptree_cli.cli.progress import report_progress
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.core.errors import plural
@@ -50,7 +50,7 @@ def convergence(estimate: MonteCarloEstimate) -> dict[str, Any]:
 
 
 def _tell(iterations: int) -> None:
-    tell_at_work(f"{iterations:,} {plural(iterations, 'iteration')}")
+    report_progress(f"{iterations:,} {plural(iterations, 'iteration')}")
 
 
 class Estimating(Fold[float]):

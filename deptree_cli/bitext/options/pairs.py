@@ -15,17 +15,17 @@ from deptree_cli.bitext.files.layout import NULLS, PairLayout
 from deptree_cli.bitext.files.pairs import PairSource
 from deptree_cli.bitext.files.record import PairInterpretation, PairRecord, ScoredPair
 from deptree_cli.bitext.model.costs import chart_size, seconds
+from deptree_cli.bitext.model.progress import watched
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Numbered
-from deptree_cli.cli.progress import Counted, tell_at_work
+from deptree_cli.cli.progress import Counted, report_progress
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.tempering_options import temperature_option
-from deptree_cli.core.at_work import watched
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
@@ -79,7 +79,7 @@ class BitextOptions:
         Args:
             sums: how often a pair's chart is gone through.
         """
-        with nullcontext() if run.engine else watched(tell_at_work):
+        with nullcontext() if run.engine else watched(report_progress):
             for task in tasks:
                 if not (run.quiet or isinstance(task, DeptreeError)):
                     (p, q), name = task[0].scores.shape, task[0].sent_id

@@ -60,7 +60,7 @@ class LogProbability:
     def _exponent(self, s: float, mean: float, size: int) -> float:
         """size (s a - K(s)) for a = mean - log_total, less what rounding may have added."""
         log_z = self._distribution.factorisation.shifted_log_z
-        powered = float(self._distribution.space.factorise((1.0 + s) * self._scores).log_z)
-        sizes = abs(mean) + abs(powered) + abs(log_z) + DEPTH
+        raised_to = float(self._distribution.space.factorise((1.0 + s) * self._scores).log_z)
+        sizes = abs(mean) + abs(raised_to) + abs(log_z) + DEPTH
         rounding = 8.0 * float(np.finfo(float).eps) * (self._distribution.n + 1) * sizes
-        return size * (s * mean - (powered - log_z) - rounding)
+        return size * (s * mean - (raised_to - log_z) - rounding)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.branch_and_bound import BUDGET, BranchAndBound, Found
 from deptree_cli.core.constraints.conflicts import Finder
-from deptree_cli.core.constraints.demands import demands_of, finders_of
-from deptree_cli.core.constraints.division import BUDGET, Division, Found
+from deptree_cli.core.constraints.named import constraints_of, finders_of
 from deptree_cli.core.constraints.rejection import Accepted, accepted
-from deptree_cli.core.constraints.relaxing import Demands, GivenUp
+from deptree_cli.core.constraints.relaxation import GivenUp, Relaxation
 from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.counts import how_many, room_for_trees
@@ -47,13 +47,13 @@ class Constrained:
     Attributes:
         distribution: without the arcs with labels that are forbidden.
         finders: what finds conflicts of its trees.
-        demands: the same under names, for messages, and to give some up; None: what is asked has none.
+        constraints: the same under names, for messages, and to give some up; None: what is asked has none.
         given_up: what is given up of it; None: nothing.
     """
 
     distribution: ArcFactored
     finders: Sequence[Finder]
-    demands: Demands | None = None
+    constraints: Relaxation | None = None
     given_up: GivenUp | None = None
 
     def best_trees(self, size: int = 1, method: str = MST, budget: int = BUDGET) -> list[Found]:
@@ -132,7 +132,7 @@ class Constrained:
         asked = size, method, budget
         if asked not in self._searched:
             worth = expected_arcs(self.distribution) if method == MBR else scores_with_labels(self.distribution)
-            division = Division(worth, self.distribution.space, self.finders, budget)
+            division = BranchAndBound(worth, self.distribution.space, self.finders, budget)
             trees = list(islice(division.trees(), size))
             self._searched.clear()
             self._searched[asked] = Searched(trees, division.opened, division.is_infeasible)
@@ -144,23 +144,23 @@ class Constrained:
 
     def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
         """What to say where there is no tree, or none was found."""
-        if is_infeasible and self.demands:
-            return self.demands.error(budget)
+        if is_infeasible and self.constraints:
+            return self.constraints.error(budget)
         problem, remedy = "no tree obeys the rules", "Give one up"
         if not is_infeasible:
             problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
-            advice = ", or pass `relax=True`" * bool(self.demands and self.demands.can_relax)
+            advice = ", or pass `relax=True`" * bool(self.constraints and self.constraints.can_relax)
             remedy = f"Raise `budget`, or give up a rule{advice}"
         return DeptreeError(problem, remedy, sent_id=self.distribution.id)
 
 
 def under(
-    demands: Demands, forbidden: Bool, finders: Sequence[Finder], relax: bool = False, budget: int = BUDGET
+    constraints: Relaxation, forbidden: Bool, finders: Sequence[Finder], relax: bool = False, budget: int = BUDGET
 ) -> Constrained:
-    """Return a distribution under demands.
+    """Return a distribution under constraints.
 
     Args:
-        forbidden: the arcs with labels that the demands forbid, (n+1, n+1, L).
+        forbidden: the arcs with labels that the constraints forbid, (n+1, n+1, L).
         finders: what finds conflicts of those that only a tree decides.
         relax: whether the fewest of them are given up where no tree obeys, or none is found.
         budget: how many maximum trees a sentence may cost for that.
@@ -169,22 +169,22 @@ def under(
         DeptreeError: no tree obeys what is forbidden, and nothing is given up.
     """
     try:
-        distribution = demands.base.without_forbidden(forbidden)
+        distribution = constraints.base.without_forbidden(forbidden)
     except DeptreeError:
         if relax:
-            return _relaxed(demands, budget)
-        raise demands.error(budget) from None
-    found = Constrained(distribution.without_need_of_masks(), finders, demands)
-    return _relaxed(demands, budget) if relax and not found.has_tree(budget) else found
+            return _relaxed(constraints, budget)
+        raise constraints.error(budget) from None
+    found = Constrained(distribution.without_need_of_masks(), finders, constraints)
+    return _relaxed(constraints, budget) if relax and not found.has_tree(budget) else found
 
 
-def _relaxed(demands: Demands, budget: int) -> Constrained:
-    """The distribution without the fewest demands that no tree obeys."""
-    broken, fewest = demands.broken(budget)
-    kept = [each for each in demands.all if each not in broken]
-    distribution = demands.base.without_forbidden(demands.forbidden(kept))
+def _relaxed(constraints: Relaxation, budget: int) -> Constrained:
+    """The distribution without the fewest constraints that no tree obeys."""
+    broken, fewest = constraints.broken(budget)
+    kept = [each for each in constraints.all if each not in broken]
+    distribution = constraints.base.without_forbidden(constraints.forbidden(kept))
     given_up = GivenUp(tuple(each.name for each in broken), fewest) if broken else None
-    return Constrained(distribution, finders_of(kept), replace(demands, listed=lambda: kept), given_up)
+    return Constrained(distribution, finders_of(kept), replace(constraints, listed=lambda: kept), given_up)
 
 
 def constrained(
@@ -203,8 +203,8 @@ def constrained(
     """
     names = distribution.labels.names if distribution.labels else ("",)
     known = words or Words(names, [None] * distribution.n, [frozenset()] * distribution.n)
-    demands = Demands(distribution, partial(demands_of, rules, known))
-    return under(demands, rules.forbidden(known), rules.finders(known), relax, budget)
+    constraints = Relaxation(distribution, partial(constraints_of, rules, known))
+    return under(constraints, rules.forbidden(known), rules.finders(known), relax, budget)
 
 
 def beside_masks(found: Found) -> Found:

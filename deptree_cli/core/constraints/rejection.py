@@ -53,7 +53,7 @@ class Accepted:
         return self.accepted / self.proposed
 
 
-class Obeying:
+class Satisfying:
     """Which trees have no conflict; trees come again, and each is looked at once."""
 
     def __init__(self, finders: Sequence[Finder]) -> None:
@@ -64,9 +64,9 @@ class Obeying:
         """Which of k trees obey, (k,)."""
         numbers = np.zeros_like(heads) if labels is None else labels
         rows = np.ascontiguousarray(np.concatenate([heads, numbers], axis=1))
-        return np.array([self._obeys(row.tobytes(), row) for row in rows], dtype=np.bool_)
+        return np.array([self._satisfies(row.tobytes(), row) for row in rows], dtype=np.bool_)
 
-    def _obeys(self, key: bytes, row: Heads) -> bool:
+    def _satisfies(self, key: bytes, row: Heads) -> bool:
         known = self._known.get(key)
         if known is None:
             heads, labels = np.split(row, 2)
@@ -83,7 +83,7 @@ def accepted(draw: Draw, size: int, finders: Sequence[Finder]) -> Accepted:
     Blocks of trees are drawn until there are enough: `size` at first, then as many as the acceptance so far asks for.
     It is given up when, of 20,000 trees or more, fewer than one in 10,000 had no conflict.
     """
-    obeying, blocks = Obeying(finders), list[tuple[Heads, Heads | None]]()
+    obeying, blocks = Satisfying(finders), list[tuple[Heads, Heads | None]]()
     proposed = found = 0
     while found < size and not (proposed >= ENOUGH and found < LEAST_ACCEPTANCE * proposed):
         block = _next_block(size, found, proposed)

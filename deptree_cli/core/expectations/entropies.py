@@ -33,9 +33,9 @@ def renyi(distribution: ArcFactored, order: float) -> float:
     if order == 1.0:
         return entropy(distribution)
     if abs(order - 1.0) < NEAR:
-        return float(np.mean([_surprisal(distribution, distribution.powered(t)) for t in _orders_to(order)]))
+        return float(np.mean([_surprisal(distribution, distribution.raised_to(t)) for t in _orders_to(order)]))
     log_z = distribution.factorisation.shifted_log_z
-    return max((distribution.powered(order).log_partition - order * log_z) / (1.0 - order), 0.0)
+    return max((distribution.raised_to(order).log_partition - order * log_z) / (1.0 - order), 0.0)
 
 
 def renyi_gradient(distribution: ArcFactored, order: float) -> Float:
@@ -44,9 +44,9 @@ def renyi_gradient(distribution: ArcFactored, order: float) -> Float:
         return entropy_gradient(distribution)
     if abs(order - 1.0) < NEAR:  # by the derivative of P_t in t
         log_weights = distribution.factorisation.shifted.log_weights
-        slopes = [arc_covariance(distribution.powered(t), log_weights) for t in _orders_to(order)]
+        slopes = [arc_covariance(distribution.raised_to(t), log_weights) for t in _orders_to(order)]
         return -order * np.mean(slopes, axis=0)
-    return order * (distribution.powered(order).marginals() - distribution.marginals()) / (1.0 - order)
+    return order * (distribution.raised_to(order).marginals() - distribution.marginals()) / (1.0 - order)
 
 
 def _surprisal(distribution: ArcFactored, drawn: ArcFactored) -> float:

@@ -10,10 +10,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.branch_and_bound import BUDGET, BranchAndBound, Found
 from deptree_cli.core.constraints.conflicts import Finder
-from deptree_cli.core.constraints.demands import Demand, finders_of
-from deptree_cli.core.constraints.division import BUDGET, Division, Found
-from deptree_cli.core.constraints.relaxing import Demands, GivenUp
+from deptree_cli.core.constraints.named import Constraint, finders_of
+from deptree_cli.core.constraints.relaxation import GivenUp, Relaxation
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
@@ -38,7 +38,7 @@ class Asked(Protocol):
     def finders(self) -> Sequence[Finder]:
         """What finds the conflicts of rules that only a tree decides."""
 
-    def demands(self) -> list[Demand]:
+    def listed(self) -> list[Constraint]:
         """The same, one thing at a time, each under a name."""
 
 
@@ -74,7 +74,7 @@ class Aims(NamedTuple):
         costs: what changes cost.
         worth: how many nats a cost of 1 is worth: below infinity, changes that gain more are made.
         budget: how many maximum trees it may take.
-        relax: whether the fewest demands are given up if no tree obeys, or none is found.
+        relax: whether the fewest constraints are given up if no tree obeys, or none is found.
     """
 
     costs: Costs = ONE_EACH
@@ -106,15 +106,15 @@ def nearest(
     with room_for(given.n, len(names)):
         wanted = objective(scores, given, names, aims.costs, aims.worth)
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
-        division = Division(masked, space, asked.finders, aims.budget, wanted.scale)
+        division = BranchAndBound(masked, space, asked.finders, aims.budget, wanted.scale)
         found = division.best()
     if found is not None:
         return _repaired(found, wanted, names)
-    demands = Demands(_base(wanted, names, space, sent_id), asked.demands)
+    constraints = Relaxation(_base(wanted, names, space, sent_id), asked.listed)
     if aims.relax:
-        return _relaxed(demands, wanted, names, aims.budget)
+        return _relaxed(constraints, wanted, names, aims.budget)
     if division.is_infeasible:
-        raise demands.error(aims.budget)
+        raise constraints.error(aims.budget)
     problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
     raise DeptreeError(problem, "Raise `budget`, or give up a rule, or pass `relax=True`", sent_id=sent_id)
 
@@ -132,12 +132,12 @@ def _repaired(found: Found, wanted: Objective, names: Sequence[str], given_up: G
     return Repaired(found.heads, labels, wanted.gap(found.score, found.gap), found.opened, given_up)
 
 
-def _relaxed(demands: Demands, wanted: Objective, names: Sequence[str], budget: int) -> Repaired:
-    """The nearest tree without the fewest demands that no tree obeys."""
-    broken, fewest = demands.broken(budget)
-    kept = [each for each in demands.all if each not in broken]
-    masked = np.where(demands.forbidden(kept), -np.inf, wanted.scores)
-    found = Division(masked, demands.base.space, finders_of(kept), budget, wanted.scale).best()
+def _relaxed(constraints: Relaxation, wanted: Objective, names: Sequence[str], budget: int) -> Repaired:
+    """The nearest tree without the fewest constraints that no tree obeys."""
+    broken, fewest = constraints.broken(budget)
+    kept = [each for each in constraints.all if each not in broken]
+    masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)
+    found = BranchAndBound(masked, constraints.base.space, finders_of(kept), budget, wanted.scale).best()
     if found is None:
-        raise demands.error(budget)
+        raise constraints.error(budget)
     return _repaired(found, wanted, names, GivenUp(tuple(each.name for each in broken), fewest))

@@ -87,11 +87,11 @@ class Elimination(ArcSweep):
         return heads
 
     @cached_property
-    def _tables(self) -> Tables:
-        return Tables(self)
+    def _tables(self) -> EliminationTables:
+        return EliminationTables(self)
 
 
-class Tables:
+class EliminationTables:
     """An elimination's factors and weights as the sampler wants them, O(n^2).
 
     Under the single-root constraint no pivot depends on ROOT's arcs: trees of a given root cost one sweep of their

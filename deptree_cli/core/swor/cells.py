@@ -11,7 +11,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import SAFE_LOG, Kind, in_range
-from deptree_cli.core.spaces.elimination import Elimination, Tables
+from deptree_cli.core.spaces.elimination import Elimination, EliminationTables
 from deptree_cli.kernels.distinct import cell_sampler as kernel
 from deptree_cli.kernels.distinct.cells import Cells
 from deptree_cli.kernels.distinct.partition_tree import Cursor
@@ -109,7 +109,7 @@ class CellSampler:
 
     def __init__(self, whole: Elimination, weights: Weights, kind: Kind, top: Float) -> None:
         self._whole, self._weights, self._kind, self._top = whole, weights, kind, top
-        self._tables: Tables | None = None
+        self._tables: EliminationTables | None = None
         self._factors: CellFactors | None = None
 
     def draw(self, cursor: Cursor, work: Any, state: Any) -> Cursor:
@@ -117,7 +117,7 @@ class CellSampler:
         needs, count, cell, choice, _, inside_cell, inside_choice, walks = cursor
         root = int(work.choices[0])
         if cell == 0 and self._reaches(root):
-            self._tables = self._tables or Tables(self._whole)
+            self._tables = self._tables or EliminationTables(self._whole)
             self._tables.draw(np.array([root]), state, work.row[None])
             return Cursor(needs, count, cell, choice, True, inside_cell, inside_choice, walks)
         if self._factors is None or (inside_cell, inside_choice) != (cell, choice):

@@ -42,7 +42,7 @@ class Conditionals(TreeChoices):
         self._elimination = elimination_of(distribution.factorisation)
         log_weights = self._elimination.shifted.log_weights
         self.weights = {kind: kind.exp(log_weights) for kind in (REAL, WIDE)}
-        self.lossless = is_lossless(log_weights)
+        self.in_range = weights_in_range(log_weights)
         self.depth = n = distribution.n
         self._tables = cache(lambda kind: (path_tables(n, kind), kind.zeros(n + 1)))
 
@@ -51,7 +51,7 @@ class Conditionals(TreeChoices):
         if self.distribution.single_root and not prefixes.shape[1]:
             return np.tile(self._elimination.log_root_marginals(), (len(prefixes), 1))
         roots, heads, words = map(np.ascontiguousarray, self.parts_of(prefixes))
-        out, accurate = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.lossless)
+        out, accurate = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.in_range)
         for kind, weights in self.weights.items():
             log_head_probs_of_each(weights, roots, heads, words, True, *self._tables(kind), out, accurate)
             if accurate.all():
@@ -65,7 +65,7 @@ class Conditionals(TreeChoices):
         n, free = self.distribution.n, words[0].copy()
         uniforms, chosen, out = rng.random(len(free)), np.empty(len(free), dtype=np.int64), np.empty((len(free), n + 1))
         for kind, weights in self.weights.items():
-            if kind is REAL and not self.lossless:
+            if kind is REAL and not self.in_range:
                 continue
             tables, probs = self._tables(kind)
             if log_heads_along(weights, roots[0], heads[0], free, True, tables, uniforms, probs, chosen, out):
@@ -102,7 +102,7 @@ class HeadPaths(Beam):
     def __init__(self, choices: Conditionals, size: int) -> None:
         super().__init__(choices)
         self._conditionals, self._size = choices, size
-        self._kind = REAL if choices.lossless else WIDE
+        self._kind = REAL if choices.in_range else WIDE
         self._paths: Any = None
 
     def log_probs(self) -> Float:
@@ -126,12 +126,12 @@ class HeadPaths(Beam):
 
     def _start(self) -> None:
         """Begin at these prefixes, in tables of its own each."""
-        kind, lossless, paths = self._kind, self._conditionals.lossless, []
+        kind, in_range, paths = self._kind, self._conditionals.in_range, []
         weights = self._conditionals.weights[kind]
         self._tables = path_tables(self._conditionals.depth, kind, self._size)
         for i, (root, heads, words) in enumerate(zip(*self._conditionals.parts_of(self.prefixes), strict=True)):
             tables = PathTables(*(kind.each(itemgetter(i), numbers) for numbers in self._tables))
-            paths.append(start_path(weights, root, heads, words.copy(), lossless, tables))
+            paths.append(start_path(weights, root, heads, words.copy(), in_range, tables))
             paths[-1].levels[OWNER] = i
         self._paths = Path(*map(np.stack, zip(*paths, strict=True)))
 
@@ -142,6 +142,6 @@ def some_are_improbable(log_weights: Float) -> bool:
     return bool(least.sum() < SAFE_LOG)
 
 
-def is_lossless(log_weights: Float) -> bool:
+def weights_in_range(log_weights: Float) -> bool:
     """Whether float64 holds all positive weights; (n+1, n+1), columns shifted."""
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)

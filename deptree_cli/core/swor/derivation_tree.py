@@ -20,7 +20,7 @@ from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
 from deptree_cli.kernels.charts.eisner import LOG_LOST
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
 from deptree_cli.kernels.distinct import derivation_tree as kernel
-from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace
+from deptree_cli.kernels.distinct.derivation_nodes import DerivationProblem, DerivationWorkspace, Trie
 from deptree_cli.kernels.distinct.tree_set import hash_table
 
 # A tree from the trie costs about as much as so many with replacement.
@@ -38,7 +38,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     clock = clock_of(rng)
     eisner = eisner_of(distribution.factorisation)
     lossy = not eisner.is_wide and some_are_improbable(eisner.shifted.log_weights)
-    rules = kernel.Rules(REPEATS, LEAST, 1.0 - mass, LOWEST if lossy else -np.inf)
+    rules = kernel.DerivationRules(REPEATS, LEAST, 1.0 - mass, LOWEST if lossy else -np.inf)
     drawing = Drawing(distribution.n, size, rng)
     if not drawing.with_replacement(eisner, rules):
         drawing.from_trie(eisner, rules)
@@ -67,7 +67,7 @@ class Drawing:
         """How many trees there are."""
         return self._cursor.n_drawn
 
-    def with_replacement(self, eisner: Eisner, rules: kernel.Rules) -> bool:
+    def with_replacement(self, eisner: Eisner, rules: kernel.DerivationRules) -> bool:
         """Draw with replacement, dropping repeats, while that pays; whether no more trees are to be drawn."""
         problem, todo = _problem(eisner), np.empty((2 * eisner.n + 2, WIDTH), dtype=np.int64)
         drawn = self._state, self.heads, self.log_left
@@ -76,7 +76,7 @@ class Drawing:
             self._cursor = kernel.draw_new(problem, rules, *drawn, seen, self._cursor, todo)
         return self._cursor.needs == kernel.DONE
 
-    def from_trie(self, eisner: Eisner, rules: kernel.Rules) -> None:
+    def from_trie(self, eisner: Eisner, rules: kernel.DerivationRules) -> None:
         """Draw all other trees that are to be drawn, in the chart's numbers as far as these reach."""
         problem, trie, work = _problem(eisner), _no_nodes(eisner.kind), _workspace(eisner.n, eisner.kind)
         drawn = self._state, self.heads, self.log_left
@@ -86,8 +86,8 @@ class Drawing:
             self._cursor = kernel.draw_rest(problem, rules, *drawn, trie, self._cursor, work)
 
 
-def _problem(eisner: Eisner) -> Problem:
-    return Problem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
+def _problem(eisner: Eisner) -> DerivationProblem:
+    return DerivationProblem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
 
 
 def _no_nodes(kind: Kind) -> Trie:
@@ -96,9 +96,9 @@ def _no_nodes(kind: Kind) -> Trie:
     return Trie(np.ones(1, dtype=np.int64), left, np.full(SLOTS, NONE))
 
 
-def _workspace(n: int, kind: Kind) -> Workspace:
+def _workspace(n: int, kind: Kind) -> DerivationWorkspace:
     todo, stack = np.empty((2, 2 * n + 2, WIDTH), dtype=np.int64)
     first, last = np.empty((2, n + 1), dtype=np.int64)
     path, other = np.empty((2, 2 * n, 4), dtype=np.int64)
     rest, other_rest, slots = kind.zeros(2 * n + 1), kind.zeros(2 * n + 1), np.empty(2 * n + 1, dtype=np.int64)
-    return Workspace(todo, stack, first, last, path, other, rest, other_rest, slots, np.full(1, NONE))
+    return DerivationWorkspace(todo, stack, first, last, path, other, rest, other_rest, slots, np.full(1, NONE))

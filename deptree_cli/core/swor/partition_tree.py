@@ -19,12 +19,18 @@ from deptree_cli.core.samplers.wilson import alias_tables
 from deptree_cli.core.spaces.elimination import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import CellSampler, Weights, more_cells, no_cells
-from deptree_cli.core.swor.conditionals import is_lossless, some_are_improbable
+from deptree_cli.core.swor.conditionals import some_are_improbable, weights_in_range
 from deptree_cli.core.swor.draws import LEAST, Draws, clock_of
 from deptree_cli.kernels.distinct import cell_division
 from deptree_cli.kernels.distinct import partition_tree as kernel
 from deptree_cli.kernels.distinct.cells import NONE
-from deptree_cli.kernels.distinct.partition_problem import Drawn, PartitionTree, Problem, Rules, Workspace
+from deptree_cli.kernels.distinct.partition_problem import (
+    Drawn,
+    PartitionProblem,
+    PartitionRules,
+    PartitionTree,
+    PartitionWorkspace,
+)
 from deptree_cli.kernels.distinct.tree_set import hash_table
 
 # A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
@@ -45,7 +51,7 @@ def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: f
     clock = clock_of(rng)
     n, whole = distribution.n, elimination_of(distribution.factorisation)
     drawn: Any = Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
-    rules = Rules(
+    rules = PartitionRules(
         walks=True,
         tree=int(n * (WIDE_TREE if whole.is_wide else TREE)),
         factors=WIDE_FACTORS if whole.is_wide else FACTORS,
@@ -79,7 +85,7 @@ class Partition:
         whole = elimination_of(distribution.factorisation)
         n, log_weights, top = whole.n, whole.shifted.log_weights, _root_log_probs(distribution, whole, kind)
         self._kind, weights = kind, cache(lambda kind: kind.exp(log_weights))
-        self._room = cache(partial(_division_workspace, n, weights, is_lossless(log_weights), kind))
+        self._room = cache(partial(_division_workspace, n, weights, weights_in_range(log_weights), kind))
         self._inside, self._state = CellSampler(whole, weights, kind, top), kernel_state(rng)
         cells = no_cells(CELLS, len(drawn.heads), n, kind)
         problem = _problem(distribution, whole, weights, kind)
@@ -125,23 +131,23 @@ class Partition:
 
 
 def _division_workspace(
-    n: int, weights: Weights, lossless: bool, of_cells: Kind, kind: Kind
+    n: int, weights: Weights, in_range: bool, of_cells: Kind, kind: Kind
 ) -> cell_division.DivisionWorkspace:
     """What divisions compute in, in this kind of numbers."""
     tables = path_tables(n, kind), kind.zeros(n + 1), of_cells.zeros(n + 1)
-    return cell_division.DivisionWorkspace(weights(kind), lossless or kind is WIDE, *tables)
+    return cell_division.DivisionWorkspace(weights(kind), in_range or kind is WIDE, *tables)
 
 
-def _problem(distribution: ArcFactored, whole: Elimination, weights: Weights, kind: Kind) -> Problem:
+def _problem(distribution: ArcFactored, whole: Elimination, weights: Weights, kind: Kind) -> PartitionProblem:
     certain = distribution.marginals()[:, 1:].max(axis=0)
     order = np.argsort(-certain, kind="stable") + 1  # the most certain word first
     rank = np.full(whole.n + 1, whole.n)
     rank[order] = np.arange(whole.n)
     single_root, log_weights, log_z = whole.space.single_root, whole.shifted.log_weights, whole.shifted_log_z
     tables, bits = alias_tables(weights(REAL), 1 if single_root else 0)
-    return Problem(single_root, weights(kind), log_weights, log_z, order, rank, tables, bits)
+    return PartitionProblem(single_root, weights(kind), log_weights, log_z, order, rank, tables, bits)
 
 
-def _workspace(n: int, depth: int) -> Workspace:
+def _workspace(n: int, depth: int) -> PartitionWorkspace:
     choices, fixed, free, stamp = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
-    return Workspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))
+    return PartitionWorkspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))

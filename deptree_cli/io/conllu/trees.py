@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.constraints.relaxing import GivenUp
+from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
 from deptree_cli.io.conllu.blocks import Block
@@ -218,7 +218,7 @@ def rounded(share: float) -> float:
 
 
 def relaxed_notes(given_up: GivenUp | None, trees: int) -> list[Note]:
-    """For each of so many trees the demands that were given up, if some were, and whether fewer were not enough."""
+    """For each of so many trees the rules that were given up, if some were, and whether fewer were not enough."""
     names, fewest = given_up or (None, None)
     return [
         Note("relaxed", "relaxed", [names] * trees, _listed),

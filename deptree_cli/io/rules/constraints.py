@@ -10,9 +10,9 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.checking import Violation, broken
 from deptree_cli.core.constraints.conflicts import Finder
 from deptree_cli.core.constraints.constrained import Constrained, under
-from deptree_cli.core.constraints.demands import Demand, demands_of
 from deptree_cli.core.constraints.kinds import Together
-from deptree_cli.core.constraints.relaxing import Demands
+from deptree_cli.core.constraints.named import Constraint, constraints_of
+from deptree_cli.core.constraints.relaxation import Relaxation
 from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
@@ -111,29 +111,29 @@ class SentenceConstraints:
             found += each.broken(heads, labels)
         return found
 
-    def demands(self) -> list[Demand]:
+    def listed(self) -> list[Constraint]:
         """The same, one thing at a time: masks and keys of each word, rules that only a tree decides, and spans."""
-        found = demands_of(self.rules, self.words)
+        found = constraints_of(self.rules, self.words)
         for each in self.given:
-            found += each.demands(self.words.n, self.words.labels)
+            found += each.listed(self.words.n, self.words.labels)
         for first, last in self.words.spans:
             finder = Together().bound(replace(self.words, spans=((first, last),)))
-            found += [Demand(f"the span of words {first} to {last}", finder)] if finder else []
+            found += [Constraint(f"the span of words {first} to {last}", finder)] if finder else []
         return found
 
     def on(self, base: ArcFactored, relax: bool | None, budget: int) -> Constrained:
         """A distribution under them.
 
         Args:
-            relax: whether the fewest demands are given up if no tree obeys; None: no, and nobody can ask for it.
+            relax: whether the fewest constraints are given up if no tree obeys; None: no, and nobody can ask for it.
             budget: how many maximum trees a sentence may cost for that.
 
         Raises:
             DeptreeError: no tree obeys what arcs decide, and nothing is given up.
         """
-        demands = Demands(base, self.demands, can_relax=relax is not None)
+        relaxation = Relaxation(base, self.listed, can_relax=relax is not None)
         try:
-            return under(demands, self.forbidden, self.finders, bool(relax), budget)
+            return under(relaxation, self.forbidden, self.finders, bool(relax), budget)
         except DeptreeError:
             said, is_all = forbidden_labels(self.rules, self.words.labels)
             if not is_all:

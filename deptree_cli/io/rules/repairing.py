@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Unpack
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.constraints.division import BUDGET
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.repair.given import FREE, Costs, Given

@@ -10,7 +10,7 @@ import numpy as np
 
 from deptree_cli.core.constraints.checking import Violation
 from deptree_cli.core.constraints.conflicts import Choice
-from deptree_cli.core.constraints.demands import Demand, choices_of, of_word
+from deptree_cli.core.constraints.named import Constraint, choices_of, of_word
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
@@ -62,11 +62,11 @@ class WordConstraints:
             DeptreeError: there is no such word, or no such label.
         """
         found = np.zeros((n + 1, n + 1, len(labels)), dtype=np.bool_)
-        for word, arcs in choices_of(self.demands(n, labels)):
+        for word, arcs in choices_of(self.listed(n, labels)):
             found[:, word] |= arcs
         return found
 
-    def demands(self, n: int, labels: Sequence[str]) -> list[Demand]:
+    def listed(self, n: int, labels: Sequence[str]) -> list[Constraint]:
         """The same for each word and key by itself, under its name.
 
         Raises:

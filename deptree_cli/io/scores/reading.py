@@ -31,7 +31,7 @@ class ReadOptions(TypedDict, total=False):
     preset: the parser whose layout it is (--from). It and the next three answer what the file does not say of itself.
     orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
     projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads,
-    rules, constraints, spans, calibrated (a path): as there. relax: whether the fewest demands are given up where no
+    rules, constraints, spans, calibrated (a path): as there. relax: whether the fewest rules are given up where no
     tree obeys, with what is left of the others (`ScoredSentence.given_up` names them). budget: maximum trees that a
     sentence may cost for it.
     """

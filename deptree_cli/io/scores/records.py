@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.constrained import Constrained
-from deptree_cli.core.constraints.division import BUDGET
-from deptree_cli.core.constraints.relaxing import GivenUp
+from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
@@ -39,7 +39,7 @@ class Interpretation:
         label_temperature: of labels given the arc; None: the temperature divides their scores too.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
         constraints: what trees must obey; None: nothing.
-        relax: whether the fewest demands are given up if no tree obeys; None: no, and nobody can ask for it.
+        relax: whether the fewest rules are given up if no tree obeys; None: no, and nobody can ask for it.
         budget: how many maximum trees a sentence may cost for that.
     """
 

@@ -30,12 +30,12 @@ UNSOUND = 2
 class DivisionWorkspace(NamedTuple):
     """What divisions compute in.
 
-    weights: numbers (n+1, n+1), those of the `Problem` or the same as wide numbers; lossless, tables: as of
+    weights: numbers (n+1, n+1), those of the `PartitionProblem` or the same as wide numbers; in_range, tables: as of
     `head_path.py`; row (n+1,): to compute in, of their kind; probs (n+1,): of the kind of the cells.
     """
 
     weights: Any
-    lossless: bool
+    in_range: bool
     tables: Any
     row: Any
     probs: Any
@@ -86,7 +86,7 @@ def divide(tree, r, h, room):
     for x in range(words.shape[0]):
         words[x] = word_at(problem, root, level + 1 + x)
     likeliest = most_probable(cells, drawn, r, h)
-    path = start_path(room.weights, root, work.fixed, words, room.lossless, room.tables)
+    path = start_path(room.weights, root, work.fixed, words, room.in_range, room.tables)
     for x in range(words.shape[0]):
         log_pivots = next_heads(path, room.weights, root, room.tables, room.row)
         if not is_sound(room.weights, path, log_pivots):

@@ -29,7 +29,7 @@ LEAF_BASE = -2
 TOP = np.int64(0)
 
 
-class Problem(NamedTuple):
+class DerivationProblem(NamedTuple):
     """A sentence's distribution: its grammar `Eisner`, the logarithms of the weights in it, and that of its total."""
 
     grammar: Any
@@ -51,7 +51,7 @@ class Trie(NamedTuple):
     below: Any
 
 
-class Workspace(NamedTuple):
+class DerivationWorkspace(NamedTuple):
     """Arrays to compute in.
 
     Attributes:

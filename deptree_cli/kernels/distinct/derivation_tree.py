@@ -34,7 +34,7 @@ class Cursor(NamedTuple):
     in_trie: int
 
 
-class Rules(NamedTuple):
+class DerivationRules(NamedTuple):
     """The thresholds.
 
     Attributes:

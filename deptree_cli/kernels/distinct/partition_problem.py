@@ -14,7 +14,7 @@ from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.flags import kernel
 
 
-class Problem(NamedTuple):
+class PartitionProblem(NamedTuple):
     """A sentence's distribution as the kernel needs it; "numbers" are float64 or wide (`kernels/numbers`).
 
     weights: numbers (n+1, n+1), ``[head, dependent]``, columns shifted. log_weights, log_z: their logarithms, and that
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
     bits: int
 
 
-class Rules(NamedTuple):
+class PartitionRules(NamedTuple):
     """The thresholds of the algorithm.
 
     walks: whether to walk at all. tree: the steps that a tree takes by elimination, after which a walk is given up;
@@ -60,7 +60,7 @@ class Drawn(NamedTuple):
     log_left: object
 
 
-class Workspace(NamedTuple):
+class PartitionWorkspace(NamedTuple):
     """Arrays to compute in.
 
     choices (depth,), fixed (n+1,) and free (n,), int64: a cell's choices, the heads that follow from them, and the
@@ -77,7 +77,8 @@ class Workspace(NamedTuple):
 class PartitionTree(NamedTuple):
     """A sentence's partition tree.
 
-    A `Problem`, `Rules`, `Cells` (`cells.py`), the trees `Drawn`, the set of them (`tree_set.py`), and a `Workspace`.
+    A `PartitionProblem`, `PartitionRules`, `Cells` (`cells.py`), the trees `Drawn`, the set of them (`tree_set.py`), and a
+    `PartitionWorkspace`.
     """
 
     problem: object

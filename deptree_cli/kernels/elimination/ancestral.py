@@ -36,7 +36,7 @@ def take_logarithms(probs, out):
 
 
 @kernel(allocates=True)
-def log_head_probs_of_each(weights, roots, heads, words, lossless, tables, probs, out, accurate):
+def log_head_probs_of_each(weights, roots, heads, words, in_range, tables, probs, out, accurate):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of each sentence's first free word.
 
     roots (b,), heads (b, n+1), words (b, m): the free words; of each as of `start_path`. accurate: (b,) which rows are
@@ -44,19 +44,19 @@ def log_head_probs_of_each(weights, roots, heads, words, lossless, tables, probs
     """
     for i in range(out.shape[0]):
         if accurate[i]:
-            path = start_path(weights, roots[i], heads[i], words[i], lossless, tables)
+            path = start_path(weights, roots[i], heads[i], words[i], in_range, tables)
             accurate[i] = is_exact(weights, path, next_heads(path, weights, roots[i], tables, probs))
             take_logarithms(probs, out[i])
 
 
 @kernel(allocates=True)
-def log_heads_along(weights, root, heads, words, lossless, tables, uniforms, probs, chosen, out):
+def log_heads_along(weights, root, heads, words, in_range, tables, uniforms, probs, chosen, out):
     """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
 
     Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
     compute in; the rest as of `start_path`. Returns whether all of them are accurate, however small.
     """
-    path = start_path(weights, root, heads, words, lossless, tables)
+    path = start_path(weights, root, heads, words, in_range, tables)
     nodes = heads.shape[0]
     for x in range(words.shape[0]):
         depth = next_heads(path, weights, root, tables, probs)

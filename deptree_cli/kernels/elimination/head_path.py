@@ -69,10 +69,10 @@ class Path(NamedTuple):
 
 
 @kernel(allocates=True)
-def start_path(weights, root, heads, words, lossless, tables):
+def start_path(weights, root, heads, words, in_range, tables):
     """Return the `Path` of the free words (m,), given the heads (n+1,) of all others but the root.
 
-    weights: numbers (n+1, n+1), ``[head, dependent]``. heads: by node, negative where not given. lossless: whether no
+    weights: numbers (n+1, n+1), ``[head, dependent]``. heads: by node, negative where not given. in_range: whether no
     positive weight lost digits when it became a number.
     """
     nodes, count = heads.shape[0], words.shape[0]
@@ -83,7 +83,7 @@ def start_path(weights, root, heads, words, lossless, tables):
     for u in range(1 if root > 0 else 0, nodes):
         tops[u] = position[top_of_tree(u, root, heads)]
     state = np.zeros(2, np.int64)
-    state[1] = 0 if lossless else 1
+    state[1] = 0 if in_range else 1
     path = Path(words, tops, np.zeros((6, LEVELS), np.int64), np.zeros(LEVELS), state)
     path.levels[HIGH, 0] = count
     H, R = tables.H, row(tables.R, 0)

@@ -57,7 +57,7 @@ class Chart(NamedTuple):
     pair: Any
 
 
-class Kept(NamedTuple):
+class ArcMask(NamedTuple):
     """Which items of a chart are kept, at least all those that a kept tree is made of; what they need may be pruned.
 
     Attributes:

@@ -17,7 +17,7 @@ def keep_items(pinned, first, last, heads, kept):
     Args:
         pinned, first, last: as in `kernels/charts/crossing.py`.
         heads: (n+1, 2), the first head that every node may have, and the one behind the last.
-        kept: `chart.Kept`.
+        kept: `chart.ArcMask`.
     """
     nodes = len(first)
     for i in range(nodes):

@@ -12,7 +12,7 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.rules import reach_of
 from deptree_cli.pruning.program import Program
-from deptree_cli.second_order.kernels.chart import Kept
+from deptree_cli.second_order.kernels.chart import ArcMask
 from deptree_cli.second_order.kernels.masks import keep_items
 from deptree_cli.second_order.model.chart import MaskedCharts, SecondOrderChart, possible_heads
 from deptree_cli.second_order.model.distribution import SecondOrder
@@ -21,7 +21,7 @@ from deptree_cli.second_order.model.distribution import SecondOrder
 CONFIDENT = 0.9
 
 
-class SecondOrderArcs(Program[Kept, SecondOrderChart, Heads]):
+class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
     """Sums over the projective trees of a sentence of n words; the variables are its arcs, a mask the items kept.
 
     Variables are numbered in the order of the rows of an (n+1, n+1) matrix, ``[head, dependent]``, which is also the
@@ -43,13 +43,13 @@ class SecondOrderArcs(Program[Kept, SecondOrderChart, Heads]):
         first_order = ArcFactored(self._distribution.log_scores, space=self._distribution.space)
         return np.flatnonzero(first_order.marginals() >= CONFIDENT)
 
-    def compile(self, selected: Bool, assigned: Bool) -> Kept:
+    def compile(self, selected: Bool, assigned: Bool) -> ArcMask:
         """See `Program`; `kept_arcs` and `kept_items` say what is pruned."""
         pinned, forbidden = (selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape)
         arcs = kept_arcs(pinned, forbidden, self._distribution.space)
         return kept_items(pinned, arcs, self._distribution.shifted.by_grandparent)
 
-    def inside(self, mask: Kept) -> tuple[float, SecondOrderChart]:
+    def inside(self, mask: ArcMask) -> tuple[float, SecondOrderChart]:
         """See `Program`; O(n^4) at worst, O(n^3) without grandparents."""
         found = self._charts.inside(mask)
         return found.log_z, found
@@ -87,7 +87,7 @@ def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:
     return ~forbidden & space.compatible_arcs(pinned)
 
 
-def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> Kept:
+def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> ArcMask:
     """Return which items of a second-order chart are kept.
 
     Args:
@@ -97,6 +97,6 @@ def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> Kept:
     """
     complete, pair = np.ones_like(arcs), np.ones_like(arcs)
     heads = possible_heads(arcs, by_grandparent=True)
-    kept = Kept(complete, arcs, pair, heads if by_grandparent else possible_heads(arcs, by_grandparent))
+    kept = ArcMask(complete, arcs, pair, heads if by_grandparent else possible_heads(arcs, by_grandparent))
     keep_items(pinned, *reach_of(pinned), heads, kept)
     return kept

@@ -21,7 +21,7 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.eisner import is_in_range
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
 from deptree_cli.kernels.numbers.tropical import Tropical
-from deptree_cli.second_order.kernels.chart import TABLES, Kept, Weights, clear, inside, tree_log_probs
+from deptree_cli.second_order.kernels.chart import TABLES, ArcMask, Weights, clear, inside, tree_log_probs
 from deptree_cli.second_order.kernels.grammar import SecondOrder
 from deptree_cli.second_order.kernels.outside import outside
 
@@ -51,10 +51,10 @@ class Shifted:
         return self.log_weights.arcs.shape[2] > 1
 
     @property
-    def everything(self) -> Kept:
+    def everything(self) -> ArcMask:
         """The mask that prunes nothing."""
         arcs = np.ones((self.n + 1, self.n + 1), dtype=np.bool_)
-        return Kept(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
+        return ArcMask(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
 
     def maximum_tree(self) -> Heads:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
@@ -78,7 +78,7 @@ class SecondOrderChart(SweepFactorisation):
     """
 
     shifted: Shifted
-    kept: Kept
+    kept: ArcMask
     shifted_log_z: float
     kind: Kind
     weights: Weights
@@ -136,9 +136,9 @@ class MaskedCharts:
         self._shifted = shifted
         self._weights = _weights(shifted, REAL)
         self._chart, self._adjoints = (_chart(REAL.zeros, shifted) for _ in range(2))
-        self._kept: Kept | None = None  # the mask that the chart is filled under
+        self._kept: ArcMask | None = None  # the mask that the chart is filled under
 
-    def inside(self, kept: Kept) -> SecondOrderChart:
+    def inside(self, kept: ArcMask) -> SecondOrderChart:
         """Fill the chart of the items that are kept."""
         if self._kept is not None:
             clear(self._kept, self._chart)
@@ -160,7 +160,7 @@ def factorise(shifted: Shifted) -> SecondOrderChart:
 
 
 def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
-    """The first head of each node among arcs (n+1, n+1), and the one behind the last, (n+1, 2): `Kept.above`."""
+    """The first head of each node among arcs (n+1, n+1), and the one behind the last, (n+1, 2): `ArcMask.above`."""
     above = np.zeros((len(arcs), 2), dtype=np.int64)
     above[:, 1] = 1
     if by_grandparent:
@@ -218,12 +218,12 @@ def _finite(peaks: Float) -> Float:
     return np.where(np.isfinite(peaks), peaks, 0.0)
 
 
-def _filled(shifted: Shifted, kept: Kept, kind: Kind) -> SecondOrderChart:
+def _filled(shifted: Shifted, kept: ArcMask, kind: Kind) -> SecondOrderChart:
     """The chart in one kind of numbers."""
     return _fill(shifted, kept, kind, _weights(shifted, kind), _chart(kind.zeros, shifted))
 
 
-def _fill(shifted: Shifted, kept: Kept, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
+def _fill(shifted: Shifted, kept: ArcMask, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
     """The chart that a chart of zeros becomes."""
     total = inside(weights, kept, shifted.space.single_root, chart)
     return SecondOrderChart(shifted, kept, log_of(total, kind), kind, weights, chart)

@@ -24,7 +24,7 @@ class How(Short, total=False):
     precision: str
 
 
-class Batch(NamedTuple):
+class PaddedScores(NamedTuple):
     """The sentences whose losses are asked for: log-scores (B, N, N) in float64, lengths (B,); and how they are."""
 
     scores: Tensor
@@ -55,10 +55,10 @@ def batch_of(
     reduction: str = "mean",
     precision: str = "float64",
     **short: Unpack[Short],
-) -> Batch:
+) -> PaddedScores:
     """Return what the arguments of a loss stand for, or raise a DeptreeError: no such shapes, reduction or space."""
     if reduction not in REDUCTIONS:
         raise DeptreeError(f"unknown reduction {reduction!r}", one_of(REDUCTIONS))
     lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
     dtype = torch.promote_types(log_scores.dtype, torch.float32)
-    return Batch(wide(log_scores), lengths, trees, precision, reduction, dtype)
+    return PaddedScores(wide(log_scores), lengths, trees, precision, reduction, dtype)

@@ -11,7 +11,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SpaceLike
 from deptree_cli.torch import ops
 from deptree_cli.torch.gold import checked_gold, wrong_heads
-from deptree_cli.torch.losses.batches import Batch, How, batch_of
+from deptree_cli.torch.losses.batches import How, PaddedScores, batch_of
 from deptree_cli.torch.shifted import wide
 from deptree_cli.torch.trees import arc_mask, batch_lengths, require_real
 
@@ -114,7 +114,7 @@ def _check_features(features: Tensor, targets: Tensor, shape: torch.Size, pooled
         raise DeptreeError(problem, remedy)
 
 
-def _expectations(batch: Batch, features: Tensor) -> Tensor:
+def _expectations(batch: PaddedScores, features: Tensor) -> Tensor:
     """The expected sums over a tree's arcs of features (F, N, N) or (B, F, N, N), (B, F) float64."""
     probs = ops.marginals(batch.scores, batch.lengths, batch.space, batch.precision)
     counts = arc_mask(batch.lengths, probs.shape[-1]) & (probs.detach() > 0)

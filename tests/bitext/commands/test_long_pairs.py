@@ -48,7 +48,7 @@ def test_how_far_it_has_come_is_told(done, monkeypatch: pytest.MonkeyPatch, comm
     """To the bar, piece by piece; in other processes nobody watches."""
     told: list[str] = []
     monkeypatch.setattr(costs, "LONG", 0.0)
-    monkeypatch.setattr(bitext_options, "tell_at_work", told.append)
+    monkeypatch.setattr(bitext_options, "report_progress", told.append)
     done("bitext", command, SCORES, "--jobs", "1")
     what = {"best links of"} if command == "align" else {"sums of", "probabilities of"}
     assert what <= {" ".join(each.split()[:-5]) for each in told}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.kernels.chart import TABLES, Weights, inside
-from deptree_cli.bitext.kernels.masks import Kept, keep_around_links, new_ranges
+from deptree_cli.bitext.kernels.masks import SpanMask, keep_around_links, new_ranges
 from deptree_cli.bitext.kernels.spans import spans_of
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import Kind
@@ -21,7 +21,7 @@ class Filled(NamedTuple):
     """A chart and what it was filled with."""
 
     weights: Weights
-    kept: Kept
+    kept: SpanMask
     items: Any
     total: Any
 
@@ -36,7 +36,7 @@ def grammar_of(p: int, q: int, seed: int = 0, holes: float = 0.0) -> Grammar:
     return Grammar(scores, source, target, None if seed % 2 else bispans)
 
 
-def around(p: int, q: int, pins: list[Link]) -> Kept:
+def around(p: int, q: int, pins: list[Link]) -> SpanMask:
     """The ranges of bispans that no link crosses, by the kernel; links share no words."""
     target_of, source_of = np.full(p, -1), np.full(q, -1)
     for i, j in pins:

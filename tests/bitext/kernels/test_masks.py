@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.kernels.masks import Kept, gaps, keep_states, new_ranges
+from deptree_cli.bitext.kernels.masks import SpanMask, gaps, keep_states, new_ranges
 from deptree_cli.bitext.kernels.spans import by_start, spans_of
 from tests.brute_itg import Bispan, Link, kept_bispans
 
@@ -22,7 +22,7 @@ def random_pins(size: int = 6, count: int = 80) -> Iterator[tuple[int, int, list
         yield p, q, [*zip(rng.permutation(p)[:links].tolist(), rng.permutation(q)[:links].tolist(), strict=True)]
 
 
-def bispans_in(kept: Kept, p: int) -> list[Bispan]:
+def bispans_in(kept: SpanMask, p: int) -> list[Bispan]:
     """All that is within the ranges."""
     q = kept.ends.shape[1]
     return [
@@ -33,7 +33,7 @@ def bispans_in(kept: Kept, p: int) -> list[Bispan]:
     ]
 
 
-def check_beginnings(kept: Kept, p: int) -> None:
+def check_beginnings(kept: SpanMask, p: int) -> None:
     """The first place where a range is not empty, and the one behind the last."""
     for source in range(spans_of(p)):
         first, end = kept.begins[source].tolist()

@@ -8,7 +8,7 @@ import pytest
 from deptree_cli.bitext.model import costs
 from deptree_cli.bitext.model.costs import chart_size, pieces, seconds
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.core.at_work import watched
+from deptree_cli.bitext.model.progress import watched
 
 
 def test_short_pairs_are_done_in_one_piece() -> None:

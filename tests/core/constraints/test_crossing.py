@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deptree_cli.core.constraints.branch_and_bound import BranchAndBound
 from deptree_cli.core.constraints.checking import broken
 from deptree_cli.core.constraints.conflicts import Choice, Finder, TreeRule
 from deptree_cli.core.constraints.crossing import OutOfGaps, Projective
-from deptree_cli.core.constraints.division import Division
 from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.oracle import all_trees
@@ -112,7 +112,7 @@ def test_the_best_trees_of_five_words_are_those_of_enumeration(space: TreeSpace)
         worth = np.where(bad, own[..., 0], own.max(axis=2)).sum(axis=1)
         changed += own.max(axis=2).sum(axis=1).max() > worth.max()
         finders = [finder(kind, n) for kind in RULES]
-        found = list(islice(Division(scores, space, finders).trees(), 3))
+        found = list(islice(BranchAndBound(scores, space, finders).trees(), 3))
         best = np.argsort(-worth)[:3]
         assert [each.heads.tolist() for each in found] == trees[best].tolist(), seed
         np.testing.assert_allclose([each.score for each in found], worth[best])

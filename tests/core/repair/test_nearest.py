@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.constraints.conflicts import Finder
-from deptree_cli.core.constraints.demands import Demand, demands_of
+from deptree_cli.core.constraints.named import Constraint, constraints_of
 from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool, Float
@@ -44,8 +44,8 @@ class Asked:
     def finders(self) -> Sequence[Finder]:
         return self.rules.finders(self.words)
 
-    def demands(self) -> list[Demand]:
-        return demands_of(self.rules, self.words)
+    def constraints(self) -> list[Constraint]:
+        return constraints_of(self.rules, self.words)
 
 
 def given_of(case: Case, seed: int) -> Given:
@@ -177,7 +177,7 @@ def test_a_tree_that_obeys_is_left_alone() -> None:
 
 
 def test_what_is_given_up_is_as_little_as_can_be() -> None:
-    """Two words that both must be the root: one of the two demands is given up, and the heads are nearest then."""
+    """Two words that both must be the root: one of the two constraints is given up, and the heads are nearest then."""
     from deptree_cli.io.rules.word_constraints import WordConstraints
 
     words = Words(("",), [None] * 3, [frozenset()] * 3)
@@ -190,8 +190,8 @@ def test_what_is_given_up_is_as_little_as_can_be() -> None:
         def forbidden(self) -> Bool:
             return both.forbidden(3, ("",))
 
-        def demands(self) -> list[Demand]:
-            return both.demands(3, ("",))
+        def constraints(self) -> list[Constraint]:
+            return both.constraints(3, ("",))
 
     asked, given = Two(Ruleset("", ()), words), Given([0, 0, 2], [""] * 3)
     space = SPACES.get("single-root")

@@ -11,7 +11,13 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
 from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.kernels.charts.walker import NONE, WIDTH
-from deptree_cli.kernels.distinct.derivation_nodes import Problem, Trie, Workspace, draw_tree, insert
+from deptree_cli.kernels.distinct.derivation_nodes import (
+    DerivationProblem,
+    DerivationWorkspace,
+    Trie,
+    draw_tree,
+    insert,
+)
 from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
@@ -22,10 +28,10 @@ def integers(*shape: int) -> np.ndarray:
     return np.full(shape, -9)
 
 
-def problem_of(distribution: Any, kind: Kind) -> Problem:
+def problem_of(distribution: Any, kind: Kind) -> DerivationProblem:
     eisner = eisner_of(distribution.factorisation)
     eisner = eisner if kind is REAL else eisner.in_wide_numbers
-    return Problem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
+    return DerivationProblem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
 
 
 def empty_trie(kind: Kind, slots: int = 3000) -> Trie:
@@ -34,11 +40,11 @@ def empty_trie(kind: Kind, slots: int = 3000) -> Trie:
     return Trie(np.ones(1, dtype=np.int64), kind.exp(np.append(0.0, np.full(slots - 1, 3.0))), below)
 
 
-def workspace(n: int, kind: Kind) -> Workspace:
+def workspace(n: int, kind: Kind) -> DerivationWorkspace:
     stacks, extents, paths = integers(2, 2 * n + 2, WIDTH), integers(2, n + 1), integers(2, 2 * n, 4)
     rests = kind.zeros(2 * n + 1), kind.zeros(2 * n + 1)
     known = np.full(1, NONE)
-    return Workspace(*stacks, *extents, *paths, *rests, integers(2 * n + 1), known)
+    return DerivationWorkspace(*stacks, *extents, *paths, *rests, integers(2 * n + 1), known)
 
 
 @pytest.mark.slow("size")

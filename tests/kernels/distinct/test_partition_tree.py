@@ -13,7 +13,13 @@ from deptree_cli.core.swor.cells import empty_factors
 from deptree_cli.kernels.distinct import cell_division, cell_sampler
 from deptree_cli.kernels.distinct import partition_tree as kernel
 from deptree_cli.kernels.distinct.cells import NONE, Cells
-from deptree_cli.kernels.distinct.partition_problem import Drawn, PartitionTree, Problem, Rules, Workspace
+from deptree_cli.kernels.distinct.partition_problem import (
+    Drawn,
+    PartitionProblem,
+    PartitionRules,
+    PartitionTree,
+    PartitionWorkspace,
+)
 from deptree_cli.kernels.distinct.tree_set import hash_table
 from deptree_cli.kernels.elimination.head_path import LEVELS, PathTables
 from deptree_cli.kernels.walks.wilson import build_tables
@@ -37,7 +43,7 @@ def cells_for(cells: int, size: int, n: int, kind: Kind) -> Cells:
     return Cells(used, *numbers, below, newest, drawn, above, choice, level, log_prob, following, spent, *cancelled)
 
 
-def problem_of(f, exact: Oracle) -> Problem:
+def problem_of(f, exact: Oracle) -> PartitionProblem:
     """As core does it, but the words in another order."""
     n = f.n
     order = np.random.default_rng(n).permutation(n) + 1
@@ -47,18 +53,20 @@ def problem_of(f, exact: Oracle) -> Problem:
     tables = np.zeros((n + 1, 1 << bits), dtype=np.uint64)
     build_tables(np.exp(f.shifted), 1 if f.single_root else 0, bits, tables)
     weights = f.kind.exp(f.shifted)
-    return Problem(f.single_root, weights, f.shifted, exact.log_z - f.constant, order, rank, tables.ravel(), bits)
+    return PartitionProblem(
+        f.single_root, weights, f.shifted, exact.log_z - f.constant, order, rank, tables.ravel(), bits
+    )
 
 
 class Driver:
     """What core does around the kernels, as simply as can be: all draws inside cells are from their own factors."""
 
-    def __init__(self, f, exact: Oracle, size: int, rules: Rules, cells: int) -> None:
+    def __init__(self, f, exact: Oracle, size: int, rules: PartitionRules, cells: int) -> None:
         n, self.kind = f.n, f.kind
         drawn = Drawn(np.full((size, n), -9, dtype=np.int32), np.full(size, np.nan), np.full(size + 1, np.nan))
         depth = n if f.single_root else n + 1
         arrays = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
-        work, seen = Workspace(*arrays, np.zeros(n, dtype=np.int32)), hash_table(drawn.heads, 0)
+        work, seen = PartitionWorkspace(*arrays, np.zeros(n, dtype=np.int32)), hash_table(drawn.heads, 0)
         self.tree = PartitionTree(problem_of(f, exact), rules, cells_for(cells, size, n, self.kind), drawn, seen, work)
         top = np.full(n + 1, -np.inf)
         if f.single_root:
@@ -101,14 +109,16 @@ class Driver:
         return result == cell_division.DONE
 
 
-def draw(f, exact: Oracle, size: int, state: np.ndarray, rules: Rules, cells: int = 500) -> tuple[int, Drawn]:
+def draw(f, exact: Oracle, size: int, state: np.ndarray, rules: PartitionRules, cells: int = 500) -> tuple[int, Drawn]:
     """How many trees were drawn, or NONE; and the trees."""
     driver = Driver(f, exact, size, rules, cells)
     return driver.run(state), driver.tree.drawn
 
 
-def rules(walks: bool = True, tree: int = 1000, repeats: float = 1.0, least: float = 1e-6, stop: float = 0.0) -> Rules:
-    return Rules(walks, tree, 0.0, repeats, least, stop)
+def rules(
+    walks: bool = True, tree: int = 1000, repeats: float = 1.0, least: float = 1e-6, stop: float = 0.0
+) -> PartitionRules:
+    return PartitionRules(walks, tree, 0.0, repeats, least, stop)
 
 
 @BOTH

@@ -11,7 +11,7 @@ from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE_MULTI
-from deptree_cli.second_order.kernels.chart import TABLES, Kept, Weights, clear, inside
+from deptree_cli.second_order.kernels.chart import TABLES, ArcMask, Weights, clear, inside
 from deptree_cli.second_order.kernels.outside import outside
 from deptree_cli.second_order.model.arcs import kept_arcs, kept_items
 
@@ -27,7 +27,7 @@ def some_of_a_tree(n: int, seed: int) -> Bool:
     return pinned
 
 
-def masked(pinned: Bool, by_grandparent: bool = True) -> Kept:
+def masked(pinned: Bool, by_grandparent: bool = True) -> ArcMask:
     """The mask by pinned arcs."""
     return kept_items(pinned, kept_arcs(pinned, np.zeros_like(pinned), PROJECTIVE_MULTI), by_grandparent)
 

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from deptree_cli.core.constraints.branch_and_bound import BUDGET, Found
 from deptree_cli.core.constraints.constrained import MBR, constrained
-from deptree_cli.core.constraints.division import BUDGET, Found
 from deptree_cli.core.constraints.kinds import Function
 from deptree_cli.core.constraints.ruleset import KINDS, Ruleset
 from deptree_cli.core.distribution import TreeDistribution

@@ -18,7 +18,7 @@ Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, eq=False)
-class Demand:
+class Constraint:
     """One thing that is asked of trees.
 
     Attributes:
@@ -37,45 +37,45 @@ class Demand:
         return next(iter(self.asks(tree)), None) is not None
 
 
-def demands_of(rules: Ruleset, words: Words) -> list[Demand]:
+def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
     """What rules ask of a sentence: a mask of each word by itself, a rule that only a tree decides of the tree."""
-    found: list[Demand] = []
+    found: list[Constraint] = []
     for rule in rules.rules:
         if isinstance(rule, Mask):
             found += _of_each_word(rule.name, rule.forbidden(words))
         elif (finder := rule.bound(words)) is not None:
-            found.append(Demand(rule.name, finder))
+            found.append(Constraint(rule.name, finder))
     return found
 
 
-def of_word(name: str, choice: Choice) -> Demand:
+def of_word(name: str, choice: Choice) -> Constraint:
     """What is asked of a word by a mask, or by an annotator."""
-    return Demand(f"{name} of word {choice.word}", choice)
+    return Constraint(f"{name} of word {choice.word}", choice)
 
 
-def _of_each_word(name: str, forbidden: Bool) -> Iterator[Demand]:
+def _of_each_word(name: str, forbidden: Bool) -> Iterator[Constraint]:
     """What a mask, (n+1, n+1, L), asks of the words that it forbids something."""
     for word in np.flatnonzero(forbidden.any(axis=(0, 2))).tolist():
         yield of_word(name, Choice(word, forbidden[:, word].copy()))
 
 
-def choices_of(demands: Iterable[Demand]) -> list[Choice]:
-    """What demands forbid single words."""
-    return [each.asks for each in demands if isinstance(each.asks, Choice)]
+def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:
+    """What constraints forbid single words."""
+    return [each.asks for each in constraints if isinstance(each.asks, Choice)]
 
 
-def finders_of(demands: Iterable[Demand]) -> list[Finder]:
+def finders_of(constraints: Iterable[Constraint]) -> list[Finder]:
     """What finds the conflicts of those that only a tree decides."""
-    return [each.asks for each in demands if not isinstance(each.asks, Choice)]
+    return [each.asks for each in constraints if not isinstance(each.asks, Choice)]
 
 
-def conflicting(demands: Sequence[Asked], can_hold: Callable[[Sequence[Asked]], bool]) -> list[Asked]:
-    """Some of the demands that cannot hold together, none of which can be left out: QuickXplain (Junker 2004).
+def conflicting(constraints: Sequence[Asked], can_hold: Callable[[Sequence[Asked]], bool]) -> list[Asked]:
+    """Some of the constraints that cannot hold together, none of which can be left out: QuickXplain (Junker 2004).
 
     k of m take O(k log(m / k)) questions.
 
     Args:
-        demands: which cannot hold together.
+        constraints: which cannot hold together.
         can_hold: whether some of them can; more can only if fewer can.
     """
 
@@ -89,4 +89,4 @@ def conflicting(demands: Sequence[Asked], can_hold: Callable[[Sequence[Asked]], 
         needed = among(second, [*kept, *first], True)
         return [*among(first, [*kept, *needed], bool(needed)), *needed]
 
-    return among(demands, [], False)
+    return among(constraints, [], False)

@@ -1,8 +1,8 @@
-"""What cannot hold together, and the fewest demands to give up, against every tree and every set of demands.
+"""What cannot hold together, and the fewest constraints to give up, against every tree and every set of constraints.
 
-Hypotheses, on random graphs of up to 4 words with labels in each tree space, under random demands of which one tree
-rarely obeys all: the conflict named holds for no tree, and loses that if any of its demands is left out; what is given
-up is the least number of demands that some tree breaks, and of as few those whose best tree is the best.
+Hypotheses, on random graphs of up to 4 words with labels in each tree space, under random constraints of which one tree
+rarely obeys all: the conflict named holds for no tree, and loses that if any of its constraints is left out; what is
+given up is the least number of constraints that some tree breaks, and of as few those whose best tree is the best.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from deptree_cli import TreeDistribution
 from deptree_cli.core.constraints.conflicts import Choice
 from deptree_cli.core.constraints.constrained import Constrained, constrained, under
 from deptree_cli.core.constraints.crossing import NoCrossing
-from deptree_cli.core.constraints.demands import Demand, conflicting, demands_of, finders_of, of_word
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, Together
 from deptree_cli.core.constraints.masks import Mask
-from deptree_cli.core.constraints.relaxing import Demands, listed_names
+from deptree_cli.core.constraints.named import Constraint, conflicting, constraints_of, finders_of, of_word
+from deptree_cli.core.constraints.relaxation import Relaxation, listed_names
 from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
 from deptree_cli.core.errors import DeptreeError
@@ -34,30 +34,30 @@ GRAPHS = 40
 
 
 class Case(NamedTuple):
-    """A random sentence with its demands, and every tree of it: its score, and which of the demands it breaks."""
+    """A random sentence with its constraints, and every tree of it: its score, and the constraints that it breaks."""
 
-    demands: Demands
+    constraints: Relaxation
     scores: np.ndarray
     broken: np.ndarray
 
     @property
     def names(self) -> list[str]:
-        """Of the demands."""
-        return [each.name for each in self.demands.all]
+        """Of the constraints."""
+        return [each.name for each in self.constraints.all]
 
     def can_hold(self, numbers: Sequence[int]) -> bool:
-        """Whether a tree obeys these of the demands."""
+        """Whether a tree obeys these of the constraints."""
         return bool((~self.broken[:, list(numbers)].any(axis=1)).any())
 
     @property
     def obeying(self) -> Constrained:
         """The distribution with what is given up."""
-        asked = self.demands
+        asked = self.constraints
         return under(asked, asked.forbidden(asked.all), finders_of(asked.all), relax=True)
 
 
-def random_demands(rng: np.random.Generator, n: int) -> Iterator[Demand]:
-    """Demands of words, most of which forbid much, and some that only a tree decides."""
+def random_demands(rng: np.random.Generator, n: int) -> Iterator[Constraint]:
+    """Relaxation of words, most of which forbid much, and some that only a tree decides."""
     words = Words(LABELS, [None] * n, [frozenset()] * n)
     for number in range(rng.integers(2, 9)):
         arcs = rng.random((n + 1, len(LABELS))) < rng.choice([0.4, 0.6, 0.9])
@@ -73,26 +73,26 @@ def random_demands(rng: np.random.Generator, n: int) -> Iterator[Demand]:
     ]
     for rule in rules:
         if rng.random() < 0.5 and (finder := rule.bound(words)):
-            yield Demand(rule.name, finder)
+            yield Constraint(rule.name, finder)
     span = Together().bound(Words(LABELS, words.upos, words.feats, ((first, n),)))
     if rng.random() < 0.4 and span:
-        yield Demand("span", span)
+        yield Constraint("span", span)
 
 
 def case(rng: np.random.Generator, space: TreeSpace) -> Case:
     n = int(rng.choice([1, 2, 3, 3, 3, 3, 3, 4]))
     scores = rng.normal(size=(n + 1, n + 1, len(LABELS))) * rng.choice([1.0, 10.0])
     base = TreeDistribution(scores, labels=LABELS, space=space)
-    demands = list(random_demands(rng, n))
+    constraints = list(random_demands(rng, n))
     joint, found = base.joint_log_scores(), []
     for heads in all_trees(n, space).tolist():
         for labels in product(range(len(LABELS)), repeat=n):
             score = joint[heads, np.arange(1, n + 1), labels].sum()
             if score > -np.inf:
                 tree = LabelledTree(heads, labels)
-                found.append((score, [each.is_broken_by(tree) for each in demands]))
+                found.append((score, [each.is_broken_by(tree) for each in constraints]))
     totals, broken = zip(*found, strict=True)
-    return Case(Demands(base, lambda: demands), np.array(totals), np.array(broken))
+    return Case(Relaxation(base, lambda: constraints), np.array(totals), np.array(broken))
 
 
 def cases(space: TreeSpace, infeasible: bool) -> Iterator[Case]:
@@ -110,7 +110,7 @@ def cases(space: TreeSpace, infeasible: bool) -> Iterator[Case]:
 def test_a_conflict_holds_for_no_tree_and_needs_all_its_demands(space: TreeSpace) -> None:
     sizes = set()
     for each in cases(space, infeasible=True):
-        said = str(each.demands.error())
+        said = str(each.constraints.error())
         listed = said.partition(" obeys ")[2].partition(". Give ")[0].removesuffix(" together")
         named = [each.names.index(name) for name in re.split(", | and ", listed)]
         sizes.add(len(named))
@@ -133,7 +133,7 @@ def test_the_fewest_are_given_up_and_the_best_of_these_trees_found(space: TreeSp
         assert list(found.given_up.names) == [each.names[at] for at in np.flatnonzero(each.broken[best])]
         tree = found.best_trees()[0]
         words = np.arange(1, found.distribution.n + 1)
-        score = each.demands.base.joint_log_scores()[tree.heads, words, tree.labels].sum()
+        score = each.constraints.base.joint_log_scores()[tree.heads, words, tree.labels].sum()
         assert score == pytest.approx(each.scores[best], abs=1e-9)
         assert tree.certified
         sizes.add(len(found.given_up.names))
@@ -153,7 +153,7 @@ def test_a_small_budget_gives_up_something_that_is_enough_and_says_if_fewer_may_
     """With one maximum tree an answer still comes; it is called the fewest only if it is."""
     unsure = 0
     for each in cases(SPACES.get("single-root"), infeasible=True):
-        broken, fewest = each.demands.broken(budget=1)
+        broken, fewest = each.constraints.broken(budget=1)
         kept = [at for at, name in enumerate(each.names) if name not in {one.name for one in broken}]
         assert each.can_hold(kept)
         assert not fewest or len(broken) == each.broken.sum(axis=1).min()
@@ -186,7 +186,7 @@ def test_quickxplain_asks_little() -> None:
 def test_masks_are_demands_of_each_word_and_rules_of_the_tree() -> None:
     words = Words(LABELS, ["NOUN", "VERB", "NOUN"], [frozenset()] * 3)
     rules = Ruleset("r", (Mask("no-subj", Condition(("subj",), ("NOUN",))), AtMostOne("one", ("obj",))))
-    assert [each.name for each in demands_of(rules, words)] == ["no-subj of word 1", "no-subj of word 3", "one"]
+    assert [each.name for each in constraints_of(rules, words)] == ["no-subj of word 1", "no-subj of word 3", "one"]
 
 
 def test_rules_from_python_are_given_up_if_asked() -> None:

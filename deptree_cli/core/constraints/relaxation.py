@@ -1,9 +1,9 @@
-"""Where no tree obeys: which demands cannot hold together, and the tree that breaks the fewest of them.
+"""Where no tree obeys: which constraints cannot hold together, and the tree that breaks the fewest of them.
 
-That tree is the best one where each broken demand costs more than trees differ by. What a demand forbids a word costs
-the word's arcs; a demand that only a tree decides gets a switch: a word more, behind the others, whose label says
-whether the demand is kept, or given up at the same price. Its conflicts are between arcs of the tree and the switch. So
-both are searched for at once, by the division that finds trees that obey, and with its certificate.
+That tree is the best one where each broken constraint costs more than trees differ by. What a constraint forbids a word
+costs the word's arcs; a constraint that only a tree decides gets a switch: a word more, behind the others, whose label
+says whether the constraint is kept, or given up at the same price. Its conflicts are between arcs of the tree and the
+switch. So both are searched for at once, by the search that finds trees that obey, and with its certificate.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.branch_and_bound import BUDGET, BranchAndBound, Found
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
-from deptree_cli.core.constraints.demands import Demand, choices_of, conflicting, finders_of
-from deptree_cli.core.constraints.division import BUDGET, Division, Found
+from deptree_cli.core.constraints.named import Constraint, choices_of, conflicting, finders_of
 from deptree_cli.core.constraints.words import LabelledTree
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError, counted
@@ -30,12 +30,12 @@ MOST_NAMED = 6
 # Labels of a switch.
 KEPT, GIVEN_UP = 0, 1
 
-# What counts of demands may be off by, worked out from scores.
+# What counts of constraints may be off by, worked out from scores.
 ROUNDING = 1e-9
 
 
 class GivenUp(NamedTuple):
-    """The demands that are given up so that a tree obeys the others.
+    """The constraints that are given up so that a tree obeys the others.
 
     Attributes:
         names: in the order in which they are asked.
@@ -47,22 +47,22 @@ class GivenUp(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Demands:
+class Relaxation:
     """What is asked of the trees of a sentence.
 
     Attributes:
         base: the distribution over all trees, of which one does not have to obey.
-        listed: gives the demands, which are needed only where no tree obeys.
+        listed: gives the constraints, which are needed only where no tree obeys.
         can_relax: whether messages advise to relax.
     """
 
     base: ArcFactored
-    listed: Callable[[], Sequence[Demand]]
+    listed: Callable[[], Sequence[Constraint]]
     can_relax: bool = True
 
     @cached_property
-    def all(self) -> Sequence[Demand]:
-        """The demands."""
+    def all(self) -> Sequence[Constraint]:
+        """The constraints."""
         return self.listed()
 
     @cached_property
@@ -71,18 +71,18 @@ class Demands:
         scores = self.base.joint_log_scores()
         return scores.reshape(*scores.shape[:2], -1)
 
-    def forbidden(self, demands: Sequence[Demand]) -> Bool:
-        """The arcs with labels that some demands forbid, (n+1, n+1, L)."""
+    def forbidden(self, constraints: Sequence[Constraint]) -> Bool:
+        """The arcs with labels that some constraints forbid, (n+1, n+1, L)."""
         found = np.zeros(self._scores.shape, dtype=np.bool_)
-        for word, arcs in choices_of(demands):
+        for word, arcs in choices_of(constraints):
             found[:, word] |= arcs
         return found
 
     def error(self, budget: int = BUDGET) -> DeptreeError:
-        """What to say where no tree obeys: which demands cannot hold together.
+        """What to say where no tree obeys: which constraints cannot hold together.
 
         Args:
-            budget: how many maximum trees each question may cost, whether some demands can.
+            budget: how many maximum trees each question may cost, whether some constraints can.
         """
         by_trees_last = sorted(self.all, key=lambda each: not isinstance(each.asks, Choice))  # only these take searches
         found = conflicting(by_trees_last, lambda some: self._can_hold(some, budget))
@@ -94,20 +94,20 @@ class Demands:
         remedy = ("Give one up" if len(names) > 1 else "Give it up") + ", or pass `relax=True`" * self.can_relax
         return DeptreeError(f"{tree} obeys {listed_names(names)}", remedy, sent_id=self.base.id)
 
-    def _can_hold(self, demands: Sequence[Demand], budget: int) -> bool:
-        """Whether some tree obeys demands; not, if none is found within the budget."""
-        division = self._division(demands, budget)
+    def _can_hold(self, constraints: Sequence[Constraint], budget: int) -> bool:
+        """Whether some tree obeys constraints; not, if none is found within the budget."""
+        division = self._division(constraints, budget)
         return division is not None and (not division.finders or division.best() is not None)
 
-    def _division(self, demands: Sequence[Demand], budget: int) -> Division | None:
-        """The search of a tree that obeys demands; None where what they forbid leaves no tree."""
-        scores = np.where(self.forbidden(demands), -np.inf, self._scores)
+    def _division(self, constraints: Sequence[Constraint], budget: int) -> BranchAndBound | None:
+        """The search of a tree that obeys constraints; None where what they forbid leaves no tree."""
+        scores = np.where(self.forbidden(constraints), -np.inf, self._scores)
         if not self.base.space.is_feasible(scores.max(axis=2) > -np.inf):
             return None
-        return Division(scores, self.base.space, finders_of(demands), budget)
+        return BranchAndBound(scores, self.base.space, finders_of(constraints), budget)
 
-    def broken(self, budget: int = BUDGET) -> tuple[list[Demand], bool]:
-        """The fewest demands without which some tree obeys; of as few, those whose best tree is the best.
+    def broken(self, budget: int = BUDGET) -> tuple[list[Constraint], bool]:
+        """The fewest constraints without which some tree obeys; of as few, those whose best tree is the best.
 
         Args:
             budget: how many maximum trees it may take.
@@ -116,43 +116,43 @@ class Demands:
             They, and whether it is certain that fewer are not enough.
         """
         priced = Priced(self._scores, self.all)
-        found = Division(priced.scores, self.base.space, [priced.find], budget).best()
+        found = BranchAndBound(priced.scores, self.base.space, [priced.find], budget).best()
         found, bound = (found, found.score + found.gap) if found else (self._tree_by_arcs(priced), 0.0)
         tree = priced.without_switches(LabelledTree(found.heads.tolist(), found.labels.tolist()))
         broken = [each for each in self.all if each.is_broken_by(tree)]
         return broken, priced.least_broken(bound) >= len(broken)
 
     def _tree_by_arcs(self, priced: Priced) -> Found:
-        """The tree that breaks the fewest of the demands that arcs decide, whatever it breaks of the others."""
+        """The tree that breaks the fewest of the constraints that arcs decide, whatever it breaks of the others."""
         words = slice(priced.n + 1)
-        division = Division(priced.scores[words, words], self.base.space, [])
+        division = BranchAndBound(priced.scores[words, words], self.base.space, [])
         found = division.best()
         assert found is not None  # the base has a tree
         return found
 
 
 class Priced:
-    """The scores of a sentence in which a broken demand costs more than its trees differ by.
+    """The scores of a sentence in which a broken constraint costs more than its trees differ by.
 
     Args:
         scores: (n+1, n+1, L).
-        demands: of which R only a tree decides.
+        constraints: of which R only a tree decides.
 
     Attributes:
         n: how many words there are.
         scores: (n+R+1, n+R+1, max(L, 2)) with R switches behind the words, each below the one in front of it. The best
-            arc of a word costs 0, so that a tree's score tells how many demands it breaks at least.
+            arc of a word costs 0, so that a tree's score tells how many constraints it breaks at least.
     """
 
-    def __init__(self, scores: Float, demands: Sequence[Demand]) -> None:
+    def __init__(self, scores: Float, constraints: Sequence[Constraint]) -> None:
         self.n = len(scores) - 1
-        self._finders = finders_of(demands)
+        self._finders = finders_of(constraints)
         possible = scores > -np.inf
         highest = np.where(possible, scores, -np.inf).max(axis=(0, 2), keepdims=True, initial=-np.inf)
         with np.errstate(invalid="ignore"):
             worth = np.where(possible, scores - highest, -np.inf)
         self._price = 1.0 - float(np.where(possible, worth, 0.0).min(axis=(0, 2)).sum())
-        for word, arcs in choices_of(demands):
+        for word, arcs in choices_of(constraints):
             worth[:, word] -= self._price * arcs
         self.scores = self._with_switches(worth)
 
@@ -167,7 +167,7 @@ class Priced:
         return found
 
     def least_broken(self, bound: float) -> int:
-        """How many demands a tree breaks at least whose score is not above a bound."""
+        """How many constraints a tree breaks at least whose score is not above a bound."""
         return int(-bound / self._price + ROUNDING)
 
     def without_switches(self, tree: LabelledTree) -> LabelledTree:
@@ -175,14 +175,14 @@ class Priced:
         return LabelledTree(tree.heads[: self.n], tree.labels[: self.n])
 
     def find(self, tree: LabelledTree) -> Iterator[Conflict]:
-        """The conflicts of the demands that are not given up; each with the switch, of which they are conflicts too."""
+        """The conflicts of the constraints that are kept; each with the switch, of which they are conflicts too."""
         words = self.without_switches(tree)
         for switch, finder in enumerate(self._finders, self.n + 1):
             if tree.labels[switch - 1] == KEPT:
                 yield from self._switched(switch, finder, words)
 
     def _switched(self, switch: int, finder: Finder, words: LabelledTree) -> Iterator[Conflict]:
-        """The conflicts of a demand: the switch goes first, so that what else must go does so where it stays."""
+        """The conflicts of a constraint: the switch goes first, so that what else must go does so where it stays."""
         arcs = np.zeros(self.scores.shape[1:], dtype=np.bool_)
         arcs[:, KEPT] = True
         for conflict in finder(words):

@@ -83,7 +83,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Subproblem:
     """Some of a sentence's labelled trees, the best of them, and the conflict by which they are divided."""
 
     part: Part
@@ -94,7 +94,7 @@ class Problem:
 
 
 @dataclass(eq=False)
-class Division:
+class BranchAndBound:
     """The search of one sentence.
 
     Args:
@@ -116,7 +116,7 @@ class Division:
     def __post_init__(self) -> None:
         self._arcs = self.scores.max(axis=2)
         self._seen = set[bytes]()
-        self._queue: list[tuple[float, int, Part | Problem]] = []
+        self._queue: list[tuple[float, int, Part | Subproblem]] = []
         self._order = count()
 
     def best(self) -> Found | None:
@@ -152,27 +152,27 @@ class Division:
                 self._push(min(-bound, part.bound(self.space)), part)
         self.is_infeasible = not self._seen
 
-    def _push(self, bound: float, item: Part | Problem) -> None:
+    def _push(self, bound: float, item: Part | Subproblem) -> None:
         """Put something into the queue, of which no tree scores more than a bound; nothing if it has no tree."""
         if bound > -np.inf:
             heapq.heappush(self._queue, (-bound, next(self._order), item))
 
-    def _is_answer(self, item: Part | Problem) -> bool:
-        return isinstance(item, Problem) and item.conflict is None and item.heads.tobytes() not in self._seen
+    def _is_answer(self, item: Part | Subproblem) -> bool:
+        return isinstance(item, Subproblem) and item.conflict is None and item.heads.tobytes() not in self._seen
 
-    def _found(self, problem: Problem, gap: float) -> Found:
+    def _found(self, problem: Subproblem, gap: float) -> Found:
         return Found(problem.heads, problem.labels, problem.score, gap, self.opened)
 
     def _uncertain(self, bound: float) -> Iterator[Found]:
         """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
         waiting = [each for *_, each in heapq.nsmallest(LOOKED_INTO, self._queue) if isinstance(each, Part)]
-        problems = [each for *_, each in self._queue if isinstance(each, Problem)]
+        problems = [each for *_, each in self._queue if isinstance(each, Subproblem)]
         problems += filter(None, map(self._opened, waiting))
         answers = filter(self._is_answer, problems)
         found = [self._found(each, max(0.0, bound - each.score)) for each in answers]
         if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
             inner = space(self.space.single_root, projective=True)
-            division = Division(self.scores, inner, self.finders, self.budget, self.scale)
+            division = BranchAndBound(self.scores, inner, self.finders, self.budget, self.scale)
             fresh = (tree for tree in division.trees() if tree.heads.tobytes() not in self._seen)
             best = next(fresh, None)
             self.opened += division.opened
@@ -181,7 +181,7 @@ class Division:
                 found.append(Found(best.heads, best.labels, best.score, gap, self.opened))
         yield from sorted(found, key=lambda each: each.gap)[:1]
 
-    def _parts(self, problem: Problem) -> Iterator[Part]:
+    def _parts(self, problem: Subproblem) -> Iterator[Part]:
         """The parts of a problem in which one of a conflict's choices goes and those before it stay."""
         part, conflict = problem.part, problem.conflict or self._same_heads(problem.heads)
         *others, last = conflict.choices
@@ -207,7 +207,7 @@ class Division:
         """The scores of a word's arcs with these labels, (n+1, L); -inf of arcs that are not left."""
         return np.where(labels & (arcs > -np.inf)[:, None], self.scores[:, word], -np.inf)
 
-    def _opened(self, part: Part) -> Problem | None:
+    def _opened(self, part: Part) -> Subproblem | None:
         """A part with its best tree; None if it has no tree."""
         if part.bound(self.space) == -np.inf:
             return None
@@ -220,7 +220,7 @@ class Division:
             return None
         labels = self._labels(part, heads)
         conflict = self._worst_conflict(arcs, part, LabelledTree(heads.tolist(), labels.tolist()))
-        return Problem(part, heads, labels, score, conflict)
+        return Subproblem(part, heads, labels, score, conflict)
 
     def _labels(self, part: Part, heads: Heads) -> Heads:
         """The best labels that words may have below their heads."""
