@@ -28,15 +28,23 @@ EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 Float = NDArray[np.float64]
 
 
-@pytest.fixture(params=[(n, kind) for n in (1, 2, 3, 4) for kind in ("gaussian", "holes", "beyond float64")], ids=str)
+GRAPHS = {
+    "gaussian": lambda graphs, n: graphs.gaussian(n, 3, seed=n),
+    "peaked": lambda graphs, n: graphs.gaussian(n, 80, seed=n),
+    "holes": lambda graphs, n: graphs.holes(n, 2, single_root=True),
+    "one way": lambda graphs, n: graphs.one_way(n, seed=n),
+    "an improbable root": lambda graphs, n: (
+        graphs.gaussian(n) - 900.0 * np.outer(np.arange(n + 1) == 0, np.arange(n + 1) == n)
+    ),
+    "beyond float64": lambda graphs, n: graphs.disconnected(n, 1000.0, seed=n),
+}
+
+
+@pytest.fixture(params=[(n, kind) for n in (1, 2, 3, 4) for kind in GRAPHS], ids=str)
 def log_scores(request: pytest.FixtureRequest, graphs) -> Float:
     """Scores of sentences to enumerate, with trees in every space."""
     n, kind = request.param
-    return {
-        "gaussian": lambda: graphs.gaussian(n, 3, seed=n),
-        "holes": lambda: graphs.holes(n, 2, single_root=True),
-        "beyond float64": lambda: graphs.disconnected(n, 1000.0, seed=n),
-    }[kind]()
+    return GRAPHS[kind](graphs, n)
 
 
 def distribution_over(trees: TreeSpace, log_scores: Float) -> ArcFactored:
@@ -91,6 +99,15 @@ def test_sums(trees: TreeSpace, log_scores: Float) -> None:
     assert factors.log_z == pytest.approx(oracle.log_z, rel=1e-14, abs=1e-13)
     np.testing.assert_allclose(factors.marginals(), oracle.marginals(), rtol=0, atol=1e-12)
     np.testing.assert_allclose(factors.root_marginals(), oracle.marginals()[0], rtol=0, atol=1e-12)
+
+
+def test_log_root_marginals(log_scores: Float) -> None:
+    """Of every word, however unlikely as a root, without leaving the logarithms; those as large as log Z cancel."""
+    oracle = Oracle(distribution_over(SINGLE_ROOT, log_scores))
+    log_probs = oracle.log_probs - np.logaddexp.reduce(oracle.log_probs)
+    exact = [np.logaddexp.reduce(log_probs[heads == 0], initial=-np.inf) for heads in oracle.trees.T]
+    found = SINGLE_ROOT.factorise(log_scores).log_root_marginals()[1:]
+    np.testing.assert_allclose(found, exact, rtol=1e-14, atol=1e-13 + 1e-15 * abs(oracle.log_z))
 
 
 @EACH

@@ -26,18 +26,6 @@ def sums_of(graphs, scores: Float, single_root: bool) -> tuple[list[list[int]], 
     return trees.tolist(), np.sort(scores[trees, np.arange(1, len(scores))].sum(axis=1))[::-1]
 
 
-@BOTH
-@pytest.mark.parametrize("n", range(1, 6))
-def test_the_maximum_tree(single_root: bool, n: int, graphs) -> None:
-    for seed in range(8):
-        scores = ties(graphs, n, seed)
-        trees, sums = sums_of(graphs, scores, single_root)
-        heads = np.full(n, -9, dtype=np.int32)
-        assert best_tree(scores, single_root, heads) == sums[0]
-        assert heads.tolist() in trees
-        assert scores[heads, np.arange(1, n + 1)].sum() == sums[0]
-
-
 @pytest.mark.slow("size")
 @BOTH
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
