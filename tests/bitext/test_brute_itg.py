@@ -1,4 +1,4 @@
-"""Sums over alignments, and P(link), against brute force and against the number of alignments."""
+"""Brute force finds as many alignments as there are, with the parts that they are built of."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from math import comb
 
 import pytest
 
-from deptree_cli.core.numbers import REAL, WIDE
 from tests.brute_itg import alignments, parts
 
-KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=lambda kind: kind.name)
 SHAPES = pytest.mark.parametrize(("p", "q"), [(p, q) for p in range(1, 6) for q in range(1, 6)])
 
 # How many permutations can be built: large Schroeder numbers (OEIS A006318).

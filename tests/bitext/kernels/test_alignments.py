@@ -1,4 +1,4 @@
-"""Alignments drawn, and the best one by a chart of tropical numbers: against brute force, and step by step."""
+"""What an item of the chart is split into, step by step; sums, draws and the best are in tests/bitext/model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from deptree_cli.bitext.kernels.chart import NOT_INVERTED, NOT_STRAIGHT, TOTAL
 from deptree_cli.core.numbers import REAL
 from deptree_cli.kernels.charts.walker import NONE, draw_split, split
 from tests.brute_itg import Grammar
-
-LEVEL = 1e-6  # a test fails by chance once in a million seeds
 
 
 @pytest.mark.slow("size")
