@@ -291,18 +291,3 @@ def test_the_order_does_not_depend_on_when_repeats_are_too_many(
     monkeypatch.setattr(algorithm, "LEAST", least)
     for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, graph, 3, trees)):
         assert p_value > LEVEL / (8 * len(SPACES))
-
-
-@pytest.mark.slow("statistics")
-@pytest.mark.parametrize("trees", [SINGLE_ROOT, MULTI_ROOT], ids=called)
-@pytest.mark.parametrize(("tree", "repeats"), [(1, 0.0), (1, 1.0), (6, 0.0), (6, 1.0)])
-def test_the_order_does_not_depend_on_when_walks_are_given_up(
-    trees: TreeSpace, tree: int, repeats: float, graphs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """H0 as above. Walks are given up after one step, or after six, which about half of them need; trees then come from
-    inside cells. Threshold 0.001 / (8 x pairs and triples)."""
-    monkeypatch.setattr(partition_tree, "TREE", tree / 4)  # for each of the words
-    monkeypatch.setattr(partition_tree, "FACTORS", 0.0)
-    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
-    distribution = graphs.over(graphs.gaussian(4, 2.5, seed=3), trees)
-    assert min(order_p_values(ALGORITHMS.get("auto"), distribution)) > LEVEL / 16

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core.swor import partition_tree
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
+from deptree_cli.core.swor import ALGORITHMS, partition_tree
 from tests.core.swor.test_adaptive import draw
+from tests.laws.test_swor import LEVEL, order_p_values
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -48,3 +50,18 @@ def test_a_cell_is_divided_along_a_tree_at_once(graphs, monkeypatch: pytest.Monk
     trees = draw(graphs.distribution(graphs.gaussian(30, 100)), 40).heads
     assert len(np.unique(trees, axis=0)) == 40
     assert 0 < asked["DIVIDE"] <= 40
+
+
+@pytest.mark.slow("statistics")
+@pytest.mark.parametrize("trees", [SINGLE_ROOT, MULTI_ROOT], ids=str)
+@pytest.mark.parametrize(("tree", "repeats"), [(1, 0.0), (1, 1.0), (6, 0.0), (6, 1.0)])
+def test_the_order_does_not_depend_on_when_walks_are_given_up(
+    trees: TreeSpace, tree: int, repeats: float, graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """H0: as in tests/laws/test_swor.py. Walks are given up after one step, or after six, which about half of them need; trees then come from
+    inside cells. Threshold 0.001 / (8 x pairs and triples)."""
+    monkeypatch.setattr(partition_tree, "TREE", tree / 4)  # for each of the words
+    monkeypatch.setattr(partition_tree, "FACTORS", 0.0)
+    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
+    distribution = graphs.over(graphs.gaussian(4, 2.5, seed=3), trees)
+    assert min(order_p_values(ALGORITHMS.get("auto"), distribution)) > LEVEL / 16
