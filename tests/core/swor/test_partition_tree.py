@@ -58,8 +58,8 @@ def test_a_cell_is_divided_along_a_tree_at_once(graphs, monkeypatch: pytest.Monk
 def test_the_order_does_not_depend_on_when_walks_are_given_up(
     trees: TreeSpace, tree: int, repeats: float, graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """H0: as in tests/laws/test_swor.py. Walks are given up after one step, or after six, which about half of them need; trees then come from
-    inside cells. Threshold 0.001 / (8 x pairs and triples)."""
+    """H0: as in tests/laws/test_swor.py. Walks are given up after one step, or after six, which about half of them
+    need; trees then come from inside cells. Threshold 0.001 / (8 x pairs and triples)."""
     monkeypatch.setattr(partition_tree, "TREE", tree / 4)  # for each of the words
     monkeypatch.setattr(partition_tree, "FACTORS", 0.0)
     monkeypatch.setattr(partition_tree, "REPEATS", repeats)
