@@ -14,9 +14,9 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE
+from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.samplers.colbourn import path_tables
-from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.spaces.nonprojective import elimination_of
 from deptree_cli.core.swor.sequences import Beam, Choices, Prefix, TreeChoices
 from deptree_cli.kernels.elimination.ancestral import (
     log_head_probs_of_each,
@@ -26,6 +26,7 @@ from deptree_cli.kernels.elimination.ancestral import (
 )
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_path import LEVELS, OWNER, Path, PathTables, start_path
+from deptree_cli.kernels.numbers.operations import SAFE_LOG
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
 LOSSLESS_LOG = -660.0

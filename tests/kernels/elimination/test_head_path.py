@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.core.spaces.elimination import factorise
+from deptree_cli.core.spaces import SINGLE_ROOT, space
 from deptree_cli.kernels.elimination.ancestral import draw_ancestral, log_heads_along
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_path import (
@@ -59,7 +58,7 @@ def log_partition_given(log_scores: Float, root: int, heads: NDArray[np.int64]) 
     if root:
         only[0, np.arange(len(only)) != root] = -np.inf
     try:
-        return factorise(only, single_root=root > 0).log_z
+        return space(root > 0).factorise(only).log_z
     except DeptreeError:
         return -np.inf
 
