@@ -134,9 +134,9 @@ class Block(NamedTuple):
         given, own = chosen(scores, rows), lengths[rows]
         sizes, size = (own + 1) ** 2, len(own)
         ends = sizes.cumsum()
-        weights, last, in_range = np.empty(ends[-1], dtype), np.empty(size, np.int64), np.empty(size, np.bool_)
+        weights, final_words, in_range = np.empty(ends[-1], dtype), np.empty(size, np.int64), np.empty(size, np.bool_)
         log_z, constants = np.empty((2, size))
-        packed = Packed(weights, ends - sizes, own, last, space.single_root, short // weights.itemsize, in_range)
+        packed = Packed(weights, ends - sizes, own, final_words, space.single_root, short // weights.itemsize, in_range)
         shift_sentences(given, MASK, packed, constants)
         return cls(rows, packed, log_z, constants)
 

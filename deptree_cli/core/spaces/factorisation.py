@@ -123,11 +123,13 @@ class ArcSweep(SweepFactorisation, Factorisation):
     Attributes:
         kind, in_range: see `SweepFactorisation`.
         weights: exp of the shifted scores, (n+1, n+1).
+        swept: what the sweep made of them.
     """
 
     kind: Kind
     in_range: bool
     weights: Any
+    swept: Any
 
     @abstractmethod
     def _forward(self, weights: Any, zeros: Zeros) -> Any:
@@ -137,11 +139,6 @@ class ArcSweep(SweepFactorisation, Factorisation):
     def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
         """Run the reverse sweep: marginals (n+1, n+1), and whether their numbers were in range."""
 
-    @property
-    @abstractmethod
-    def _swept(self) -> Any:
-        """What the sweep made of the weights."""
-
     def marginals(self) -> Float:
         """The edge marginals P(head -> dependent), (n+1, n+1); the columns of words sum to 1. O(n^3).
 
@@ -150,7 +147,7 @@ class ArcSweep(SweepFactorisation, Factorisation):
         return self.answer(ArcSweep._marginals)
 
     def _marginals(self) -> tuple[Float, bool]:
-        found, in_range = self._backward(self.weights, self._swept, self.kind.zeros)
+        found, in_range = self._backward(self.weights, self.swept, self.kind.zeros)
         return self.kind.floats(found), in_range
 
     def arc_covariance(self, values: Float) -> Float:

@@ -80,26 +80,20 @@ class Elimination(ArcSweep):
 
     Attributes:
         final_word: the word that is eliminated last; it and word 1 have changed places in the factors.
-        factors, pivots: what `kernels/elimination/sweeps.py` makes of the weights.
+        swept: factors and pivots, what `kernels/elimination/sweeps.py` makes of the weights.
     """
 
     final_word: int
-    factors: Any
-    pivots: Any
 
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, final_word: int, kind: Kind) -> Elimination:
         """Eliminate the words in one kind of numbers."""
         weights = kind.exp(shifted.log_weights)
         swept, (log_z, in_range) = _eliminated(weights, space, final_word, kind.zeros, len(shifted.log_weights))
-        return cls(space, shifted, log_z, kind, in_range, weights, final_word, *swept)
+        return cls(space, shifted, log_z, kind, in_range, weights, swept, final_word)
 
     def _in(self, kind: Kind) -> Elimination:
         return Elimination.of(self.shifted, self.space, self.final_word, kind)
-
-    @property
-    def _swept(self) -> Any:
-        return self.factors, self.pivots
 
     def _forward(self, weights: Any, zeros: Zeros) -> Any:
         return _eliminated(weights, self.space, self.final_word, zeros, self.n + 1)[0]
@@ -127,7 +121,7 @@ class Elimination(ArcSweep):
         from deptree_cli.kernels.elimination.root_arcs import root_products
 
         found = self.kind.zeros(self.n + 1)
-        root_products(self.weights, self.final_word, self.factors, self.pivots, found)
+        root_products(self.weights, self.final_word, *self.swept, found)
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
@@ -163,7 +157,7 @@ class EliminationTables:
         from deptree_cli.kernels.elimination.marginals import swap_words
         from deptree_cli.kernels.elimination.sampler import transpose
 
-        kind, given = whole.kind, (whole.factors, whole.pivots, whole.weights)
+        kind, given = whole.kind, (*whole.swept, whole.weights)
         factors, pivots, weights = (kind.each(np.copy, part) for part in given)
         swap_words(weights, whole.final_word, 1)
         across = kind.zeros((whole.n + 1, whole.n + 1))

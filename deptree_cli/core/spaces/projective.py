@@ -91,10 +91,8 @@ class Eisner(ArcSweep):
     """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
 
     Attributes:
-        chart: what `kernels/charts/eisner.py` makes of the weights.
+        swept: the chart, what `kernels/charts/eisner.py` makes of the weights.
     """
-
-    chart: Any
 
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
@@ -111,14 +109,10 @@ class Eisner(ArcSweep):
         """What the kernels that walk down the chart take."""
         from deptree_cli.kernels.charts import eisner
 
-        return eisner.Eisner(self.space.single_root, self.chart)
+        return eisner.Eisner(self.space.single_root, self.swept)
 
     def _in(self, kind: Kind) -> Eisner:
         return Eisner.of(self.shifted, self.space, kind)
-
-    @property
-    def _swept(self) -> Any:
-        return self.chart
 
     def _forward(self, weights: Any, zeros: Zeros) -> Any:
         return _inside(weights, self.space, zeros, self.n)[0]
@@ -133,7 +127,7 @@ class Eisner(ArcSweep):
         if not self.space.single_root:
             return self.marginals()[0]
         found = np.zeros(self.n + 1)
-        root_marginals(self.chart, found)
+        root_marginals(self.swept, found)
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Integers:

@@ -27,8 +27,8 @@ def log_partitions(packed, log_z):
     for b in range(lengths.shape[0]):
         n = lengths[b]
         total = inside(sentence(weights, starts[b], n), single_root, new_chart(n))
-        log_z[b], held = log_partition(total, n)
-        in_range[b] = in_range[b] and held
+        log_z[b], is_in_range = log_partition(total, n)
+        in_range[b] = in_range[b] and is_in_range
 
 
 @kernel(allocates=True)
@@ -39,8 +39,8 @@ def sums(packed, log_z, marginals):
         n = lengths[b]
         W, out = sentence(weights, starts[b], n), matrix(marginals, b, n)
         chart, found = new_chart(n), np.zeros((n + 1, n + 1))  # float64, marginals may be float32
-        log_z[b], held = log_partition(inside(W, single_root, chart), n)
-        in_range[b] = in_range[b] and held and outside(W, single_root, chart, new_chart(n), found)
+        log_z[b], is_in_range = log_partition(inside(W, single_root, chart), n)
+        in_range[b] = in_range[b] and is_in_range and outside(W, single_root, chart, new_chart(n), found)
         out[: n + 1, 1 : n + 1] = found[:, 1:]
 
 
@@ -57,10 +57,10 @@ def covariances(packed, values, log_z, out):
         D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), matrix(out, b, n))
         fill_tangents(D, matrix(values, b, n))
         chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
-        log_z[b], held = log_partition(inside(D, single_root, chart), n)
+        log_z[b], is_in_range = log_partition(inside(D, single_root, chart), n)
         in_range[b] = (
             in_range[b]
-            and held
+            and is_in_range
             and outside(D, single_root, chart, adjoints, found)
             and math.isfinite(found.tangent[: n + 1, 1 : n + 1].sum())
         )
@@ -75,8 +75,8 @@ def sample(packed, states, size, heads, places, log_z):
     weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n, chart = lengths[b], new_chart(lengths[b])
-        log_z[b], held = log_partition(inside(sentence(weights, starts[b], n), single_root, chart), n)
-        in_range[b] = in_range[b] and held
+        log_z[b], is_in_range = log_partition(inside(sentence(weights, starts[b], n), single_root, chart), n)
+        in_range[b] = in_range[b] and is_in_range
         if in_range[b]:
             trees = heads[places[b] : places[b] + size * n].reshape(size, n)
             sample_trees(Eisner(single_root, chart), states[b], trees)
