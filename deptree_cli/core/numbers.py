@@ -23,6 +23,7 @@ class Kind:
         exp: log-values -> numbers.
         zeros: a shape -> an array of zeros.
         scaled: array, float64 array -> their product.
+        log: array -> its natural logarithms, float64.
         floats: array -> the nearest float64, 0 or inf beyond their range.
     """
 
@@ -30,6 +31,7 @@ class Kind:
     exp: Callable[[Float], Any]
     zeros: Callable[[Shape], Any]
     scaled: Callable[[Any, Float], Any]
+    log: Callable[[Any], Float]
     floats: Callable[[Any], Float]
 
     def __reduce__(self) -> str:
@@ -55,8 +57,8 @@ def _wide(name: str) -> Callable[..., Any]:
     return function
 
 
-REAL = Kind("REAL", np.exp, np.zeros, np.multiply, _as_it_is)
-WIDE = Kind("WIDE", *map(_wide, ("wide_exp", "wide_zeros", "wide_scaled", "wide_floats")))
+REAL = Kind("REAL", np.exp, np.zeros, np.multiply, np.log, _as_it_is)
+WIDE = Kind("WIDE", *map(_wide, ("wide_exp", "wide_zeros", "wide_scaled", "wide_log", "wide_floats")))
 
 
 def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:

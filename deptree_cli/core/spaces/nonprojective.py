@@ -25,8 +25,7 @@ from deptree_cli.core.spaces.feasibility import check_feasible, supported_arcs
 from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.core.spaces.shifted import Shifted, shift
 from deptree_cli.core.streams import kernel_state
-
-# Functions import kernels themselves: these load numba, and the register of spaces must not.
+from deptree_cli.kernels import elimination
 
 
 class NonProjective(TreeSpace):
@@ -47,11 +46,11 @@ class NonProjective(TreeSpace):
         Raises:
             DeptreeError: no tree has a positive weight.
         """
-        from deptree_cli.kernels.numbers.operations import SAFE_LOG
-
         shifted = shift(log_scores, self)
         found = Elimination.of(shifted, self, int(shifted.log_weights[0].argmax()), REAL)
         if self.single_root and not found.in_range:
+            from deptree_cli.kernels.numbers.operations import SAFE_LOG
+
             best, log_weight = self.maximum_tree(shifted.log_weights)
             root = int(best.argmin()) + 1  # reaches all other words, by arcs as heavy as can be
             found = Elimination.of(shifted, self, root, REAL if log_weight > SAFE_LOG else WIDE)
@@ -99,12 +98,10 @@ class Elimination(ArcSweep):
         return _eliminated(weights, self.space, self.final_word, zeros, self.n + 1)[0]
 
     def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
-        from deptree_cli.kernels.elimination import marginals, panels
-
         square = self.n + 1, self.n + 1
-        adjoints, found, workspace = zeros(square), zeros(square), zeros((3, panels.WIDTH, self.n + 1))
+        adjoints, found, workspace = zeros(square), zeros(square), zeros((3, elimination.panels.WIDTH, self.n + 1))
         given = weights, self.final_word, *swept, adjoints, workspace, self.space.single_root
-        return found, marginals.arc_marginals(*given, found)
+        return found, elimination.marginals.arc_marginals(*given, found)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
@@ -112,16 +109,12 @@ class Elimination(ArcSweep):
 
     def log_root_marginals(self) -> Float:
         """log P(ROOT -> word), shape (n+1,): single root only; finite for every possible root, however unlikely."""
-        from deptree_cli.kernels.numbers.wide import wide_log
-
-        return wide_log(self.in_wide_numbers._root_products())
+        return WIDE.log(self.in_wide_numbers._root_products())
 
     def _root_products(self) -> Any:
         """P(ROOT -> word), (n+1,), in this kind of numbers: single root only."""
-        from deptree_cli.kernels.elimination.root_arcs import root_products
-
         found = self.kind.zeros(self.n + 1)
-        root_products(self.weights, self.final_word, *self.swept, found)
+        elimination.root_arcs.root_products(self.weights, self.final_word, *self.swept, found)
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
@@ -139,10 +132,8 @@ def _eliminated(
     weights: Any, space: Rules, final_word: int, zeros: Zeros, nodes: int
 ) -> tuple[Any, tuple[float, bool]]:
     """Factors and pivots of weights (n+1, n+1); and log Z, with whether the numbers were in range."""
-    from deptree_cli.kernels.elimination import marginals, panels
-
-    factors, pivots, workspace = zeros((nodes, nodes)), zeros(nodes), zeros((3, panels.WIDTH, nodes))
-    found = marginals.factorise(weights, final_word, factors, pivots, workspace, space.single_root)
+    factors, pivots, workspace = zeros((nodes, nodes)), zeros(nodes), zeros((3, elimination.panels.WIDTH, nodes))
+    found = elimination.marginals.factorise(weights, final_word, factors, pivots, workspace, space.single_root)
     return (factors, pivots), found
 
 
@@ -154,14 +145,11 @@ class EliminationTables:
     """
 
     def __init__(self, whole: Elimination) -> None:
-        from deptree_cli.kernels.elimination.marginals import swap_words
-        from deptree_cli.kernels.elimination.sampler import transpose
-
         kind, given = whole.kind, (*whole.swept, whole.weights)
         factors, pivots, weights = (kind.each(np.copy, part) for part in given)
-        swap_words(weights, whole.final_word, 1)
+        elimination.marginals.swap_words(weights, whole.final_word, 1)
         across = kind.zeros((whole.n + 1, whole.n + 1))
-        transpose(factors, across, whole.n + 1)
+        elimination.sampler.transpose(factors, across, whole.n + 1)
         self._given = factors, pivots, across, weights, whole.final_word, whole.space.single_root
 
     def draw(self, roots: Int, state: Any, heads: Heads) -> None:
@@ -170,9 +158,7 @@ class EliminationTables:
         state: of a kernel's generator. Once a root was given, no later one may be 0. A root that has next to no
         probability may need wider numbers than these: not one that was drawn.
         """
-        from deptree_cli.kernels.elimination.sampler import sample_trees
-
-        sample_trees(*self._given, roots, state, heads)
+        elimination.sampler.sample_trees(*self._given, roots, state, heads)
 
 
 def elimination_of(factorisation: Factorisation) -> Elimination:

@@ -23,11 +23,10 @@ from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible, cro
 from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.core.spaces.shifted import Shifted, shift
 from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels import charts
 
 if TYPE_CHECKING:
     from deptree_cli.kernels.charts.eisner import Eisner as Grammar
-
-# Functions import kernels themselves: these load numba, and the register of spaces must not.
 
 
 class Projective(TreeSpace):
@@ -61,11 +60,9 @@ class Projective(TreeSpace):
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
-        from deptree_cli.kernels.charts.projective_trees import best_tree
-
         heads = np.zeros(len(scores) - 1, dtype=np.int32)
         scores = read_only(np.ascontiguousarray(scores).view())  # compiled for these alone
-        return heads, best_tree(scores, self.single_root, heads)
+        return heads, charts.projective_trees.best_tree(scores, self.single_root, heads)
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; the best 16, then four times as many as before, anew."""
@@ -79,10 +76,8 @@ class Projective(TreeSpace):
 
     def best_trees(self, scores: Float, size: int) -> Heads:
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
-        from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
-
         scores = read_only(np.ascontiguousarray(scores).view())
-        heads: Heads = best_projective_trees(scores, self.single_root, size)
+        heads: Heads = charts.best_projective_trees.best_projective_trees(scores, self.single_root, size)
         return heads.copy()  # without the room for more
 
 
@@ -97,19 +92,15 @@ class Eisner(ArcSweep):
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
         """Fill the chart in one kind of numbers."""
-        from deptree_cli.kernels.charts.eisner import log_partition
-
         weights, n = kind.exp(shifted.log_weights), len(shifted.log_weights) - 1
         chart, total = _inside(weights, space, kind.zeros, n)
-        log_z, in_range = log_partition(total, n)
+        log_z, in_range = charts.eisner.log_partition(total, n)
         return cls(space, shifted, log_z, kind, in_range or kind is WIDE, weights, chart)
 
     @property
     def grammar(self) -> Grammar:
         """What the kernels that walk down the chart take."""
-        from deptree_cli.kernels.charts import eisner
-
-        return eisner.Eisner(self.space.single_root, self.swept)
+        return charts.eisner.Eisner(self.space.single_root, self.swept)
 
     def _in(self, kind: Kind) -> Eisner:
         return Eisner.of(self.shifted, self.space, kind)
@@ -122,20 +113,16 @@ class Eisner(ArcSweep):
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
-        from deptree_cli.kernels.charts.eisner import root_marginals
-
         if not self.space.single_root:
             return self.marginals()[0]
         found = np.zeros(self.n + 1)
-        root_marginals(self.swept, found)
+        charts.eisner.root_marginals(self.swept, found)
         return found
 
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
-        from deptree_cli.kernels.charts.projective_trees import sample_trees
-
         heads, state = empty_heads(size, self.n), kernel_state(rng)
         for _, block in blocks_to_fill(heads):
-            sample_trees(self.grammar, state, block)
+            charts.projective_trees.sample_trees(self.grammar, state, block)
         return heads
 
 
@@ -157,18 +144,14 @@ def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
 
 def _inside(weights: Any, space: Rules, zeros: Zeros, n: int) -> tuple[Any, Any]:
     """The chart of weights (n+1, n+1), and the partition function."""
-    from deptree_cli.kernels.charts import eisner
-
-    chart = zeros((eisner.TABLES, n + 1, n + 1))
-    return chart, eisner.inside(weights, space.single_root, chart)
+    chart = zeros((charts.eisner.TABLES, n + 1, n + 1))
+    return chart, charts.eisner.inside(weights, space.single_root, chart)
 
 
 def _outside(weights: Any, space: Rules, chart: Any, zeros: Zeros, n: int) -> tuple[Any, bool]:
     """The edge marginals, (n+1, n+1), in the chart's kind of numbers, and whether these were in range."""
-    from deptree_cli.kernels.charts import eisner
-
-    adjoints, found = zeros((eisner.TABLES, n + 1, n + 1)), zeros((n + 1, n + 1))
-    return found, eisner.outside(weights, space.single_root, chart, adjoints, found)
+    adjoints, found = zeros((charts.eisner.TABLES, n + 1, n + 1)), zeros((n + 1, n + 1))
+    return found, charts.eisner.outside(weights, space.single_root, chart, adjoints, found)
 
 
 def _has_tree(allowed: Bool, space: Rules) -> bool:
@@ -190,7 +173,5 @@ def _possible_arcs(allowed: Bool, space: Rules) -> Bool:
 
 def _pattern(allowed: Bool) -> tuple[Any, Kind]:
     """Allowed arcs as weights of 1/7, and their kind of numbers: neither sums nor single trees leave its range."""
-    from deptree_cli.kernels.charts.eisner import LOG_GROWTH, LONGEST
-
-    kind = REAL if len(allowed) - 1 <= LONGEST else WIDE
-    return kind.exp(np.where(allowed, -LOG_GROWTH, -np.inf)), kind
+    kind = REAL if len(allowed) - 1 <= charts.eisner.LONGEST else WIDE
+    return kind.exp(np.where(allowed, -charts.eisner.LOG_GROWTH, -np.inf)), kind

@@ -40,7 +40,7 @@ def swap_words(arcs, a, b):
 
 @kernel
 def factorise(W, final_word, A, S, workspace, single_root):
-    """Fill A with the factors of an arc matrix and S with its pivots, its final word standing first; see `eliminate`."""
+    """Fill A with the factors of an arc matrix and S with its pivots, the final word first; see `eliminate`."""
     for i in range(length(S)):
         target, given = row(A, i), row(W, i)
         for j in range(Index(length(S))):
