@@ -23,7 +23,7 @@ from numba.core.serialize import dumps
 
 from deptree_cli.kernels.cache import cache_folder, compiling, not_kept, packaged_folder, remove_oldest
 from deptree_cli.kernels.portable import TARGET
-from deptree_cli.kernels.sources import PACKAGE, digest_of
+from deptree_cli.kernels.sources import PACKAGE, digest
 
 FOLDER, PACKAGED = cache_folder(), packaged_folder()
 VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is made for
@@ -43,7 +43,7 @@ def keep(function: Any) -> None:
 
 
 class OurFolder(UserWideCacheLocator):
-    """Tells numba where to keep machine code: a folder for each file of kernels and each version of its sources."""
+    """Tells numba where to keep machine code: a folder for each file of kernels and each version of all."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
@@ -51,8 +51,7 @@ class OurFolder(UserWideCacheLocator):
             raise OSError(NO_FOLDER)
         source = Path(py_file)
         self._module = ".".join(source.with_suffix("").relative_to(PACKAGE).parts)
-        self._digest = digest_of(source)
-        self._folder = FOLDER / f"{self._module}-{self._digest}-{VERSION}"
+        self._folder = FOLDER / f"{self._module}-{digest()}-{VERSION}"
         self._cache_path = str(self._folder)
 
     @classmethod
@@ -62,7 +61,7 @@ class OurFolder(UserWideCacheLocator):
 
     def get_source_stamp(self) -> str:
         """Return what machine code must have been made of; not when and where, so that copies of a package share it."""
-        return self._digest
+        return digest()
 
     def ensure_cache_path(self) -> None:
         """Make the folder; what other versions left there goes, the oldest first."""
