@@ -131,8 +131,8 @@ class Sentences:
 
         def answer(first: int, stop: int) -> LogPartitions:
             which = slice(first, stop) if rows is None else rows[first:stop]
-            roots, short = self.space.single_root, SHORT if self.side_by_side else 0
-            block = Block.of_log_scores(self.scores, self.lengths, which, roots, dtype, short)
+            short = SHORT if self.side_by_side else 0
+            block = Block.of_log_scores(self.scores, self.lengths, which, self.space, dtype, short)
             np.exp(block.packed.weights, out=block.packed.weights)
             question(kernels, block)
             return block.found

@@ -11,6 +11,7 @@ from deptree_cli.core.dtypes import Array, Bool, Float, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.kernels.batches.layout import find_plain
 from deptree_cli.kernels.batches.packed import Packed, Padded, Ragged, shift_sentences
 
@@ -125,7 +126,7 @@ class Block(NamedTuple):
         scores: Matrices,
         lengths: Int,
         rows: Rows,
-        single_root: bool,
+        space: TreeSpace,
         dtype: type[np.floating] = np.float64,
         short: int = 0,
     ) -> Block:
@@ -133,9 +134,9 @@ class Block(NamedTuple):
         given, own = chosen(scores, rows), lengths[rows]
         sizes, size = (own + 1) ** 2, len(own)
         ends = sizes.cumsum()
-        weights, last, in_range = np.empty(ends[-1], dtype), np.empty(size, np.int64), np.empty(size, np.bool_)
+        weights, final_words, in_range = np.empty(ends[-1], dtype), np.empty(size, np.int64), np.empty(size, np.bool_)
         log_z, constants = np.empty((2, size))
-        packed = Packed(weights, ends - sizes, own, last, single_root, short // weights.itemsize, in_range)
+        packed = Packed(weights, ends - sizes, own, final_words, space.single_root, short // weights.itemsize, in_range)
         shift_sentences(given, MASK, packed, constants)
         return cls(rows, packed, log_z, constants)
 

@@ -185,7 +185,7 @@ class TreeBatch(Sentences):
     @cached_property
     def _shifted(self) -> Ragged:
         """The shifted log-scores of each sentence, (n+1, n+1), one after another."""
-        packed = Block.of_log_scores(self.scores, self.lengths, slice(None), self.space.single_root).packed
+        packed = Block.of_log_scores(self.scores, self.lengths, slice(None), self.space).packed
         return Ragged(packed.weights, packed.starts)
 
     def _fill_marginals(self, out: Matrices, raises: bool = True) -> LogPartitions:

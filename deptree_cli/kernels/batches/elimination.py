@@ -22,7 +22,7 @@ from deptree_cli.kernels.trees.best_tree import best_tree
 @kernel(allocates=True)
 def log_partitions(packed, log_z):
     """Fill log_z (B,) from packed weights, float64 or float32, which are overwritten."""
-    weights, starts, lengths, last, single_root, short, in_range = packed
+    weights, starts, lengths, final_words, single_root, short, in_range = packed
     sums_side_by_side(packed, log_z, None)
     nodes, dtype = largest(lengths) + 1, weights.dtype
     pivots, workspace = np.empty(nodes, dtype), np.empty((3, WIDTH, nodes), dtype)
@@ -30,7 +30,7 @@ def log_partitions(packed, log_z):
         n = lengths[b]
         if n > short:
             W = sentence(weights, starts[b], n)
-            swap_words(W, max(1, last[b]), 1)
+            swap_words(W, max(1, final_words[b]), 1)
             log_z[b], is_in_range = eliminate(W, pivots[: n + 1], workspace, single_root)
             in_range[b] = in_range[b] and is_in_range
 
@@ -44,7 +44,7 @@ def aligned(nodes, size):
 @kernel(allocates=True)
 def sums(packed, log_z, marginals):
     """Fill log_z (B,) and the matrices of marginals, zeros at first, from packed weights."""
-    weights, starts, lengths, last, single_root, short, in_range = packed
+    weights, starts, lengths, final_words, single_root, short, in_range = packed
     sums_side_by_side(packed, log_z, marginals)
     nodes, dtype, size = largest(lengths) + 1, weights.dtype, weights.itemsize
     if nodes - 1 <= short:
@@ -53,7 +53,7 @@ def sums(packed, log_z, marginals):
     adjoints, pivots = np.empty_like(factors), np.empty(nodes, dtype)
     workspace = np.empty((3, WIDTH, nodes), dtype)
     for b in range(lengths.shape[0]):
-        n, first = lengths[b], max(1, last[b])
+        n, first = lengths[b], max(1, final_words[b])
         if n > short:
             W, S, width = sentence(weights, starts[b], n), pivots[: n + 1], aligned(n + 1, size)
             A = factors[: (n + 1) * width].reshape(n + 1, width)
@@ -73,12 +73,12 @@ def covariances(packed, values, log_z, out):
     Both sweeps on dual numbers: the derivative of the marginals in the direction of the values, which do not count
     where an arc's weight is 0. values, out: matrices of each sentence.
     """
-    weights, starts, lengths, last, single_root, _, in_range = packed
+    weights, starts, lengths, final_words, single_root, _, in_range = packed
     nodes = largest(lengths) + 1
     matrices, pivots = np.empty((6, nodes * nodes)), np.empty((2, nodes))
     workspace = Dual(np.empty((3, WIDTH, nodes)), np.empty((3, WIDTH, nodes)))
     for b in range(lengths.shape[0]):
-        n, first = lengths[b], max(1, last[b])
+        n, first = lengths[b], max(1, final_words[b])
         W = Dual(sentence(weights, starts[b], n), sentence(matrices[0], 0, n))
         A = Dual(sentence(matrices[1], 0, n), sentence(matrices[2], 0, n))
         J = Dual(sentence(matrices[3], 0, n), sentence(matrices[4], 0, n))
@@ -107,12 +107,12 @@ def sample(packed, states, size, heads, places, log_z):
 
     states: (B, 4) of `xoshiro.py`. Packed weights are overwritten.
     """
-    weights, starts, lengths, last, single_root, _, in_range = packed
+    weights, starts, lengths, final_words, single_root, _, in_range = packed
     nodes = largest(lengths) + 1
     factors, across, pivots = np.empty(nodes * nodes), np.empty(nodes * nodes), np.empty(nodes)
     workspace, roots = np.empty((3, WIDTH, nodes)), np.zeros(size, np.int64)
     for b in range(lengths.shape[0]):
-        n, first = lengths[b], max(1, last[b])
+        n, first = lengths[b], max(1, final_words[b])
         W, S = sentence(weights, starts[b], n), pivots[: n + 1]
         A, across_A = sentence(factors, 0, n), sentence(across, 0, n)
         log_z[b], is_in_range = factorise(W, first, A, S, workspace, single_root)

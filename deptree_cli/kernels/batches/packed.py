@@ -42,7 +42,7 @@ class Packed(NamedTuple):
     Attributes:
         weights, starts: float64 or float32, as in `Ragged`; some kernels overwrite them.
         lengths: (B,), the numbers of words.
-        last: (B,), the word that elimination takes last, 0 if ROOT has no arc.
+        final_words: (B,), the word that elimination takes last, 0 if ROOT has no arc.
         single_root: whether trees have one ROOT arc, or one or more.
         short: up to how many words sentences go side by side (`lanes.py`).
         in_range: (B,), whether numbers of this type suffice for the sentence; kernels unset it.
@@ -51,7 +51,7 @@ class Packed(NamedTuple):
     weights: Any
     starts: Any
     lengths: Any
-    last: Any
+    final_words: Any
     single_root: Any
     short: Any
     in_range: Any
@@ -83,13 +83,13 @@ def _of_ragged(matrices, b, n):
 def shift_sentences(scores, mask, packed, constants):
     """Fill the packed weights with log-scores less a constant for each word, constants (B,) with what log Z loses.
 
-    mask: scores down from -mask forbid, those above it are none. Fills `last`, and `in_range` with whether there are
-    neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all others:
-    mostly that is the one that only ROOT may govern, or else the one with the best arc from ROOT.
+    mask: scores down from -mask forbid, those above it are none. Fills `final_words`, and `in_range` with whether
+    there are neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all
+    others: mostly that is the one that only ROOT may govern, or else the one with the best arc from ROOT.
     """
-    weights, starts, lengths, last, single_root, _, in_range = packed
+    weights, starts, lengths, final_words, single_root, _, in_range = packed
     peaks = np.empty(largest(lengths) + 1)
     for b in range(lengths.shape[0]):
         n = lengths[b]
         target, given = sentence(weights, starts[b], n), matrix(scores, b, n)
-        constants[b], last[b], in_range[b] = shift_sentence(given, mask, single_root, peaks, target)
+        constants[b], final_words[b], in_range[b] = shift_sentence(given, mask, single_root, peaks, target)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import space
-from deptree_cli.core.spaces.elimination import Elimination, factorise
+from deptree_cli.core.spaces.nonprojective import Elimination
 from tests.oracle import Oracle
 
 Float = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Exact:
 
     def check(self, atol: float = 1e-12) -> Elimination:
         """Factorise; log Z, marginals and root marginals of every kind must be those of enumeration."""
-        factors = factorise(self.log_scores, space(self.single_root))
+        factors = space(self.single_root).factorise(self.log_scores)
         marginals = self.marginals()
         assert factors.log_z == pytest.approx(self.log_z, rel=1e-14, abs=1e-13)
         np.testing.assert_allclose(factors.marginals(), marginals, rtol=0, atol=atol)

@@ -103,7 +103,7 @@ def test_a_trie_is_made_where_repeats_pile_up_and_only_there(graphs, monkeypatch
     draw(graphs.over(graphs.gaussian(30), PROJECTIVE), 2_000)
     assert not made
     draw(graphs.over(graphs.gaussian(30, 20), PROJECTIVE), 2_000)
-    assert made == {"float64": 1}
+    assert made == {"REAL": 1}
 
 
 @BOTH
@@ -118,7 +118,7 @@ def test_from_float64_on_in_wide_numbers(trees: TreeSpace, graphs, monkeypatch: 
     assert sorted(draws.heads.tolist()) == Oracle(distribution).trees.tolist()
     assert draws.log_probs.min() < -700
     assert (np.diff((draws.log_probs / 200).round()) <= 0).all()
-    assert made == {"float64": 1, "wide": 1}
+    assert made == {"REAL": 1, "WIDE": 1}
 
 
 @BOTH

@@ -17,12 +17,12 @@ KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 def drawn(f, size: int, state: np.ndarray, roots: np.ndarray | None = None) -> np.ndarray:
     """Trees (size, n); roots: those that are given."""
     A, S, W = (f.kind.each(np.copy, part) for part in (f.A, f.S, f.weights))
-    swap_words(W, f.last, 1)
+    swap_words(W, f.final_word, 1)
     across = f.room(f.n + 1, f.n + 1)
     transpose(A, across, f.n + 1)
     heads = np.full((size, f.n), -9, dtype=np.int32)
     roots = np.zeros(size, dtype=np.int64) if roots is None else roots
-    sample_trees(A, S, across, W, f.last, f.single_root, roots, state, heads)
+    sample_trees(A, S, across, W, f.final_word, f.single_root, roots, state, heads)
     return heads
 
 
