@@ -11,7 +11,7 @@ from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.hpyp.kernels.latent import Grammar, Treebank, are_derivations, resample_derivations
 from deptree_cli.hpyp.kernels.oracle import derive_all, new_contexts, record_all_events
 from deptree_cli.hpyp.model.corpus import Corpus
-from deptree_cli.hpyp.model.process import Events32, Paths, Process
+from deptree_cli.hpyp.model.process import SENTENCES, Events32, Paths, Process
 from deptree_cli.hpyp.model.symbols import Symbols
 
 # Particles that a derivation is drawn with (Buys and Blunsom 2015, section 5.1).
@@ -62,16 +62,14 @@ class Derivations:
         treebank = Treebank(corpus.words, corpus.tags, corpus.heads, corpus.deprels)
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
-        where, done = (treebank, self.cuts, all_paths, order), 0
-        while done < len(order):
+        for start in range(0, len(order), SENTENCES):
+            some = order[start : start + SENTENCES]
+            for process, cuts in zip(processes, self.cuts, strict=False):
+                room = process.levels * int((cuts[some + 1] - cuts[some]).sum())
+                process.make_room(room, room, 2 * room)
             restaurants = tuple(process.restaurants for process in [*processes, *processes[:missing]])
             grammar = Grammar(restaurants, symbols.codes, len(symbols.labels))
-            done = resample_derivations(grammar, *where, done, PARTICLES, self.actions, state)
-            if done < len(order):
-                events = 2 * int(corpus.cuts[order[done] + 1] - corpus.cuts[order[done]])
-                for process in processes:
-                    room = events * process.levels
-                    process.make_room(room, room, 2 * room)
+            resample_derivations(grammar, treebank, self.cuts, all_paths, some, PARTICLES, self.actions, state)
 
 
 def recorded(symbols: Symbols, cuts: Int, words: Heads, tags: Heads, actions: Heads) -> tuple[Events32, ...]:
