@@ -11,11 +11,14 @@ from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.hpyp.kernels.latent import Grammar, Treebank, are_derivations, resample_derivations
 from deptree_cli.hpyp.kernels.oracle import derive_all, new_contexts, record_all_events
 from deptree_cli.hpyp.model.corpus import Corpus
-from deptree_cli.hpyp.model.process import SENTENCES, Events32, Paths, Process
+from deptree_cli.hpyp.model.process import Events32, Paths, Process
 from deptree_cli.hpyp.model.symbols import Symbols
 
 # Particles that a derivation is drawn with (Buys and Blunsom 2015, section 5.1).
 PARTICLES = 100
+
+# Sentences whose derivations are drawn at once: there is room for all that they may add.
+TOGETHER = 64
 
 
 class Derivations:
@@ -62,8 +65,8 @@ class Derivations:
         treebank = Treebank(corpus.words, corpus.tags, corpus.heads, corpus.deprels)
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
-        for start in range(0, len(order), SENTENCES):
-            some = order[start : start + SENTENCES]
+        for start in range(0, len(order), TOGETHER):
+            some = order[start : start + TOGETHER]
             for process, cuts in zip(processes, self.cuts, strict=False):
                 room = process.levels * int((cuts[some + 1] - cuts[some]).sum())
                 process.make_room(room, room, 2 * room)

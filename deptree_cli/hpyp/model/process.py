@@ -31,7 +31,7 @@ from deptree_cli.hpyp.model.tables import empty_table, entries_of, larger_table,
 Events32 = NDArray[np.int32]
 
 # Events that are looked up, and sentences whose events are seated, at once: there is room for all that they may add.
-EVENTS, SENTENCES = 2048, 64
+EVENTS, SENTENCES = 1 << 14, 512
 
 # Where every discount and strength starts.
 DISCOUNT, STRENGTH = 0.8, 0.0
