@@ -112,8 +112,8 @@ def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
     """Return the sentences with each word's best score shifted to 0, and by how much all trees of each change, (...,).
 
     No distribution changes by it, and the digits of large scores are kept. Arcs that do not count become -inf. With a
-    single root the best is over words as heads, and ROOT's row is shifted as a whole (`core/shifted.py`). The shifts
-    are constants to derivatives.
+    single root the best is over words as heads, and ROOT's row is shifted as a whole (`core/spaces/shifted.py`). The
+    shifts are constants to derivatives.
     """
     scores = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
     constants = jnp.zeros(scores.shape[:-2], scores.dtype)

@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from deptree_cli.kernels.cache import cache_folder, packaged_folder, remove_oldest
-
-PACKAGE = Path(__file__).parents[1]
+from deptree_cli.kernels.sources import PACKAGE, kernel_files
 
 
 def is_at_hand(*names: str) -> bool:
@@ -44,8 +43,7 @@ def _escaped(name: str) -> str:
 @cache
 def _notes() -> str:
     """The folder of notes: by names and sizes of the sources of kernels, for to read them all would take too long."""
-    paths = [path for folder in PACKAGE.rglob("kernels") for path in folder.rglob("*.py")]
-    sources = sorted(f"{path.relative_to(PACKAGE)} {path.stat().st_size}" for path in paths)
+    sources = [f"{path.relative_to(PACKAGE)} {path.stat().st_size}" for path in kernel_files()]
     told = repr((sources, _numba(), sys.version_info[:2], platform.machine()))
     return f"notes-{blake2b(told.encode(), digest_size=8).hexdigest()}"
 

@@ -24,7 +24,7 @@ from numba.core.serialize import dumps
 
 from deptree_cli.kernels.cache import cache_folder, compiling, not_kept, packaged_folder, remove_oldest
 from deptree_cli.kernels.portable import TARGET
-from deptree_cli.kernels.sources import PACKAGE, digest_of
+from deptree_cli.kernels.sources import PACKAGE, digest
 
 FOLDER, PACKAGED = cache_folder(), packaged_folder()
 VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is made for
@@ -44,7 +44,7 @@ class KernelCache:
     """A function's machine code, for numba: what the package brings along, then what is in our folder.
 
     What cannot be read is compiled again, what cannot be written is not kept. There is a folder for each file of
-    kernels and each version of its sources; nothing tells when and where these are, so copies of a package share it.
+    kernels and each version of all; nothing tells when and where these are, so that copies of a package share it.
     """
 
     cache_path = None  # for numba's statistics
@@ -54,7 +54,7 @@ class KernelCache:
         self._places: list[CodeFiles] = []
         if FOLDER is not None and PACKAGE in source.parents:
             module = ".".join(source.with_suffix("").relative_to(PACKAGE).parts)
-            name = f"{module}-{digest_of(source)}-{VERSION}"
+            name = f"{module}-{digest()}-{VERSION}"
             python = f"{code.co_firstlineno}.py{sys.version_info.major}{sys.version_info.minor}{sys.abiflags}"
             base = f"{source.stem}.{code.co_name}-{python}"
             if PACKAGED is not None:

@@ -85,7 +85,7 @@ covariance_op.register_autograd(partial(_of_covariance, covariance_op), setup_co
 
 
 class _Covariance(torch.autograd.Function):
-    """`sums.arc_covariance`, by its operator, which PyTorch can call for many directions (`vectorize=True`)."""
+    """`sums.arc_covariance`, by its operator, which PyTorch can call for many directions at once."""
 
     forward = staticmethod(covariance_op)
     setup_context = staticmethod(_remember)

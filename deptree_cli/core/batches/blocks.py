@@ -69,7 +69,7 @@ class LogPartitions(NamedTuple):
     """The log-partition functions of some sentences.
 
     Attributes:
-        shifted: (B,), those of the shifted scores (`core/shifted.py`).
+        shifted: (B,), those of the shifted scores (`core/spaces/shifted.py`).
         constants: (B,), what these have lost.
         in_range: (B,), whether the numbers of kernels for batches sufficed.
     """

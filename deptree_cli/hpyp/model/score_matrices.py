@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, read_only
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.register import Register
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.core.spaces.shifted import shift
@@ -96,7 +96,7 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
         raise DeptreeError(problem, 'Use more `particles`, or the logarithms of the marginals (`kind="log"`)')
     if dual.distance > tolerance:
-        taken = f"a long sentence: after {dual.evaluations} steps"
+        taken = f"a long sentence: after {counted(dual.evaluations, 'step')}"
         notify(f"{taken} the marginals of its scores are up to {dual.distance:.2g} off")
     return shift(dual.scores, PROJECTIVE).log_weights
 

@@ -77,8 +77,8 @@ class PartitionWorkspace(NamedTuple):
 class PartitionTree(NamedTuple):
     """A sentence's partition tree.
 
-    A `PartitionProblem`, `PartitionRules`, `Cells` (`cells.py`), the trees `Drawn`, the set of them (`tree_set.py`),
-    and a `PartitionWorkspace`.
+    A `PartitionProblem`, `PartitionRules`, `Cells` (`cells.py`), the trees `Drawn`, the set of them (`tree_set.py`), a
+    `PartitionWorkspace`.
     """
 
     problem: object
