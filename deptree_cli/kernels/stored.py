@@ -147,8 +147,8 @@ class CodeFiles:
     def _path(self, key: Any) -> Path:
         signature, target = key
         told = repr(([str(each) for each in signature], target))  # addresses in it are another process's
-        digest = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
-        return self._folder / f"{self._base}.{digest}.nbc"
+        name = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
+        return self._folder / f"{self._base}.{name}.nbc"
 
 
 class CompileListener(Listener):

@@ -31,7 +31,7 @@ from deptree_cli.hpyp.model.tables import empty_table, entries_of, larger_table,
 Events32 = NDArray[np.int32]
 
 # Events that are looked up, and sentences whose events are seated, at once: there is room for all that they may add.
-EVENTS, SENTENCES = 1 << 14, 512
+EVENTS, SENTENCES = 4096, 256
 
 # Where every discount and strength starts.
 DISCOUNT, STRENGTH = 0.8, 0.0
@@ -170,9 +170,9 @@ class Process:
 
 
 def _longer(array: Any, used: int, more: int) -> Any:
-    """An array with room for so many rows more, half as many again if it has to be copied."""
+    """An array with room for so many rows more, half as many again, and twice the room, if it has to be copied."""
     if used + more <= len(array):
         return array
-    larger = np.empty((int(1.5 * used) + more, array.shape[1]), dtype=array.dtype)
+    larger = np.empty((int(1.5 * used) + 2 * more, array.shape[1]), dtype=array.dtype)
     larger[:used] = array[:used]
     return larger
