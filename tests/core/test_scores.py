@@ -15,7 +15,7 @@ from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import features
-from deptree_cli.core.scores import SCALES, arc, checked_log_scores, checked_temperature, to_weights
+from deptree_cli.core.scores import SCALES, checked_log_scores, checked_temperature, to_weights
 from deptree_cli.second_order.model.distribution import SecondOrder
 
 
@@ -39,12 +39,6 @@ def test_a_temperature_divides_in_a_new_array() -> None:
             checked_temperature(log_scores, bad)
     with pytest.raises(DeptreeError, match="takes scores out of range"):
         checked_temperature(log_scores, 1e-15)
-
-
-def test_an_arc_by_name() -> None:
-    matrix = np.arange(8.0).reshape(2, 2, 2)
-    assert arc(matrix[..., 0], matrix[..., 0] == 2) == "ROOT -> 1 (2)"
-    assert arc(matrix, matrix == 7) == "1 -> 1, label 1 (7)"
 
 
 def test_weights_where_float64_has_room(graphs) -> None:
