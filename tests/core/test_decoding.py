@@ -69,19 +69,6 @@ def test_fewer_of_the_k_best_are_the_first(single_root: bool, graphs) -> None:
     assert space(single_root).contains(many).all()
 
 
-@pytest.mark.slow("size")
-@BOTH
-@pytest.mark.parametrize("scale", [0.5, 3])
-def test_minimum_risk(scale: float, single_root: bool, graphs) -> None:
-    for seed in range(20):
-        distribution = graphs.distribution(graphs.gaussian(5, scale, seed=seed), single_root)
-        exact = Oracle(distribution)
-        agreeing = (exact.trees[:, None] == exact.trees[None]).sum(axis=2) @ np.exp(exact.log_probs)
-        tree = distribution.mbr()
-        found = (exact.trees == tree).sum(axis=1) @ np.exp(exact.log_probs)
-        assert found == pytest.approx(agreeing.max())
-
-
 @pytest.mark.parametrize("name", METHODS.names)
 def test_real_parses_have_one_root(name: str, shared) -> None:
     with np.load(shared / "real_en" / "scores.npz") as scores:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.estimate import FUNCTIONALS, estimate
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.samplers import SAMPLERS, names
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES, TreeSpace
@@ -44,13 +43,6 @@ def distribution(request: pytest.FixtureRequest, trees: TreeSpace, graphs) -> Tr
         "beyond float64": lambda: graphs.disconnected(4, 1000.0),
     }[request.param]()
     return graphs.over(log_scores, trees)
-
-
-def test_sums(distribution: TreeDistribution) -> None:
-    oracle = Oracle(distribution)
-    assert distribution.log_partition == pytest.approx(oracle.log_z, rel=1e-14, abs=1e-13)
-    np.testing.assert_allclose(distribution.marginals(), oracle.marginals(), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(distribution.root_marginals, oracle.marginals()[0], rtol=0, atol=1e-12)
 
 
 def test_log_probs_of_all_heads(distribution: TreeDistribution) -> None:
@@ -119,15 +111,6 @@ def test_entropies(distribution: TreeDistribution, graphs) -> None:
     assert distribution.cross_entropy(other) == pytest.approx(-p @ log_q, rel=1e-10, abs=1e-11)
 
 
-def test_a_divergence_is_infinite_where_the_other_has_fewer_trees(graphs) -> None:
-    """Single-root trees are spanning trees, but not the other way round."""
-    single = graphs.distribution(graphs.gaussian(3))
-    multi, oracle = single.multi_root(), Oracle(single)
-    expected = np.exp(oracle.log_probs) @ (oracle.log_probs - multi.log_probs(oracle.trees))
-    assert single.kl(multi) == pytest.approx(expected)
-    assert multi.kl(single) == multi.cross_entropy(single) == np.inf
-
-
 @pytest.mark.parametrize("question", ["kl", "cross_entropy"])
 def test_a_divergence_from_another_sentences_distribution_is_refused(question: str, graphs) -> None:
     first, second = (graphs.distribution(graphs.gaussian(n)) for n in (3, 5))
@@ -181,18 +164,6 @@ def test_names_that_are_refused(graphs) -> None:
         distribution.sample(1, 1, "wilson")
     with pytest.raises(DeptreeError, match=r"there is no SWOR algorithm 'tri'\. Did you mean trie\?"):
         distribution.sample_without_replacement(1, 1, "tri")
-
-
-def test_an_estimate_from_distinct_trees(graphs) -> None:
-    """The mean depth from 200 of 625 trees, within five standard errors; from all of them exactly."""
-    distribution = graphs.distribution(graphs.gaussian(5))
-    oracle, depth = Oracle(distribution), FUNCTIONALS.get("depth").function
-    exact = np.exp(oracle.log_probs) @ depth(oracle.trees)
-    some = estimate(distribution.sample_without_replacement(200, 7), depth)
-    assert 0 < some.unbiased_error < 0.2
-    assert abs(some.unbiased - exact) < 5 * some.unbiased_error
-    assert abs(some.normalised - exact) < 5 * some.normalised_error
-    assert estimate(distribution.sample_without_replacement(625, 7), depth).unbiased == pytest.approx(exact)
 
 
 def test_another_space_and_back(graphs) -> None:
@@ -264,14 +235,3 @@ def test_our_own_picture(graphs) -> None:
             picture = ElementTree.fromstring(each._repr_svg_())
             assert picture.tag == "{http://www.w3.org/2000/svg}svg"
             assert {"1", "2", "3"} <= {(text.text or "").strip() for text in picture.iter() if text.text}
-
-
-@pytest.mark.parametrize("k", [-1, 2.0, None])
-def test_how_many_trees(graphs, k: Any) -> None:
-    """A negative number, or none, is refused; no tree at all may be asked for."""
-    d = TreeDistribution(graphs.gaussian(3), "log")
-    for draw in (lambda k: d.sample(k, 7), d.top_k, lambda k: d.sample_without_replacement(k, 7).heads):
-        with pytest.raises(DeptreeError, match=f"{k} .*trees?.* Ask for 1 or more"):
-            draw(k)
-        assert draw(0).shape == (0, 3)
-        assert len(draw(np.int64(2))) == 2

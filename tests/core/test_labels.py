@@ -54,16 +54,6 @@ def test_joint_scores_are_a_distribution_over_labelled_trees(n: int, single_root
     np.testing.assert_allclose(np.exp(log_probs), list(exact.values()), rtol=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_marginals_of_labels(n: int) -> None:
-    expected = np.zeros((n + 1, n + 1, len(NAMES)))
-    for (heads, labels), probability in enumerated(n, 5, True).items():
-        expected[list(heads), range(1, n + 1), list(labels)] += probability
-    distribution = labelled(n, 5)
-    got = found(distribution).marginals(distribution.marginals())
-    np.testing.assert_allclose(got, expected, atol=1e-14)
-
-
 def test_the_best_labels_are_the_most_probable_of_the_tree() -> None:
     exact = enumerated(3, 2, True)
     distribution = labelled(3, 2)

@@ -1,4 +1,4 @@
-"""The oracle checks itself: against Cayley's formula and sums by hand. (A naive climb is in spaces/.)"""
+"""The oracle checks itself: against Cayley's formula and sums by hand. (A naive climb is in tests/kernels/trees.)"""
 
 from __future__ import annotations
 

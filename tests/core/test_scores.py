@@ -15,7 +15,7 @@ from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import features
-from deptree_cli.core.scores import SCALES, checked_log_scores, checked_temperature, to_weights
+from deptree_cli.core.scores import SCALES, arc, checked_log_scores, to_weights
 from deptree_cli.second_order.model.distribution import SecondOrder
 
 
@@ -29,16 +29,10 @@ def test_log_scores_of_arcs_with_labels(scale: str) -> None:
     np.testing.assert_array_equal(found[1, 2], np.log(scores[1, 2]) if scale == "weight" else scores[1, 2])
 
 
-def test_a_temperature_divides_in_a_new_array() -> None:
-    log_scores = np.array([[-np.inf, 3.0], [-np.inf, -np.inf]])
-    found = checked_temperature(log_scores, 2.0)
-    assert found.tolist() == [[-np.inf, 1.5], [-np.inf, -np.inf]]
-    assert log_scores[0, 1] == 3.0
-    for bad in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(DeptreeError, match="the temperature is"):
-            checked_temperature(log_scores, bad)
-    with pytest.raises(DeptreeError, match="takes scores out of range"):
-        checked_temperature(log_scores, 1e-15)
+def test_an_arc_by_name() -> None:
+    matrix = np.arange(8.0).reshape(2, 2, 2)
+    assert arc(matrix[..., 0], matrix[..., 0] == 2) == "ROOT -> 1 (2)"
+    assert arc(matrix, matrix == 7) == "1 -> 1, label 1 (7)"
 
 
 def test_weights_where_float64_has_room(graphs) -> None:
@@ -79,7 +73,7 @@ def test_weights_of_arcs_with_labels() -> None:
     assert not weights[:, 0].any()
 
 
-@pytest.mark.parametrize("mask", [-1e15, float(np.float32(-1e15)), -998356558020608.0, -1e32], ids=str)
+@pytest.mark.parametrize("mask", [-1e15, float(np.float32(-1e15)), -998356558020608.0, -1e32, -np.inf], ids=str)
 def test_a_mask_is_one_in_every_type(mask: float) -> None:
     """-1e15 as float64, as float32 and as bfloat16 hold it."""
     scores = np.zeros((3, 3))
@@ -147,7 +141,9 @@ def test_no_entrance_takes_what_is_no_real_number(entrance: str) -> None:
     refuse(entrance, "complex")
 
 
-@pytest.mark.parametrize("kind", [bool, np.int8, np.float16, np.longdouble, object, Fraction, Decimal])
+@pytest.mark.parametrize(
+    "kind", [bool, np.int8, np.uint16, np.float16, np.float32, np.longdouble, object, Fraction, Decimal]
+)
 def test_real_numbers_of_any_type_are_taken(kind: Any) -> None:
     weights = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
     scores = [[kind(x) for x in row] for row in weights] if kind in (Fraction, Decimal) else np.array(weights, kind)

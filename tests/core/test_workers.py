@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.core.corpus import CHUNK, ordered_map
+from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import register, undo_everything, undone_at_once
@@ -33,10 +33,6 @@ def sleep_or_fail(number: int) -> int:
     return number
 
 
-def same(number: int) -> int:
-    return number
-
-
 @pytest.mark.slow("process")
 @pytest.mark.parametrize(("items", "most"), [(1, 1), (3, 3), (200, most_workers())])
 def test_no_more_processes_than_items_or_than_the_machine_keeps_busy(items: int, most: int) -> None:
@@ -45,12 +41,6 @@ def test_no_more_processes_than_items_or_than_the_machine_keeps_busy(items: int,
 
 def test_few_items_are_shared_out() -> None:
     assert len(set(ordered_map(worker, range(6), "processes", Workers(3)))) > 1
-
-
-@pytest.mark.parametrize("engine", ["processes", "threads"])
-@pytest.mark.parametrize("count", [0, 1, 2, 3, CHUNK, 2 * CHUNK + 1, 10 * CHUNK])
-def test_every_item_once_and_in_order(engine: str, count: int) -> None:
-    assert list(ordered_map(same, range(count), engine, Workers(3))) == list(range(count))
 
 
 def test_an_error_does_not_wait_for_the_others() -> None:

@@ -52,6 +52,7 @@ def ordered_graph(graphs, graph: str, n: int, trees: TreeSpace) -> TreeDistribut
         "peaked": lambda: graphs.gaussian(n, 2, seed=3),
         "saturated": lambda: graphs.saturated(n),
         "holes": lambda: graphs.holes(n, 3, trees.single_root),
+        "far apart": lambda: graphs.disconnected(n, 1000.0, seed=1),
     }[graph]()
     return graphs.over(log_scores, trees)
 
@@ -274,15 +275,34 @@ def test_the_first_tree_is_a_plain_draw(algorithm: Algorithm, trees: TreeSpace, 
 
 
 @pytest.mark.slow("statistics")
-@pytest.mark.parametrize(("repeats", "least"), [(0, 1e-6), (1, 0.9), (30, 1e-9)], ids=["trie", "low", "high"])
+@pytest.mark.parametrize(
+    ("repeats", "least", "graph"),
+    [(0, 1e-6, "peaked"), (0, 1e-6, "far apart"), (1, 0.9, "peaked"), (30, 1e-9, "peaked")],
+    ids=["trie", "trie of wide numbers", "low", "high"],
+)
 @IN_EACH
 def test_the_order_does_not_depend_on_when_repeats_are_too_many(
-    repeats: int, least: float, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
+    repeats: int, least: float, graph: str, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (3 x tree spaces x pairs and
+    """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (4 x tree spaces x pairs and
     triples)."""
     algorithm = derivation_tree if trees.projective else partition_tree
     monkeypatch.setattr(algorithm, "REPEATS", repeats)
     monkeypatch.setattr(algorithm, "LEAST", least)
-    for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, "peaked", 3, trees)):
-        assert p_value > LEVEL / (6 * len(SPACES))
+    for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, graph, 3, trees)):
+        assert p_value > LEVEL / (8 * len(SPACES))
+
+
+@pytest.mark.slow("statistics")
+@pytest.mark.parametrize("trees", [SINGLE_ROOT, MULTI_ROOT], ids=called)
+@pytest.mark.parametrize(("tree", "repeats"), [(1, 0.0), (1, 1.0), (6, 0.0), (6, 1.0)])
+def test_the_order_does_not_depend_on_when_walks_are_given_up(
+    trees: TreeSpace, tree: int, repeats: float, graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """H0 as above. Walks are given up after one step, or after six, which about half of them need; trees then come from
+    inside cells. Threshold 0.001 / (8 x pairs and triples)."""
+    monkeypatch.setattr(partition_tree, "TREE", tree / 4)  # for each of the words
+    monkeypatch.setattr(partition_tree, "FACTORS", 0.0)
+    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
+    distribution = graphs.over(graphs.gaussian(4, 2.5, seed=3), trees)
+    assert min(order_p_values(ALGORITHMS.get("auto"), distribution)) > LEVEL / 16

@@ -12,7 +12,6 @@ from tests.brute_itg import Alignments, Grammar
 from tests.pruning.toy import Segmentations, enumerated, random_segmentations
 
 SCORES = 1.5 * np.eye(4) + 0.5 * np.random.default_rng(1).normal(size=(4, 4))
-GRAMMAR = Grammar(SCORES, np.full(4, -0.5), np.full(4, -0.5))
 
 
 def pair_of() -> AlignmentDistribution:

@@ -14,7 +14,6 @@ from deptree_cli.bitext.kernels.spans import spans_of
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import Kind
 from tests.brute_itg import Grammar, Link
-from tests.kernels.conftest import draws, state  # noqa: F401
 
 
 class Filled(NamedTuple):
@@ -24,16 +23,6 @@ class Filled(NamedTuple):
     kept: SpanMask
     items: Any
     total: Any
-
-
-def grammar_of(p: int, q: int, seed: int = 0, holes: float = 0.0) -> Grammar:
-    """Gaussian weights of everything, some of them 0; of every second seed none of bispans."""
-    rng = np.random.default_rng([seed, p, q])
-    shapes = (p, q), (p,), (q,), (p + 1, p + 1, q + 1, q + 1)
-    scores, source, target, bispans = (
-        np.where(rng.random(shape) < holes, -np.inf, 2 * rng.normal(size=shape)) for shape in shapes
-    )
-    return Grammar(scores, source, target, None if seed % 2 else bispans)
 
 
 def around(p: int, q: int, pins: list[Link]) -> SpanMask:
@@ -66,21 +55,9 @@ def filled(grammar: Grammar, kind: Kind) -> Filled:
 
 
 @pytest.fixture(scope="session")
-def itg() -> Any:
-    """(p, q, seed, share of zeros) -> a grammar."""
-    return grammar_of
-
-
-@pytest.fixture(scope="session")
 def itg_chart() -> Any:
     """A grammar and a kind of numbers -> its chart, filled."""
     return filled
-
-
-@pytest.fixture(scope="session")
-def itg_weights() -> Any:
-    """A grammar and what makes numbers of logarithms -> its weights."""
-    return weights_of
 
 
 @pytest.fixture(scope="session")

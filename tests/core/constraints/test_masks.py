@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
-from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.io.rules.reading import read_rules
 
@@ -52,25 +52,3 @@ def test_masks_together_forbid_what_each_forbids(rules: Ruleset) -> None:
         assert not found[:, 0].any()
         forbidden += int(found.sum())
     assert forbidden > 1000
-
-
-def crosses(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether two arcs cross: just one end of one lies between the ends of the other."""
-    (a, b), (c, d) = sorted(one), sorted(other)
-    return a < c < b < d or c < a < d < b
-
-
-def test_an_arc_that_crosses_is_found_from_inside_first() -> None:
-    rng = np.random.default_rng(2)
-    found = [0, 0, 0]
-    for _ in range(200):
-        n = int(rng.integers(1, 9))
-        heads = [int(rng.choice([each for each in range(n + 1) if each != word])) for word in range(1, n + 1)]
-        tree = LabelledTree(heads, [0] * n)
-        for one in range(1, n + 1):
-            ends = one, heads[one - 1]
-            crossing = [other for other in range(1, n + 1) if crosses(ends, (other, heads[other - 1]))]
-            inside = [other for other in crossing if min(ends) < other < max(ends)]
-            assert tree.crossing(one) == next(iter(inside or crossing), None), (heads, one)
-            found[2 if inside else bool(crossing)] += 1
-    assert min(found) > 50

@@ -19,6 +19,7 @@ from deptree_cli.core.constraints.ruleset import Ruleset
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.io.conllu.blocks import Block, read_blocks
 from deptree_cli.io.rules.reading import read_rules, words_of
+from tests.core.constraints.test_crossing import random_heads
 
 # Rules of ours, and tests of the validator, of which several are one.
 AS_ONE = {
@@ -211,7 +212,7 @@ def with_heads(block: Block, rng: np.random.Generator) -> Block:
 
 def _random(block: Block, rng: np.random.Generator, labels: list[str], changed: float, trees: bool) -> str:
     """The sentence with other labels on this share of its words."""
-    heads = _random_heads(rng, block.n) if trees else [head or 0 for head in block.heads]
+    heads = random_heads(rng, block.n) if trees else [head or 0 for head in block.heads]
     own = [
         labels[rng.integers(len(labels))] if rng.random() < (changed if head else changed / 10) else label
         for head, label in zip(heads, block.deprels, strict=True)
@@ -221,14 +222,6 @@ def _random(block: Block, rng: np.random.Generator, labels: list[str], changed: 
         heads,
         ["root" if not head and rng.random() < 0.9 else label for head, label in zip(heads, own, strict=True)],
     )
-
-
-def _random_heads(rng: np.random.Generator, n: int) -> list[int]:
-    """A tree with one root: each word below one that came before it in a random order."""
-    order, heads = (rng.permutation(n) + 1).tolist(), [0] * n
-    for place, word in enumerate(order):
-        heads[word - 1] = order[rng.integers(place)] if place else 0
-    return heads
 
 
 def with_tree(block: Block, heads: Sequence[int], labels: Sequence[str]) -> str:

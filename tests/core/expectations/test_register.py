@@ -22,13 +22,6 @@ def test_entries_are_complete(quantity: Quantity) -> None:
     assert quantity.gradient_other is None or DISTRIBUTION in [each.kind for each in quantity.inputs]
 
 
-def test_names_are_unique_and_found() -> None:
-    assert len(set(QUANTITIES.names)) == len(QUANTITIES)
-    assert QUANTITIES.get("entropy").name == "entropy"
-    with pytest.raises(DeptreeError, match=r"there is no quantity 'entropi'\. Did you mean entropy\?"):
-        QUANTITIES.get("entropi")
-
-
 def test_each_input_is_one_option_whatever_quantities_share_it() -> None:
     found = unique_inputs(QUANTITIES)
     assert len({each.name for each in found}) == len(found)

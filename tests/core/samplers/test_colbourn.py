@@ -7,16 +7,6 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import colbourn
-from deptree_cli.core.spaces import space
-
-
-@pytest.mark.parametrize("single_root", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 16, 17, 33])
-def test_every_way_to_halve_a_sentence(n: int, single_root: bool, graphs) -> None:
-    distribution = graphs.distribution(graphs.gaussian(n, 4), single_root)
-    heads = colbourn.draw(distribution, 30, np.random.default_rng(1))
-    assert heads.shape == (30, n)
-    assert space(single_root).contains(heads).all()
 
 
 @pytest.mark.parametrize("single_root", [True, False])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
 
 from deptree_cli.hpyp.kernels.generation import generate
 from tests.hpyp.kernels.toy_models import FIRST, Toy
 from tests.hpyp.model.reference_parser import SHIFT, Configuration, Tree
-from tests.pearson import chi_square
 
 LONGEST = 2
 Outcome = tuple[tuple[int, ...], tuple[int, ...], Tree]  # words, tags, heads and labels; empty: longer
@@ -57,21 +56,6 @@ def drawn(toy: Toy, longest: int, state) -> Outcome:
     n = generate(toy.model, longest, toy.words, state, words, tags, heads, deprels)
     tree = tuple((head, label + 1) for head, label in zip(heads[:n].tolist(), deprels[:n].tolist(), strict=True))
     return tuple(words[:n].tolist()), tuple(tags[:n].tolist()), tree
-
-
-def test_short_sentences_have_their_probabilities(draws, state) -> None:
-    """H0: sentences and trees are drawn by the model, given that no impossible action and no null is drawn.
-
-    20,000 sentences (600 in plain Python); chi-square over all of at most two words and the longer ones together, those
-    expected fewer than five times pooled; p < 1e-6 by chance.
-    """
-    toy = Toy(5)
-    probs = Outcomes(toy).probs
-    found = Counter(drawn(toy, LONGEST, state) for _ in range(draws))
-    assert set(found) <= set(probs)
-    assert 0.05 < probs[LONGER] < 0.95
-    observed = np.array([found[outcome] for outcome in probs])
-    assert chi_square(observed, np.array(list(probs.values())))[2] > 1e-6
 
 
 def test_long_sentences_are_trees(state) -> None:

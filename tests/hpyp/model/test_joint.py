@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.model.joint import Joint, joint
 from tests.hpyp.kernels.toy_models import Toy
 from tests.hpyp.model.reference_parser import static_oracle
@@ -21,15 +23,17 @@ def exact_bits(toy: Toy, words: list[int], tags: list[int], tree: tuple[tuple[in
 
 
 @pytest.mark.parametrize("lexicalised", [True, False])
-def test_the_bits_of_a_tree(lexicalised: bool) -> None:
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_the_bits_of_every_tree(n: int, lexicalised: bool) -> None:
     toy = Toy(9, lexicalised=lexicalised)
-    words, tags = toy.sentence(4)
-    tree = (2, 1), (0, 2), (4, 2), (2, 1)
-    found = joint(trained_of(toy), sentence_of(words, tags, tree))
-    assert isinstance(found, Joint)
-    assert found.bits == pytest.approx(exact_bits(toy, words, tags, tree))
-    assert (found.bits > 0).tolist() == [True, True, lexicalised]
-    assert not found.lifted
+    for heads in all_trees(n, PROJECTIVE).tolist():
+        words, tags = toy.sentence(n)
+        tree = tuple((head, int(toy.rng.integers(1, toy.labels + 1))) for head in heads)
+        found = joint(trained_of(toy), sentence_of(words, tags, tree))
+        assert isinstance(found, Joint)
+        assert found.bits == pytest.approx(exact_bits(toy, words, tags, tree))
+        assert (found.bits > 0).tolist() == [True, True, lexicalised]
+        assert not found.lifted
 
 
 def test_crossing_arcs_are_lifted() -> None:

@@ -1,26 +1,18 @@
-"""The choices of a given tree lead to it again, and what is beside them is what enumeration says."""
+"""The choices of a given tree lead to it again."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 
-from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
-from deptree_cli.core.swor.derivations import eisner_of
 from deptree_cli.kernels.charts.eisner import Eisner
 from deptree_cli.kernels.charts.walker import WIDTH, places, push_parts
-from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_extents, fill_path, fill_rest
+from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_extents, fill_path
 from deptree_cli.kernels.distinct.derivations import first_item
-from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
-KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
-
-Tree = tuple[int, ...]
 
 
 def grammar_of(n: int, single_root: bool) -> Eisner:
@@ -35,7 +27,7 @@ def path_of(tree: np.ndarray, single_root: bool) -> np.ndarray:
     return path[: fill_path(grammar_of(n, single_root), tree, path, todo, first, last)]
 
 
-def made_by(path: np.ndarray, n: int, single_root: bool) -> Tree:
+def made_by(path: np.ndarray, n: int, single_root: bool) -> tuple[int, ...]:
     """The tree of a path: items of one place only are split there, the others as the path says."""
     grammar, todo, heads = grammar_of(n, single_root), np.full((2 * n + 2, WIDTH), -9), np.full(n, -9)
     items, depth, splits = first_item(n, todo), 0, 0
@@ -73,33 +65,3 @@ def test_extents() -> None:
                 node = int(tree[node - 1])
                 below[node].add(word)
         assert (first.tolist(), last.tolist()) == ([min(below[w]) for w in below], [max(below[w]) for w in below])
-
-
-def grammar_in(kind: Kind, distribution: Any) -> Eisner:
-    eisner = eisner_of(distribution.factorisation)
-    assert not eisner.is_wide
-    return (eisner if kind is REAL else eisner.in_wide_numbers).grammar
-
-
-@BOTH
-@KINDS
-def test_what_is_beside_a_tree_is_the_mass_of_all_that_leave_it(kind: Kind, trees: TreeSpace, graphs) -> None:
-    """Given its first choices, to twelve digits of itself though next to nothing is beside the best tree."""
-    distribution = graphs.over(graphs.gaussian(4, 30), trees)
-    oracle, grammar = Oracle(distribution), grammar_in(kind, distribution)
-    paths = [path_of(tree, trees.single_root).tolist() for tree in oracle.trees]
-    least = 0.0
-    for path in paths:
-        rest = kind.exp(np.full(9, 7.0))
-        fill_rest(grammar, np.array(path), 1, len(path), rest)
-        found = kind.floats(rest)
-        assert found[0] == pytest.approx(np.exp(7.0))
-        for depth in range(1, len(path) + 1):
-            agree = np.array([other[:depth] == path[:depth] for other in paths])
-            others = agree & np.array([other != path for other in paths])
-            log_share = np.logaddexp.reduce(oracle.log_probs[others], initial=-np.inf) - np.logaddexp.reduce(
-                oracle.log_probs[agree]
-            )
-            assert found[depth] == pytest.approx(np.exp(log_share), rel=1e-12)
-            least = min(least, log_share) if np.isfinite(log_share) else least
-    assert least < -30

@@ -86,17 +86,6 @@ def test_against_the_laplacian(kind: Kind, single_root: bool, n: int, graphs, fa
 
 
 @BOTH
-@LENGTHS
-def test_the_kinds_agree(single_root: bool, n: int, graphs, factors) -> None:
-    """Also with the words in another order."""
-    log_scores = graphs.gaussian(n, 6, seed=n)
-    real, wide, other = (factors(log_scores, single_root, *how) for how in ((REAL,), (WIDE,), (REAL, 1 + n // 2)))
-    for f in (wide, other):
-        assert f.log_z == pytest.approx(real.log_z, rel=1e-14, abs=1e-14)
-        np.testing.assert_allclose(f.kind.floats(marginals_of(f)), marginals_of(real), rtol=1e-12, atol=1e-15)
-
-
-@BOTH
 @KINDS
 @pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize("scale", [1, 100, 400])

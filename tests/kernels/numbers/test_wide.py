@@ -49,19 +49,6 @@ def unary(x, factor):
     return ops.scale(x, factor), ops.is_positive(x), ops.is_negative(x), ops.as_float(x)
 
 
-@njit
-def through_arrays(array, i, x):
-    """What is put can be got; a row and a part are views."""
-    ops.put(ops.row(array, i), 1, x)
-    ops.put(ops.part(ops.row(array, i), 2, 4), 1, ops.one(array))
-    return ops.get(ops.row(array, i), 1), ops.get(ops.row(array, i), 3), ops.zero(array)
-
-
-@njit
-def inner(x, y):
-    return ops.inner(x, y)
-
-
 def number(log: float) -> Number:
     """exp(log) as one wide number."""
     mantissas, exponents = w.wide_exp(np.array([log]))
@@ -178,37 +165,3 @@ def test_exponents_beyond_any_score_do_not_wrap_around() -> None:
     assert is_less((0.0, w.ZERO), product)
     assert is_less(product, number(-1e16))
     assert w.wide_log((np.array([product[0]]), np.array([product[1]])))[0] == pytest.approx(-2e16, rel=1e-14)
-
-
-@pytest.mark.slow("size")
-def test_arrays() -> None:
-    array = w.wide_zeros((3, 5))
-    assert array[0].shape == array[1].shape == (3, 5)
-    x = number(-12345.0)
-    assert through_arrays(array, 2, x) == (x, (1.0, 0), (0.0, w.ZERO))
-    assert (array[0][2, 1], array[1][2, 1]) == x
-    real = np.zeros((3, 5))
-    assert through_arrays(real, 2, 0.25) == (0.25, 1.0, 0.0)
-    assert real[2, 1] == 0.25
-    assert np.count_nonzero(real) == 2
-
-
-@pytest.mark.parametrize("size", [0, 1, 7, 100])
-def test_inner_products(size: int) -> None:
-    """Of positive numbers: relative error at most size * 2^-53, in any order of summation."""
-    logs = np.random.default_rng(size).normal(size=(2, size)) * 30
-    expected = math.fsum(np.exp(logs.sum(axis=0)))
-    assert inner(*np.exp(logs)) == pytest.approx(expected, rel=1e-12)
-    far = inner(w.wide_exp(logs[0] - 1e5), w.wide_exp(logs[1] + 1e5))
-    with mp.workprec(200):
-        assert float(exact(far)) == pytest.approx(expected, rel=1e-10)
-
-
-def test_the_two_kinds_have_the_same_operations() -> None:
-    """Both bodies of each operation, on numbers that float64 holds exactly."""
-    x, y = (3.0, 0), (0.5, 0)
-    for operation in (add, subtract, multiply, divide):
-        assert operation(x, y)[0] == operation(3.0, 0.5)
-    assert unary(3.0, 0.5) == (1.5, True, False, 3.0)
-    assert unary(x, 0.5) == ((1.5, 0), True, False, 3.0)
-    assert (is_less(x, y), is_less(y, x)) == (is_less(3.0, 0.5), is_less(0.5, 3.0)) == (False, True)

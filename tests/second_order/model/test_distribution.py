@@ -75,12 +75,14 @@ def test_forbidden_parts(parts: str, single_root: bool, part_sums) -> None:
 @BOTH
 @pytest.mark.parametrize("parts", ["sibling", "both"])
 def test_draws_follow_the_distribution(single_root: bool, parts: str, part_sums) -> None:
-    """H0: 20,000 independent draws from the distribution; chi-square, p < 1e-6 by chance."""
+    """H0: 20,000 independent draws from the distribution, of either kind of numbers; chi-square, p < 1e-6 by chance."""
     scores = gaussian(5, parts, 0.7, seed=3)
-    exact, heads = part_sums(*scores, single_root), SecondOrder(*scores, single_root=single_root).sample(20_000, 7)
+    exact, chart = part_sums(*scores, single_root), SecondOrder(*scores, single_root=single_root).factorisation
     numbers = {tuple(tree): number for number, tree in enumerate(exact.trees.tolist())}
-    drawn = [numbers[tuple(tree)] for tree in heads.tolist()]
-    assert chi_square(np.bincount(drawn, minlength=len(exact.trees)), np.exp(exact.log_probs))[2] > 1e-6
+    for each in (chart, chart.in_wide_numbers):
+        heads = each.sample(20_000, np.random.default_rng(7))
+        drawn = [numbers[tuple(tree)] for tree in heads.tolist()]
+        assert chi_square(np.bincount(drawn, minlength=len(exact.trees)), np.exp(exact.log_probs))[2] > 1e-6
 
 
 @BOTH
