@@ -16,6 +16,7 @@ import numpy as np
 
 from deptree_cli.core.batches.blocks import (
     LogPartitions,
+    Rows,
     chosen,
     laid_out,
     of_sentence,
@@ -39,7 +40,7 @@ KERNELS: dict[type[TreeSpace], Any] = {NonProjective: elimination, Projective: e
 
 # What the kernels of a space are asked about some sentences, which are given by weights and numbers: they fill log Z of
 # these, and rows of results.
-Question = Callable[[Any, Packed, Float, Int], None]
+Question = Callable[[Any, Packed, Float, Rows], None]
 # What a sentence's own distribution is asked instead: it fills one row of results.
 Alone = Callable[[int, TreeDistribution], None]
 
@@ -100,7 +101,9 @@ class Sentences:
             raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if
                 its scores are none; and its matrix of `out` is 0 or NaN.
         """
-        found = self._by_kernels(question, precision, np.arange(len(self.lengths)) if rows is None else rows)
+        found = self._by_kernels(question, precision, rows)
+        if found.in_range.all():
+            return found
         for b in np.flatnonzero(~found.in_range).tolist():
             try:
                 distribution = self.alone(b)
@@ -114,29 +117,30 @@ class Sentences:
                 alone(b, distribution)
         return found
 
-    def _by_kernels(self, question: Question, precision: str, rows: Int) -> LogPartitions:
+    def _by_kernels(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
         """What kernels find of log Z, in float64 where float32 did not suffice."""
         kernels, size = kernels_for(self.space), len(self.lengths)
         found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
-        is_narrow = precision == "float32" and kernels is elimination
-        for dtype in (np.float32, np.float64) if is_narrow else (np.float64,):
-            if kernels is not None and len(rows) > 0:
-                self._in_blocks(question, kernels, dtype, rows, found)
-                rows = rows[~found.in_range[rows]]
+        if kernels is None:
+            return found
+        if precision == "float32" and kernels is elimination:
+            self._in_blocks(question, kernels, np.float32, rows, found)
+            rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
+        self._in_blocks(question, kernels, np.float64, rows, found)
         return found
 
     def _in_blocks(
-        self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int, found: LogPartitions
+        self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int | None, found: LogPartitions
     ) -> None:
         """Fill in what kernels find in numbers of one type."""
-        lengths, short = self.lengths[rows], SHORT if self.side_by_side else 0
+        lengths, short = self.lengths if rows is None else self.lengths[rows], SHORT if self.side_by_side else 0
 
         def answer(first: int, stop: int) -> None:
-            which = rows[first:stop]
+            which = slice(first, stop) if rows is None else rows[first:stop]
             given = chosen(self.scores, which), lengths[first:stop], self.space.single_root
             packed, constants = shifted(*given, dtype, short)
             np.exp(packed.weights, out=packed.weights)
-            log_z = np.empty(len(which))
+            log_z = np.empty(len(constants))
             question(kernels, packed, log_z, which)
             found.shifted[which], found.constants[which], found.in_range[which] = log_z, constants, packed.in_range
 

@@ -16,6 +16,9 @@ from deptree_cli.kernels.batches.packed import Matrices, Packed, shift_sentences
 # What sums are computed in. Elimination never subtracts, so that float32 keeps marginals to about 1e-6.
 PRECISIONS = ("float64", "float32")
 
+# Which sentences of a batch: a stretch, or their numbers.
+Rows = slice | Int
+
 # Scores between this and its negative are plain: parsers write larger ones as masks only.
 PLAIN = 2500.0
 
@@ -44,11 +47,18 @@ def only_plain(log_scores: Float, lengths: Int) -> tuple[Bool, Float]:
 
 def laid_out(values: Array, lengths: Int) -> Matrices:
     """The matrices of sentences in an array: padded, (B, N, N), or one after another, (n+1, n+1) each."""
-    sizes = lengths + 1 if values.ndim == 1 else np.full(len(lengths), values.shape[-1])
-    return Matrices(values.reshape(-1), starts_of(sizes**2), sizes)
+    if values.ndim == 1:
+        return Matrices(values, starts_of((lengths + 1) ** 2), lengths + 1)
+    size = values.shape[-1]
+    return Matrices(values.reshape(-1), np.arange(len(lengths)) * size**2, np.full(len(lengths), size))
 
 
-def chosen(matrices: Matrices, rows: Int) -> Matrices:
+def like(matrices: Matrices, values: Array) -> Matrices:
+    """Other matrices that are laid out alike."""
+    return Matrices(values.reshape(-1), matrices.starts, matrices.sizes)
+
+
+def chosen(matrices: Matrices, rows: Rows) -> Matrices:
     """The matrices of some of the sentences."""
     return Matrices(matrices.values, matrices.starts[rows], matrices.sizes[rows])
 
@@ -68,9 +78,10 @@ def shifted(
     Those whose rows have at most `short` bytes go side by side.
     """
     sizes, constants = (lengths + 1) ** 2, np.empty(len(lengths))
-    weights, last = np.empty(int(sizes.sum()), dtype), np.empty(len(lengths), np.int64)
+    ends = sizes.cumsum()
+    weights, last = np.empty(ends[-1], dtype), np.empty(len(lengths), np.int64)
     in_range = np.empty(len(lengths), np.bool_)
-    packed = Packed(weights, starts_of(sizes), lengths, last, single_root, short // weights.itemsize, in_range)
+    packed = Packed(weights, ends - sizes, lengths, last, single_root, short // weights.itemsize, in_range)
     shift_sentences(scores, MASK, packed, constants)
     return packed, constants
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.batches.asking import Sentences, kernels_for
-from deptree_cli.core.batches.blocks import LogPartitions, chosen, laid_out, of_sentence, shifted, starts_of
+from deptree_cli.core.batches.blocks import LogPartitions, Rows, chosen, laid_out, like, of_sentence, shifted, starts_of
 from deptree_cli.core.batches.ragged_trees import RaggedTrees
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, Int, read_only
+from deptree_cli.core.dtypes import Array, Float, Heads, read_only
 from deptree_cli.core.samplers import is_few
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace
@@ -68,7 +68,7 @@ class TreeBatch(Sentences):
             raises: as for `log_partitions`; the marginals are then 0 or NaN.
         """
         marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        return self._sum_up(laid_out(marginals, self.lengths), raises).total, marginals
+        return self._sum_up(like(self.scores, marginals), raises).total, marginals
 
     def covariances(self, values: Array, *, raises: bool = True) -> Array:
         """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
@@ -80,9 +80,9 @@ class TreeBatch(Sentences):
             raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        given, out = laid_out(values, self.lengths), laid_out(found, self.lengths)
+        given, out = like(self.scores, values), like(self.scores, found)
 
-        def question(kernels: Any, packed: Packed, log_z: Float, rows: Int) -> None:
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
             kernels.covariances(packed, log_z, chosen(given, rows), chosen(out, rows))
 
         def alone(b: int, distribution: TreeDistribution) -> None:
@@ -97,13 +97,13 @@ class TreeBatch(Sentences):
         trees = RaggedTrees.empty(self.lengths, size)
         few = np.array([is_few(n, size) for n in self.lengths.tolist()], dtype=np.bool_)
 
-        def question(kernels: Any, packed: Packed, log_z: Float, rows: Int) -> None:
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
             kernels.sample(packed, log_z, streams.states[rows], size, trees.heads, trees.starts[rows])
 
         def alone(b: int, distribution: TreeDistribution) -> None:
             trees.of(b)[:] = distribution.sample(size, streams.of(b))
 
-        return trees, self.ask(question, alone, rows=np.flatnonzero(few))
+        return trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few))
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""
@@ -179,7 +179,7 @@ class TreeBatch(Sentences):
     def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""
 
-        def question(kernels: Any, packed: Packed, log_z: Float, rows: Int) -> None:
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
             kernels.sums(packed, log_z, None if out is None else chosen(out, rows))
 
         def alone(b: int, distribution: TreeDistribution) -> None:
