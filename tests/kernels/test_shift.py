@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.spaces import space
 from deptree_cli.core.spaces.shifted import shift
-from deptree_cli.kernels.batches.packed import Packed, Padded, shift_sentences
+from deptree_cli.kernels.batches.packed import Matrices, Packed, shift_sentences
 
 Float = NDArray[np.float64]
 
@@ -53,7 +53,8 @@ def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Shifted:
         np.zeros(len(lengths), dtype=np.bool_),
     )
     into = Packed(packed, offsets, np.array(lengths), final_words, single_root, 0, in_range)
-    shift_sentences(Padded(batch, np.arange(len(lengths))), MASK, into, constants)
+    rows = np.full(len(lengths), batch.shape[-1])
+    shift_sentences(Matrices(batch.ravel(), np.arange(len(lengths)) * rows**2, rows), MASK, into, constants)
     found = [packed[at : at + size].reshape(shape) for at, size, shape in zip(offsets, sizes, shapes, strict=True)]
     assert (packed == UNTOUCHED).sum() == 2 * len(lengths) + 2
     return Shifted(found, into.final_words.tolist(), constants.tolist(), into.in_range.tolist())

@@ -21,31 +21,22 @@ def new_chart(n):
 
 
 @kernel(allocates=True)
-def log_partitions(packed, log_z):
-    """Fill log_z (B,) from packed weights."""
-    weights, starts, lengths, _, single_root, _, in_range = packed
-    for b in range(lengths.shape[0]):
-        n = lengths[b]
-        total = inside(sentence(weights, starts[b], n), single_root, new_chart(n))
-        log_z[b], is_in_range = log_partition(total, n)
-        in_range[b] = in_range[b] and is_in_range
-
-
-@kernel(allocates=True)
 def sums(packed, log_z, marginals):
-    """Fill log_z (B,) and the matrices of marginals, zeros at first, from packed weights."""
+    """Fill log_z (B,) and, unless None, the matrices of marginals, zeros at first, from packed weights."""
     weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W, out = sentence(weights, starts[b], n), matrix(marginals, b, n)
-        chart, found = new_chart(n), np.zeros((n + 1, n + 1))  # float64, marginals may be float32
+        W, chart = sentence(weights, starts[b], n), new_chart(n)
         log_z[b], is_in_range = log_partition(inside(W, single_root, chart), n)
-        in_range[b] = in_range[b] and is_in_range and outside(W, single_root, chart, new_chart(n), found)
-        out[: n + 1, 1 : n + 1] = found[:, 1:]
+        in_range[b] = in_range[b] and is_in_range
+        if marginals is not None:
+            found, out = np.zeros((n + 1, n + 1)), matrix(marginals, b)  # float64, the marginals may be float32
+            in_range[b] = outside(W, single_root, chart, new_chart(n), found) and in_range[b]
+            out[: n + 1, 1 : n + 1] = found[:, 1:]
 
 
 @kernel(allocates=True)
-def covariances(packed, values, log_z, out):
+def covariances(packed, log_z, values, out):
     """Fill out, zeros at first, with Cov(1[arc in tree], sum of the tree's values) for every arc.
 
     Both sweeps on dual numbers. values, out: matrices of each sentence; log_z (B,).
@@ -54,8 +45,8 @@ def covariances(packed, values, log_z, out):
     for b in range(lengths.shape[0]):
         n = lengths[b]
         W = sentence(weights, starts[b], n)
-        D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), matrix(out, b, n))
-        fill_tangents(D, matrix(values, b, n))
+        D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), matrix(out, b))
+        fill_tangents(D, matrix(values, b))
         chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
         log_z[b], is_in_range = log_partition(inside(D, single_root, chart), n)
         in_range[b] = (
@@ -67,7 +58,7 @@ def covariances(packed, values, log_z, out):
 
 
 @kernel(allocates=True)
-def sample(packed, states, size, heads, places, log_z):
+def sample(packed, log_z, states, size, heads, places):
     """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its place (B,) on.
 
     states: (B, 4) of `xoshiro.py`.
@@ -86,8 +77,8 @@ def sample(packed, states, size, heads, places, log_z):
 def best_trees(scores, lengths, least, single_root, heads, places, in_range):
     """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
 
-    scores: of `Ragged`. in_range (B,): set to whether that sum is above `least`.
+    scores: matrices without padding. in_range (B,): set to whether that sum is above `least`.
     """
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        in_range[b] = best_tree(matrix(scores, b, n), single_root, heads[places[b] : places[b] + n]) > least
+        in_range[b] = best_tree(matrix(scores, b), single_root, heads[places[b] : places[b] + n]) > least

@@ -47,7 +47,7 @@ def sums_side_by_side(packed, log_z, marginals):
         if marginals is not None:
             eliminate_backward(Lanes(A), Lanes(S), Lanes(J), Lanes(workspace), single_root)
             for lane, b in enumerate(group):
-                W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b, lengths[b])
+                W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b)
                 in_range[b] = in_range[b] and put_lane(W, J, lane, max(1, final_words[b]), totals, out)
 
 
