@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 
@@ -24,3 +26,14 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
         return sorted(homes)
 
     return import_name, names
+
+
+def lazy_modules(package: str) -> Callable[[str], ModuleType]:
+    """Return the `__getattr__` of a package whose modules are imported when they are first used."""
+
+    def import_one(name: str) -> ModuleType:
+        if find_spec(f"{package}.{name}") is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return import_module(f"{package}.{name}")
+
+    return import_one

@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.sums import matrix_tree
 from deptree_cli.core.spaces import SINGLE_ROOT, space
-from deptree_cli.core.spaces.elimination import factorise
 from tests.oracle import Oracle
 
 
@@ -15,7 +14,7 @@ from tests.oracle import Oracle
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 12, 40])
 def test_agrees_with_elimination_on_flat_scores(n: int, single_root: bool, graphs) -> None:
     log_scores = graphs.gaussian(n, seed=n)
-    factors = factorise(log_scores, space(single_root))
+    factors = space(single_root).factorise(log_scores)
     assert matrix_tree.log_partition(log_scores, single_root) == pytest.approx(factors.log_z, rel=1e-12)
     assert matrix_tree.marginals(log_scores, single_root) == pytest.approx(factors.marginals(), abs=1e-11)
 
@@ -59,14 +58,14 @@ def test_the_inverse_cancels_on_saturated_words(left: float, at_least: float, gr
     log_scores = graphs.saturated(4, left)
     exact = Oracle(graphs.distribution(log_scores))
     assert error_of_the_inverse(log_scores, exact.marginals()) >= at_least
-    assert largest_error(factorise(log_scores, SINGLE_ROOT).marginals(), exact.marginals()) < 1e-13
-    assert factorise(log_scores, SINGLE_ROOT).log_z == pytest.approx(exact.log_z, rel=1e-14)
+    assert largest_error(SINGLE_ROOT.factorise(log_scores).marginals(), exact.marginals()) < 1e-13
+    assert SINGLE_ROOT.factorise(log_scores).log_z == pytest.approx(exact.log_z, rel=1e-14)
 
 
 def test_the_inverse_cancels_on_peaked_logits(graphs) -> None:
     """README, "Why not the Laplacian inverse": at scale 40 some graphs of 15 words have errors of tenths."""
     log_scores = graphs.gaussian(15, scale=40, seed=1)
-    assert error_of_the_inverse(log_scores, factorise(log_scores, SINGLE_ROOT).marginals()) > 1e-3
+    assert error_of_the_inverse(log_scores, SINGLE_ROOT.factorise(log_scores).marginals()) > 1e-3
 
 
 def test_log_z_is_nan_where_rounding_made_the_determinant_negative(graphs) -> None:

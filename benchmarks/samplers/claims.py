@@ -13,7 +13,6 @@ from benchmarks.timing import points, times
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
-from deptree_cli.core.spaces.elimination import factorise
 
 LENGTHS = points(5, 20, 100)
 GRAPHS = times(200)
@@ -44,7 +43,7 @@ def _trials() -> Iterator[list[Cell]]:
 def _ratio(log_scores: np.ndarray) -> float:
     """Z_T / Z_D."""
     scores = TreeDistribution(log_scores).log_scores
-    return float(np.exp(factorise(scores, MULTI_ROOT).log_z - factorise(scores, SINGLE_ROOT).log_z))
+    return float(np.exp(MULTI_ROOT.factorise(scores).log_z - SINGLE_ROOT.factorise(scores).log_z))
 
 
 def _slopes() -> Iterator[list[Cell]]:

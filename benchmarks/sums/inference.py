@@ -20,7 +20,6 @@ from benchmarks.timing import points, seconds, times
 from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.core.spaces.elimination import factorise
 
 Float = NDArray[np.float64]
 
@@ -47,7 +46,7 @@ def run() -> Iterator[Table]:
 
 
 def _elimination(distribution: TreeDistribution) -> Float:
-    return factorise(distribution.log_scores, SINGLE_ROOT).marginals()
+    return SINGLE_ROOT.factorise(distribution.log_scores).marginals()
 
 
 def _inverse(distribution: TreeDistribution) -> Float:

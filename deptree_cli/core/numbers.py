@@ -9,12 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.kernels.numbers.wide import SAFE_LOG, wide_exp, wide_floats, wide_scaled, wide_zeros
 
 Shape = int | tuple[int, ...]
 Found = TypeVar("Found")
-
-__all__ = ["REAL", "SAFE_LOG", "WIDE", "Kind", "in_range"]
 
 
 @dataclass(frozen=True)
@@ -22,9 +19,11 @@ class Kind:
     """How to make arrays of one kind of numbers.
 
     Attributes:
+        name: of its constant in this file, by which it is pickled: there is one of each kind.
         exp: log-values -> numbers.
         zeros: a shape -> an array of zeros.
         scaled: array, float64 array -> their product.
+        log: array -> its natural logarithms, float64.
         floats: array -> the nearest float64, 0 or inf beyond their range.
     """
 
@@ -32,7 +31,11 @@ class Kind:
     exp: Callable[[Float], Any]
     zeros: Callable[[Shape], Any]
     scaled: Callable[[Any, Float], Any]
+    log: Callable[[Any], Float]
     floats: Callable[[Any], Float]
+
+    def __reduce__(self) -> str:
+        return self.name
 
     def each(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return an array of numbers with the function applied to each of the arrays that it consists of."""
@@ -43,8 +46,19 @@ def _as_it_is(array: Float) -> Float:
     return array
 
 
-REAL = Kind("float64", np.exp, np.zeros, np.multiply, _as_it_is)
-WIDE = Kind("wide", wide_exp, wide_zeros, wide_scaled, wide_floats)
+def _wide(name: str) -> Callable[..., Any]:
+    """A function of `kernels/numbers/wide.py`, which loads kernels: when there is work."""
+
+    def function(*arguments: Any) -> Any:
+        from deptree_cli.kernels.numbers import wide
+
+        return getattr(wide, name)(*arguments)
+
+    return function
+
+
+REAL = Kind("REAL", np.exp, np.zeros, np.multiply, np.log, _as_it_is)
+WIDE = Kind("WIDE", *map(_wide, ("wide_exp", "wide_zeros", "wide_scaled", "wide_log", "wide_floats")))
 
 
 def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Bool, Float
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import one_of
 
@@ -46,10 +48,21 @@ def checked_log_scores(
     array[ignored] = 0.0
     if nan_forbids:
         array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
-    _check_numbers(array, scale)
+    check_numbers(array, scale, partial(_arc, array), "arcs")
+    if scale == "weight" and not array.any():
+        problem = "all weights are 0, and an arc of weight 0 is forbidden"
+        raise DeptreeError(problem, 'If these are log-scores (logits), all alike, pass `scale="log"`')
     log_scores = checked_temperature(to_log(array, scale), temperature)
     log_scores[ignored] = -np.inf
     return log_scores
+
+
+def _arc(scores: Float, at: tuple[int, ...], what: str) -> str:
+    """An arc (and label), for a message: ``score of 3 -> 5 (-0.25)``, ROOT by name; of weights their sign and size."""
+    head, dependent, *label = at
+    of_label = f", label {label[0]}" if label else ""
+    noun = "weight" if what in ("is infinite", "is negative") else "score"
+    return f"{noun} of {head or 'ROOT'} -> {dependent}{of_label} ({scores[at]:g})"
 
 
 def real_numbers(values: ArrayLike, what: str) -> Float:
@@ -116,34 +129,25 @@ def checked_power(log_weights: Float, exponent: float) -> Float:
     return log_weights * exponent
 
 
-def _check_numbers(matrix: Float, scale: str) -> None:
+def check_numbers(scores: Float, scale: str, name: Callable[[tuple[int, ...], str], str], kind: str = "") -> None:
+    """Raise a DeptreeError unless these are log-scores or weights.
+
+    Args:
+        name: an index, and what is wrong there -> what stands there, as in ``the score of 3 -> 5``.
+        kind: what NaN may be said to forbid, as in ``arcs``; empty where it may not.
+    """
     if scale not in SCALES:
         raise DeptreeError(f"unknown scale {scale!r}", one_of(SCALES))
-    if np.isnan(matrix).any():
-        raise DeptreeError(
-            f"the score of {arc(matrix, np.isnan(matrix))} is NaN",
-            f"Repair the scores, or forbid such arcs with {'0' if scale == 'weight' else '-inf'} or `nan_forbids=True`",
-        )
-    if scale == "log" and (matrix > MASK).any():
-        problem = f"the score of {arc(matrix, matrix > MASK)} is too large for a score (beyond {MASK:.0e})"
-        raise DeptreeError(problem, "Repair the scores")
-    if scale == "weight" and np.isposinf(matrix).any():
-        raise DeptreeError(f"the weight of {arc(matrix, np.isposinf(matrix))} is infinite", "Repair the scores")
-    if scale == "weight" and not matrix.any():
-        problem = "all weights are 0, and an arc of weight 0 is forbidden"
-        raise DeptreeError(problem, 'If these are log-scores (logits), all alike, pass `scale="log"`')
-    if scale == "weight" and (matrix < 0).any():
-        raise DeptreeError(
-            f"the weight of {arc(matrix, matrix < 0)} is negative",
-            'If these are log-scores (logits), pass `scale="log"`',
-        )
-
-
-def arc(matrix: Float, where: Bool) -> str:
-    """The first arc (and label) for which `where` holds, for a message: ``3 -> 5 (-0.25)``, ROOT by name."""
-    head, dependent, *label = np.argwhere(where)[0].tolist()
-    of_label = f", label {label[0]}" if label else ""
-    return f"{head or 'ROOT'} -> {dependent}{of_label} ({matrix[head, dependent, *label]:g})"
+    are_weights, repair = scale == "weight", "Repair the scores"
+    forbid = f", or forbid such {kind} with {'0' if are_weights else '-inf'} or `nan_forbids=True`" if kind else ""
+    too_large = "is infinite" if are_weights else f"is too large for a score (beyond {MASK:.0e})"
+    for wrong, what, remedy in (
+        (np.isnan(scores), "is NaN", repair + forbid),
+        (np.isposinf(scores) if are_weights else scores > MASK, too_large, repair),
+        ((scores < 0) & are_weights, "is negative", 'If these are log-scores (logits), pass `scale="log"`'),
+    ):
+        if wrong.any():
+            raise DeptreeError(f"the {name(tuple(np.argwhere(wrong)[0].tolist()), what)} {what}", remedy)
 
 
 def to_log(matrix: Float, scale: str) -> Float:

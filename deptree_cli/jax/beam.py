@@ -20,7 +20,6 @@ from jax.typing import ArrayLike
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax import elimination
-from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import Sentences, require_trees, sentences_of, shifted
 from deptree_cli.jax.conditionals import (
     INSIDE,
@@ -32,6 +31,8 @@ from deptree_cli.jax.conditionals import (
     to_blocks,
     whole,
 )
+from deptree_cli.jax.decoding import count_of, rows_for
+from deptree_cli.jax.sampling import one_key
 
 # Below this logarithm x / (1 - exp(-x)) is 1 + x / 2.
 RARE = -10.0

@@ -14,10 +14,11 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike
 
-from deptree_cli.core.counts import room_for_trees
+from deptree_cli.core.arc_factored import FEW
+from deptree_cli.core.counts import MOST, how_many, room_for_trees
 from deptree_cli.core.dtypes import Array as Numbers
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short, SpaceLike
-from deptree_cli.jax.arguments import count_of, rows_for
 from deptree_cli.jax.batches import Sentences, distribution_of, sentences_of
 from deptree_cli.jax.host import call
 
@@ -94,3 +95,22 @@ def ask(answer: Answer, size: int, sentences: Sentences, *others: Any, also: Seq
     with room_for_trees(size):
         heads, *rest = call(of_all, [((*batch, *shape), dtype) for shape, dtype, _ in results], *given)
     return [jnp.moveaxis(heads, -2, 0), *rest]
+
+
+def count_of(k: Any) -> int:
+    """Return how many trees are asked for, or a number that is too large too.
+
+    Raises:
+        DeptreeError: k is no integer of 1 or more that is known when code is compiled.
+    """
+    try:
+        return min(how_many(k, least=1), MOST)
+    except DeptreeError as error:
+        error.remedy = error.remedy if isinstance(k, int) else "Ask for an integer of 1 or more, static under jit"
+        raise
+
+
+def rows_for(k: int, sentences: Sentences) -> int:
+    """Return for how many distinct trees to have memory: k, but of many no more than so many words can have."""
+    n = sentences.log_scores.shape[-1] - 1
+    return k if k <= FEW else min(k, (n + 1) ** max(n - 1, 0))

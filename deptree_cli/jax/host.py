@@ -47,41 +47,25 @@ def _with_types(function: Callable[..., Any], types: tuple[np.dtype[Any], ...], 
     return function(*numbers)
 
 
-def log_partitions(space: TreeSpace, precision: str, log_scores: Numbers, lengths: Int) -> list[Numbers]:
-    """Return log Z, (...,), of log-scores (..., N, N) and lengths (...,), in the scores' type."""
-    return _sums(space, precision, log_scores, lengths, with_marginals=False)
-
-
-def log_partitions_and_marginals(space: TreeSpace, precision: str, log_scores: Numbers, lengths: Int) -> list[Numbers]:
-    """Return log Z, (...,), and the marginals of arcs, (..., N, N), 0 where there is no tree."""
-    return _sums(space, precision, log_scores, lengths, with_marginals=True)
-
-
-def _sums(
-    space: TreeSpace, precision: str, log_scores: Numbers, lengths: Int, *, with_marginals: bool
+def ask(
+    question: Callable[..., tuple[Numbers, ...]],
+    space: TreeSpace,
+    precision: str,
+    log_scores: Numbers,
+    lengths: Int,
+    *values: Numbers,
 ) -> list[Numbers]:
-    scores, words, known = _in_a_row(log_scores, lengths)
-    batch = TreeBatch(scores[known], words[known], space, precision, cores())
-    answers: tuple[Numbers, ...] = (
-        batch.log_partitions_and_marginals(raises=False) if with_marginals else (batch.log_partitions(raises=False),)
-    )
-    found = [np.full(each, np.nan, scores.dtype) for each in (words.shape, scores.shape)[: 1 + with_marginals]]
-    for out, answer in zip(found, answers, strict=True):
+    """Return what a `TreeBatch` answers about log-scores (..., N, N), lengths and values, in the scores' type.
+
+    Where a length is none the answer is NaN.
+    """
+    words, square = lengths.reshape(-1), (-1, *log_scores.shape[-2:])
+    is_length = (words > 0) & (words < log_scores.shape[-1])
+    known = slice(None) if is_length.all() else is_length
+    scores, *others = (part.reshape(square)[known] for part in (log_scores, *values))
+    found = []
+    for answer in question(TreeBatch(scores, words[known], space, precision, cores()), *others):
+        out = np.full((len(words), *answer.shape[1:]), np.nan, scores.dtype)
         out[known] = answer
-    return [out.reshape((*lengths.shape, *out.shape[1:])) for out in found]
-
-
-def covariances(space: TreeSpace, log_scores: Numbers, lengths: Int, direction: Numbers) -> list[Numbers]:
-    """Return the derivative of the marginals in a direction (..., N, N): 0 where there is no tree."""
-    scores, words, known = _in_a_row(log_scores, lengths)
-    values, found = direction.reshape(scores.shape), np.full(scores.shape, np.nan, scores.dtype)
-    batch = TreeBatch(scores[known], words[known], space, threads=cores())
-    found[known] = batch.covariances(values[known], raises=False)
-    return [found.reshape(log_scores.shape)]
-
-
-def _in_a_row(log_scores: Numbers, lengths: Int) -> tuple[Numbers, Int, Any]:
-    """Scores (B, N, N) and lengths (B,) of all sentences, and an index of those whose lengths are such."""
-    words = lengths.reshape(-1)
-    known = (words > 0) & (words < log_scores.shape[-1])
-    return log_scores.reshape(-1, *log_scores.shape[-2:]), words, slice(None) if known.all() else known
+        found.append(out.reshape((*lengths.shape, *answer.shape[1:])))
+    return found

@@ -12,11 +12,11 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.spaces import Short, SpaceLike
-from deptree_cli.jax.arguments import count_of, one_key, rows_for
 from deptree_cli.jax.batches import Sentences, sentences_of
-from deptree_cli.jax.decoding import Result, ask
+from deptree_cli.jax.decoding import Result, ask, count_of, rows_for
 
 
 class DistinctTrees(NamedTuple):
@@ -99,3 +99,22 @@ def _seeds(key: Array, sentences: Sentences) -> Array:
 def _stream(seed: Numbers) -> np.random.Generator:
     """The stream of core's samplers that a sentence's random numbers begin."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed.tolist())))
+
+
+def one_key(key: Any) -> Array:
+    """Return a key of `jax.random`, typed or of raw numbers, as a typed one, ().
+
+    Raises:
+        DeptreeError: it is none, or there are several.
+    """
+    dtype: Any = getattr(key, "dtype", None)
+    is_typed = jnp.issubdtype(dtype, jax.dtypes.prng_key)
+    try:
+        typed: Array = key if is_typed else jax.random.wrap_key_data(key)
+    except TypeError:
+        problem = f"the key, of type {type(key).__name__}, is none of jax.random"
+        raise DeptreeError(problem, "Give a key of jax.random") from None
+    if typed.shape:
+        remedy = "Give a key of jax.random, one for all sentences: it is split for them"
+        raise DeptreeError(f"keys of shape {typed.shape} are given", remedy)
+    return typed

@@ -32,8 +32,7 @@ def log_partition(sentences: Sentences, how: str) -> Array:
     """
     if how == DEVICE:
         return elimination.sums(sentences)[0]
-    given = sentences.log_scores, sentences.lengths
-    return host.call(partial(host.log_partitions, sentences.space, how), [(given[1].shape, given[0].dtype)], *given)[0]
+    return _by_kernels(lambda batch: (batch.log_partitions(raises=False),), sentences, how, sentences.lengths)[0]
 
 
 @log_partition.defjvp
@@ -47,10 +46,16 @@ def log_partition_and_marginals(sentences: Sentences, how: str) -> tuple[Array, 
     """Return log Z, (...,), and the probabilities of arcs, (..., N, N), 0 where there is no tree."""
     if how == DEVICE:
         return elimination.sums(sentences)
+    shapes = sentences.lengths, sentences.log_scores
+    log_z, found = _by_kernels(lambda batch: batch.log_partitions_and_marginals(raises=False), sentences, how, *shapes)
+    return log_z, found
+
+
+def _by_kernels(question: Any, sentences: Sentences, how: str, *shapes: Array) -> list[Array]:
+    """Return what a `TreeBatch` answers, arrays of these shapes."""
     given = sentences.log_scores, sentences.lengths
-    results = [(each.shape, given[0].dtype) for each in reversed(given)]
-    log_z, marginals = host.call(partial(host.log_partitions_and_marginals, sentences.space, how), results, *given)
-    return log_z, marginals
+    results = [(each.shape, given[0].dtype) for each in shapes]
+    return host.call(partial(host.ask, question, sentences.space, how), results, *given)
 
 
 @log_partition_and_marginals.defjvp
@@ -72,9 +77,9 @@ def covariance(log_scores: Array, lengths: Array, direction: Array, *, space: Tr
     return found
 
 
-def _by_kernels(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
-    result = log_scores.shape, log_scores.dtype
-    return host.call(partial(host.covariances, space), [result], log_scores, lengths, direction)[0]
+def _covariance(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
+    asked = partial(host.ask, lambda batch, values: (batch.covariances(values, raises=False),), space, "float64")
+    return host.call(asked, [(log_scores.shape, log_scores.dtype)], log_scores, lengths, direction)[0]
 
 
 def _jvp(primals: Any, tangents: Any, *, space: TreeSpace) -> tuple[Array, Any]:
@@ -100,9 +105,9 @@ def _batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
     return covariance(log_scores, lengths, direction, space=space), 0
 
 
-COVARIANCE.def_impl(_by_kernels)  # type: ignore[no-untyped-call]
+COVARIANCE.def_impl(_covariance)  # type: ignore[no-untyped-call]
 COVARIANCE.def_abstract_eval(lambda log_scores, *_, space: log_scores)  # type: ignore[no-untyped-call]
-mlir.register_lowering(COVARIANCE, mlir.lower_fun(_by_kernels, multiple_results=False))
+mlir.register_lowering(COVARIANCE, mlir.lower_fun(_covariance, multiple_results=False))
 ad.primitive_jvps[COVARIANCE] = _jvp
 ad.primitive_transposes[COVARIANCE] = _transposed
 batching.primitive_batchers[COVARIANCE] = _batched

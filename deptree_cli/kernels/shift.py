@@ -38,13 +38,13 @@ def shift_sentence(scores, mask, single_root, peaks, shifted):
     there are neither NaN nor scores too large, and some arc from ROOT.
     """
     n = shifted.shape[0] - 1
-    usable, only_root = find_peaks(scores, n, mask, single_root, peaks)
+    in_range, only_root = find_peaks(scores, n, mask, single_root, peaks)
     best, highest = best_root(scores, n, mask, single_root, peaks)
     for i in range(n + 1):
         fill_row(scores[i], i, n, mask, peaks, shifted[i])
     if single_root:
         shift_root(scores[0], n, mask, peaks, highest, shifted[0])
-    return sum_of_shifts(peaks, n, highest), only_root if only_root > 0 else best, usable and best > 0
+    return sum_of_shifts(peaks, n, highest), only_root if only_root > 0 else best, in_range and best > 0
 
 
 @kernel
@@ -56,28 +56,28 @@ def find_peaks(scores, n, mask, single_root, peaks):
     only_root = 0
     for j in range(1, n + 1):
         peaks[j] = -math.inf
-    unusable = 0
+    out_of_range = 0
     for i in range(1 if single_root else 0, n + 1):
-        unusable += raise_peaks(scores[i], 1, i, mask, peaks) + raise_peaks(scores[i], i + 1, n + 1, mask, peaks)
+        out_of_range += raise_peaks(scores[i], 1, i, mask, peaks) + raise_peaks(scores[i], i + 1, n + 1, mask, peaks)
     for j in range(1, n + 1):
-        unusable += 0 if scores[0, j] <= mask else 1
+        out_of_range += 0 if scores[0, j] <= mask else 1
         if peaks[j] <= -mask:
             peaks[j] = 0.0
             if scores[0, j] > -mask:
                 peaks[j] = np.float64(scores[0, j])
                 only_root = j
-    return unusable == 0, only_root
+    return out_of_range == 0, only_root
 
 
 @kernel(forceinline=True)
 def raise_peaks(scores, first, stop, mask, peaks):
     """Raise the peaks first..stop-1 to a row's scores; return how many of these are above the mask, or NaN."""
-    unusable = 0
+    out_of_range = 0
     for j in range(Index(first), Index(stop)):
         score = np.float64(scores[j])
         peaks[j] = score if score > peaks[j] else peaks[j]
-        unusable += 0 if score <= mask else 1
-    return unusable
+        out_of_range += 0 if score <= mask else 1
+    return out_of_range
 
 
 @kernel

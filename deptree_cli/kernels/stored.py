@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import sys
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.compiler import CompileResult
 from numba.core.event import Listener, register
 from numba.core.serialize import dumps
 
@@ -36,46 +37,65 @@ NO_FOLDER = "no folder for it can be written, or is safe from others"
 
 def keep(function: Any) -> None:
     """Have the machine code of a compiled function kept in our folder, if there is one."""
-    try:
-        function._cache = KernelCache(function.py_func)
-    except Exception as error:  # of any kind: no cache is needed, and this is numba's inner life
-        function._cache = NoCache(_reason(error))
+    function._cache = KernelCache(function.py_func.__code__)
 
 
-class OurFolder(UserWideCacheLocator):
-    """Tells numba where to keep machine code: a folder for each file of kernels and each version of all."""
+class KernelCache:
+    """A function's machine code, for numba: what the package brings along, then what is in our folder.
 
-    def __init__(self, py_func: Any, py_file: str) -> None:
-        super().__init__(py_func, py_file)
-        if FOLDER is None:
-            raise OSError(NO_FOLDER)
-        source = Path(py_file)
-        self._module = ".".join(source.with_suffix("").relative_to(PACKAGE).parts)
-        self._folder = FOLDER / f"{self._module}-{digest()}-{VERSION}"
-        self._cache_path = str(self._folder)
+    What cannot be read is compiled again, what cannot be written is not kept. There is a folder for each file of
+    kernels and each version of all; nothing tells when and where these are, so that copies of a package share it.
+    """
 
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> OurFolder:
-        """Return a locator; nothing is written before there is something to keep."""
-        return cls(py_func, py_file)
+    cache_path = None  # for numba's statistics
 
-    def get_source_stamp(self) -> str:
-        """Return what machine code must have been made of; not when and where, so that copies of a package share it."""
-        return digest()
+    def __init__(self, code: Any) -> None:
+        source = Path(code.co_filename)
+        self._places: list[CodeFiles] = []
+        if FOLDER is not None and PACKAGE in source.parents:
+            module = ".".join(source.with_suffix("").relative_to(PACKAGE).parts)
+            name = f"{module}-{digest()}-{VERSION}"
+            python = f"{code.co_firstlineno}.py{sys.version_info.major}{sys.version_info.minor}{sys.abiflags}"
+            base = f"{source.stem}.{code.co_name}-{python}"
+            if PACKAGED is not None:
+                self._places.append(CodeFiles(PACKAGED / name, base, is_portable=True))
+            self._places.append(CodeFiles(FOLDER / name, base))
 
-    def ensure_cache_path(self) -> None:
-        """Make the folder; what other versions left there goes, the oldest first."""
-        is_new = not self._folder.exists()
-        super().ensure_cache_path()
-        if is_new:
-            remove_oldest(self._folder.parent.glob(f"{self._module}-*"))
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return the machine code for a signature, None if there is none that can be read."""
+        target.refresh()
+        for files in self._places:
+            try:
+                found = files.load((signature, target.codegen().magic_tuple()))
+                if found is not None:
+                    return CompileResult._rebuild(target, *found)
+            except Exception:  # of any kind: so many are the ways in which a pickle can be damaged
+                files.flush()
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep machine code; whoever wants to know is told if that is not possible."""
+        try:
+            if not self._places:
+                raise OSError(NO_FOLDER)
+            self._places[-1].save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
+        except Exception as error:  # of any kind: no cache is needed, and this is numba's inner life
+            not_kept(_reason(error))
+
+    def flush(self) -> None:
+        """Remove the files, as numba asks before it compiles everything anew."""
+        for files in self._places[-1:]:
+            files.flush()
 
 
 class CodeFiles:
     """The machine code of a function, a file for each overload, which is written in one go.
 
+    A key is a signature, and what system and processor the code is for.
+
     Args:
-        folder: where the files are.
+        folder: where the files are; made when there is something to keep, and what other versions left beside it goes,
+            the oldest first.
         base: what their names begin with.
         is_portable: whether the code is for any processor of the level, not for this machine's.
     """
@@ -84,7 +104,7 @@ class CodeFiles:
         self._folder, self._base, self._is_portable = folder, base, is_portable
 
     def load(self, key: Any) -> Any:
-        """Return what numba kept under a key: signature, processor, digests of the function; None if there is nothing.
+        """Return what was kept under a key, None if there is nothing.
 
         Raises:
             Exception: of any kind: so many are the ways in which a pickle can be damaged.
@@ -100,7 +120,10 @@ class CodeFiles:
         return None
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep what numba made under a key."""
+        """Keep something under a key."""
+        if not self._folder.exists():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            remove_oldest(self._folder.parent.glob(f"{self._folder.name.split('-')[0]}-*"))
         path = self._path(self._kept(key))
         part = path.with_suffix(f".{os.getpid()}.part")
         try:
@@ -118,77 +141,14 @@ class CodeFiles:
                 path.unlink(missing_ok=True)
 
     def _kept(self, key: Any) -> Any:
-        signature, (triple, *processor), digests = key
-        return signature, (triple, *(TARGET if self._is_portable else processor)), digests
+        signature, (triple, *processor) = key
+        return signature, (triple, *(TARGET if self._is_portable else processor))
 
     def _path(self, key: Any) -> Path:
-        signature, *others = key
-        told = repr(([str(each) for each in signature], others))  # addresses in it are another process's
-        digest = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
-        return self._folder / f"{self._base}.{digest}.nbc"
-
-
-class _Code(CompileResultCacheImpl):
-    _locator_classes = [OurFolder]  # noqa: RUF012 (numba's)
-
-
-class KernelCache(FunctionCache):
-    """A function's cache: what the package brings along, then what is in our folder.
-
-    What cannot be read is compiled again, what cannot be written is not kept.
-    """
-
-    _impl_class = _Code
-    _cache_file: Any
-
-    def __init__(self, py_func: Any) -> None:
-        super().__init__(py_func)
-        ours, base = Path(self.cache_path), self._impl.filename_base
-        self._places = [CodeFiles(ours, base)]
-        if PACKAGED is not None:
-            self._places.insert(0, CodeFiles(PACKAGED / ours.name, base, is_portable=True))
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the machine code for a signature, None if there is none that can be read."""
-        for files in self._places:
-            self._cache_file = files
-            try:
-                found = super().load_overload(sig, target_context)
-            except Exception:  # of any kind: so many are the ways in which a pickle can be damaged
-                files.flush()
-            else:
-                if found is not None:
-                    return found
-        return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep machine code; whoever wants to know is told if that is not possible."""
-        self._cache_file = self._places[-1]
-        try:
-            super().save_overload(sig, data)
-        except Exception as error:
-            not_kept(_reason(error))
-
-
-class NoCache:
-    """In place of a cache where there is no folder for one."""
-
-    cache_path = None
-
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
-
-    def load_overload(self, sig: Any, target_context: Any) -> None:
-        """Find nothing."""
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Tell that nothing is kept."""
-        not_kept(self._reason)
-
-    def enable(self) -> None:
-        """Do nothing, as there is nothing to enable; nor for the others."""
-
-    disable = flush = enable
+        signature, target = key
+        told = repr(([str(each) for each in signature], target))  # addresses in it are another process's
+        name = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
+        return self._folder / f"{self._base}.{name}.nbc"
 
 
 class CompileListener(Listener):
@@ -203,7 +163,7 @@ class CompileListener(Listener):
         self._tell(event, False)
 
     def _tell(self, event: Any, begins: bool) -> None:
-        if isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache | NoCache):
+        if isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache):
             compiling(begins)
 
 

@@ -20,8 +20,10 @@ from deptree_cli.core.expectations.divergences import kl, kl_gradient
 from deptree_cli.core.partition import partition
 from deptree_cli.core.peakedness import peakedness
 from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.core.spaces import SPACES, TreeSpace, eisner, elimination
+from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
+from deptree_cli.kernels.charts import eisner
+from deptree_cli.kernels.elimination import marginals
 from deptree_cli.kernels.numbers.dual import Dual
 
 N = 6
@@ -83,8 +85,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(module, name, counting)
 
-    watch(elimination.kernel, "factorise", "forth")
-    watch(elimination.kernel, "arc_marginals", "back")
+    watch(marginals, "factorise", "forth")
+    watch(marginals, "arc_marginals", "back")
     watch(eisner, "inside", "forth")
     watch(eisner, "outside", "back")
     return counted

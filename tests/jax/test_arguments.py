@@ -1,4 +1,4 @@
-"""Keys and numbers of trees that are none, each refused in a line."""
+"""Keys and numbers of trees that are none, each refused in a line; and numbers beyond the trees that there are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import sample, sample_without_replacement, stochastic_beam_search, top_k
 
 SCORES = np.zeros((3, 3), dtype=np.float32)
+BATCH, LENGTHS = np.zeros((2, 4, 4), dtype=np.float32), np.array([3, 2])
 
 SAMPLERS = {
     "independent": sample,
@@ -43,10 +44,10 @@ def test_one_key_is_for_all_sentences(name: str, make: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [*SAMPLERS, "top_k"])
-@pytest.mark.parametrize("k", [0, -1, 2.5, None, "many"])
+@pytest.mark.parametrize("k", [0, -1, 2.5, None, True, "many"])
 def test_as_many_trees_are_not_there(name: str, k: Any) -> None:
     ask = top_k if name == "top_k" else partial(SAMPLERS[name], jax.random.key(0))
-    message = f"^{k} trees are asked for" if isinstance(k, int) else f"^{k!r} is no number of trees"
+    message = f"^{k} trees are asked for" if type(k) is int else f"^{k!r} is no number of trees"
     with pytest.raises(DeptreeError, match=rf"{message}\. Ask for (an integer of )?1 or more"):
         ask(SCORES, k)
 
@@ -55,3 +56,25 @@ def test_a_traced_number_of_trees_is_refused() -> None:
     with pytest.raises(DeptreeError, match=r"is no number of trees\. Ask for an integer of 1 or more, static"):
         jax.jit(top_k)(SCORES, 2)
     assert top_k(SCORES, np.int64(2)).shape == (2, 3)
+
+
+@pytest.mark.slow("compile")
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("k", [10**9, 10**30])
+def test_no_more_rows_than_trees(k: int) -> None:
+    """At most 16 trees over three words, with one root 9; at most 3 over two, with one root 2."""
+    key = jax.random.key(0)
+    for heads in (
+        top_k(BATCH, k, LENGTHS),
+        sample_without_replacement(key, BATCH, k, LENGTHS).heads,
+        stochastic_beam_search(key, BATCH, k, LENGTHS).heads,
+        jax.jit(top_k, static_argnums=1)(BATCH, k, LENGTHS),
+    ):
+        assert heads.shape == (16, 2, 4)
+        assert (np.asarray(heads) != -1).any(-1).sum(0).tolist() == [9, 2]
+    assert top_k(BATCH, 20, LENGTHS).shape == (20, 2, 4)
+
+
+def test_more_than_memory_holds() -> None:
+    with pytest.raises(DeptreeError, match=r"^there is not enough memory for 1,000,000,000,000 trees\. Ask for fewer"):
+        sample(jax.random.key(0), BATCH, 10**12)

@@ -10,7 +10,6 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.jax import argmax, mbr, sample_without_replacement, top_k
 
 
@@ -58,21 +57,3 @@ class TestWithoutReplacement:
         sums = np.asarray(draw(keys), dtype=np.float64)
         assert abs(sums.mean() - 1) < 4.5 * sums.std() / np.sqrt(len(sums))
         assert sums.std() > 0.01
-
-
-class TestWithoutATree:
-    @staticmethod
-    def scores() -> np.ndarray:
-        scores = np.zeros((6, 5, 5), dtype=np.float32)
-        scores[1, :, 3] = -np.inf
-        return scores
-
-    def test_the_sentence_is_named(self) -> None:
-        line = "^sentence 1 of the batch: no single-root tree is possible: word 3 has no head"
-        for ask in (argmax, mbr, partial(top_k, k=2), partial(sample_without_replacement, jax.random.key(0), k=2)):
-            with pytest.raises(DeptreeError, match=line):
-                ask(log_scores=self.scores())
-
-    def test_compiled_code_says_so_within_its_own_error(self) -> None:
-        with pytest.raises(Exception, match="DeptreeError: sentence 1 of the batch: no single-root tree is possible"):
-            jax.block_until_ready(jax.jit(argmax)(self.scores()))

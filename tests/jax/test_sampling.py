@@ -1,7 +1,8 @@
-"""Independent trees in JAX, against enumeration."""
+"""Independent trees in JAX, against enumeration; vmap, and gradients of what is made of them."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,7 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.jax import sample, sample_without_replacement
+from deptree_cli.jax import log_prob, marginals, sample, sample_without_replacement
 from tests.pearson import chi_square
 
 SIZE = 20_000
@@ -64,18 +64,42 @@ def test_the_key_decides(sentences: Any) -> None:
     assert (heads[:, 0] != first[:, 0]).any()
 
 
-def without_a_tree() -> np.ndarray:
-    """Scores of which those of sentence 1 forbid all heads of word 3."""
+def test_compiled_code_names_a_bad_sentence_within_an_error_of_its_own() -> None:
     scores = np.zeros((6, 5, 5), dtype=np.float32)
     scores[1, :, 3] = -np.inf
-    return scores
-
-
-def test_a_sentence_without_a_tree_is_named() -> None:
-    line = r"sentence 1 of the batch: no single-root tree .* word 3 has no head"
-    with pytest.raises(DeptreeError, match=f"^{line}"):
-        sample(jax.random.key(0), without_a_tree(), SIZE)
-    with pytest.raises(Exception, match=f"DeptreeError: {line}"):
-        jax.block_until_ready(jax.jit(sample, static_argnums=2)(jax.random.key(0), without_a_tree(), SIZE))
+    compiled = jax.jit(sample, static_argnums=2)
+    with pytest.raises(Exception, match=r"DeptreeError: sentence 1 of the batch: no single-root tree .* word 3 has no"):
+        jax.block_until_ready(compiled(jax.random.key(0), scores, 2))
     with pytest.raises(Exception, match="DeptreeError: sentence 0 of the batch: the length is 9, not from 1 to 4"):
-        jax.block_until_ready(jax.jit(sample, static_argnums=2)(jax.random.key(0), without_a_tree(), 2, np.full(6, 9)))
+        jax.block_until_ready(compiled(jax.random.key(0), scores, 2, np.full(6, 9)))
+
+
+def test_vmap_over_keys_and_sentences(sentences: Any) -> None:
+    keys = jax.random.split(jax.random.key(5), 6)
+    lengths, name = sentences.lengths, sentences.space.name
+
+    def draw(key: Any, scores: Any, n: Any) -> Any:
+        return sample(key, scores, 4, n, name)
+
+    found = jax.vmap(draw)(keys, sentences.log_scores, lengths)
+    assert found.shape == (6, 4, 5)
+    alone = draw(keys[3], sentences.log_scores[3], lengths[3])
+    np.testing.assert_array_equal(found[3], alone)
+
+
+@partial(jax.jit, static_argnames=("single_root", "projective"))
+@jax.grad
+def of_samples(scores: Any, key: Any, **how: Any) -> Any:
+    """The gradient of the log-probabilities of three trees that are drawn on the way."""
+    return log_prob(scores, sample(key, scores, 3, **how), **how).sum()
+
+
+def test_log_probs_of_samples_are_differentiated(sentences: Any) -> None:
+    """Trees are constants, as a score-function estimator takes them."""
+    how = sentences.how
+    found = of_samples(sentences.log_scores, jax.random.key(0), **how)
+    trees = np.asarray(sample(jax.random.key(0), sentences.log_scores, 3, **how))
+    expected = -3 * np.asarray(marginals(sentences.log_scores, **how))
+    for b, n in enumerate(sentences.lengths):
+        np.add.at(expected[b], (trees[:, b, 1 : n + 1], np.arange(1, n + 1)), 1)
+    np.testing.assert_allclose(found, expected, atol=1e-5)

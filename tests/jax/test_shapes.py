@@ -1,4 +1,4 @@
-"""One sentence without a batch axis, and a batch without a sentence, for every function, at once and compiled."""
+"""One sentence, and a batch of none, asked by every function, at once and compiled; and one without a tree."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ jax = pytest.importorskip("jax")
 import jax.numpy as jnp
 
 import deptree_cli.jax as wing
+from deptree_cli.core.errors import DeptreeError
 
 KEY = jax.random.key(0)
 HEADS = np.array([-1, 2, 0])
@@ -67,3 +68,11 @@ def test_shapes(batch: tuple[int, ...]) -> None:
         assert [part.shape for part in found[name]] == shapes(*batch)
         for part, other in zip(found[name], compiled[name], strict=True):
             np.testing.assert_allclose(part, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_sentence_without_a_tree_is_named(name: str) -> None:
+    scores = np.zeros((3, 3, 3), dtype=np.float32)
+    scores[1, :, 2] = -np.inf
+    with pytest.raises(DeptreeError, match=r"^sentence 1 of the batch: no single-root tree .* word 2 has no head"):
+        FUNCTIONS[name][0](scores)

@@ -37,11 +37,11 @@ class Factors(NamedTuple):
     single_root: bool
     shifted: Float
     weights: Any
-    last: int
+    final_word: int
     A: Any
     S: Any
     log_z: float
-    is_in_range: bool
+    in_range: bool
     constant: float
 
     @property
@@ -54,17 +54,19 @@ class Factors(NamedTuple):
         return self.kind.each(lambda part: np.full_like(part, 77), self.kind.zeros(shape))
 
 
-def eliminated(log_scores: Float, single_root: bool = True, kind: Kind = REAL, last: int | None = None) -> Factors:
+def eliminated(
+    log_scores: Float, single_root: bool = True, kind: Kind = REAL, final_word: int | None = None
+) -> Factors:
     """Shift, exponentiate and eliminate; the root of the best tree is eliminated last unless it is said."""
     shifted, nodes = shift(log_scores, space(single_root)), len(log_scores)
-    if last is None:
+    if final_word is None:
         heads = np.empty(nodes - 1, dtype=np.int32)
         best_tree(shifted.log_weights, single_root, heads)
-        last = int(heads.argmin()) + 1
+        final_word = int(heads.argmin()) + 1
     weights = kind.exp(shifted.log_weights)
     A, S, workspace = map(kind.zeros, ((nodes, nodes), nodes, (3, WIDTH, nodes)))
-    log_z, is_in_range = factorise(weights, last, A, S, workspace, single_root)
-    return Factors(kind, single_root, shifted.log_weights, weights, last, A, S, log_z, is_in_range, shifted.constant)
+    log_z, in_range = factorise(weights, final_word, A, S, workspace, single_root)
+    return Factors(kind, single_root, shifted.log_weights, weights, final_word, A, S, log_z, in_range, shifted.constant)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.spaces import space
 from deptree_cli.core.spaces.shifted import shift
-from deptree_cli.kernels.batches.packed import Packed, Padded, shift_sentences
+from deptree_cli.kernels.batches.packed import Matrices, Packed, shift_sentences
 
 Float = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class Shifted(NamedTuple):
     """What comes out of `shift_sentences`; sentences: the packed scores of each."""
 
     sentences: list[Float]
-    last: list[int]
+    final_words: list[int]
     constants: list[float]
     in_range: list[bool]
 
@@ -47,16 +47,17 @@ def pack(batch: NDArray[Any], lengths: list[int], single_root: bool) -> Shifted:
     sizes = np.array([nodes**2 for nodes, _ in shapes])
     offsets = np.cumsum(sizes + 2) - sizes
     packed = np.full(int(offsets[-1] + sizes[-1] + 2), UNTOUCHED)
-    last, constants, in_range = (
+    final_words, constants, in_range = (
         np.full(len(lengths), -1),
         np.empty(len(lengths)),
         np.zeros(len(lengths), dtype=np.bool_),
     )
-    into = Packed(packed, offsets, np.array(lengths), last, single_root, 0, in_range)
-    shift_sentences(Padded(batch, np.arange(len(lengths))), MASK, into, constants)
+    into = Packed(packed, offsets, np.array(lengths), final_words, single_root, 0, in_range)
+    rows = np.full(len(lengths), batch.shape[-1])
+    shift_sentences(Matrices(batch.ravel(), np.arange(len(lengths)) * rows**2, rows), MASK, into, constants)
     found = [packed[at : at + size].reshape(shape) for at, size, shape in zip(offsets, sizes, shapes, strict=True)]
     assert (packed == UNTOUCHED).sum() == 2 * len(lengths) + 2
-    return Shifted(found, into.last.tolist(), constants.tolist(), into.in_range.tolist())
+    return Shifted(found, into.final_words.tolist(), constants.tolist(), into.in_range.tolist())
 
 
 def assert_shifted(found: Shifted, b: int, log_scores: Float, single_root: bool) -> None:
@@ -149,7 +150,7 @@ def test_no_arc_from_root(graphs, single_root: bool, mask: float) -> None:
     rootless[0] = mask
     found = pack(padded([rootless, graphs.gaussian(2)]), [3, 2], single_root)
     assert found.in_range == [False, True]
-    assert found.last[0] == 0
+    assert found.final_words[0] == 0
 
 
 @BOTH
@@ -164,6 +165,6 @@ def test_the_word_with_the_best_arc_from_root_is_last(graphs, single_root: bool,
     near[1:, 1:] = 1e-12
     near[1:, best] = 0.0
     found = pack(padded([log_scores, near]), [5, 5], single_root)
-    assert found.last == [best, best]
+    assert found.final_words == [best, best]
     root = found.sentences[0][0]
     assert root[best] == root.max() > np.delete(root, best).max()

@@ -49,7 +49,7 @@ def test_it_is_filled_and_used(tmp_path: Path) -> None:
     assert run(tmp_path) == [f"0 from {tmp_path}/.cache/deptree/machine-code"]
     assert run(tmp_path)[0].startswith("1 from ")
     assert (tmp_path / ".cache/deptree/machine-code").stat().st_mode & 0o777 == 0o700
-    assert len(list((tmp_path / ".cache/deptree/machine-code").glob("xoshiro-*"))) == 1
+    assert len(list((tmp_path / ".cache/deptree/machine-code").glob("kernels.xoshiro-*"))) == 1
 
 
 @pytest.mark.slow("compile")
@@ -59,14 +59,14 @@ def test_versions_of_long_ago_are_removed(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (tmp_path / ".cache/deptree/machine-code").chmod(0o700)
     for age in range(10):
-        for name in (f"xoshiro-{age}", f"xoshiro_more-{age}"):
+        for name in (f"kernels.xoshiro-{age}", f"kernels.xoshiro_more-{age}"):
             (folder / name).mkdir()
             os.utime(folder / name, (10**9 - age, 10**9 - age))
     run(tmp_path)
     names = {path.name for path in folder.iterdir()}
-    assert {f"xoshiro-{age}" for age in range(7)} < names
-    assert len([name for name in names if name.startswith("xoshiro-")]) == 8
-    assert len([name for name in names if name.startswith("xoshiro_more-")]) == 10
+    assert {f"kernels.xoshiro-{age}" for age in range(7)} < names
+    assert len([name for name in names if name.startswith("kernels.xoshiro-")]) == 8
+    assert len([name for name in names if name.startswith("kernels.xoshiro_more-")]) == 10
 
 
 @pytest.mark.slow("compile")
@@ -74,15 +74,15 @@ def test_versions_in_use_are_not_of_long_ago(tmp_path: Path) -> None:
     """Whoever makes more than eight new ones does not take from others what they run."""
     run(tmp_path)
     folder = tmp_path / ".cache/deptree/machine-code"
-    (used,) = folder.glob("xoshiro-*")
+    (used,) = folder.glob("kernels.xoshiro-*")
     os.utime(used, (10**9, 10**9))
     for age in range(9):
-        (folder / f"xoshiro-{age}").mkdir()
-        os.utime(folder / f"xoshiro-{age}", (10**9 + age, 10**9 + age))
+        (folder / f"kernels.xoshiro-{age}").mkdir()
+        os.utime(folder / f"kernels.xoshiro-{age}", (10**9 + age, 10**9 + age))
     assert run(tmp_path)[0].startswith("1 from ")
-    cache.remove_oldest(folder.glob("xoshiro-*"))
+    cache.remove_oldest(folder.glob("kernels.xoshiro-*"))
     assert used.exists()
-    assert len(list(folder.glob("xoshiro-*"))) == 8
+    assert len(list(folder.glob("kernels.xoshiro-*"))) == 8
 
 
 def test_versions_that_another_process_removes_meanwhile(tmp_path: Path) -> None:
@@ -136,12 +136,12 @@ def test_copies_of_the_package_share_it(tmp_path: Path) -> None:
 def test_overloads_kept_at_the_same_time_are_not_mixed_up(tmp_path: Path) -> None:
     """As by two processes that have both found nothing; and what is for another processor is not found."""
     one, other = (stored.CodeFiles(tmp_path, "f") for _ in range(2))
-    keys = [((kind,), ("x86_64-linux", "this", "+that"), ("code", "")) for kind in ("float64", "int64")]
+    keys = [((kind,), ("x86_64-linux", "this", "+that")) for kind in ("float64", "int64")]
     assert one.load(keys[0]) is other.load(keys[1]) is None
     one.save(keys[0], "real")
     other.save(keys[1], "whole")
     assert [one.load(key) for key in keys] == ["real", "whole"]
-    assert one.load((("int64",), ("x86_64-linux", "another", "+that"), ("code", ""))) is None
+    assert one.load((("int64",), ("x86_64-linux", "another", "+that"))) is None
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".nbc", ".nbc"]
 
 

@@ -181,12 +181,6 @@ def test_derivatives(holes: Any) -> None:
 
     assert torch.autograd.gradcheck(asked, (scores, others), atol=1e-6)
 
-    def twice(x: Any) -> tuple[Any, ...]:
-        d = TreeDistribution(x, lengths, **holes.how)
-        return d.log_partition, d.log_prob(heads)
-
-    assert torch.autograd.gradgradcheck(twice, (scores,), atol=1e-6)
-
 
 def test_gradients_are_exactly_0_where_nothing_counts(padded: Any) -> None:
     """At forbidden arcs, in padding, in column 0, on the diagonal: of every function, first and second."""

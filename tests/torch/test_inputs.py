@@ -19,6 +19,7 @@ FEATURES = torch.ones(1, 5, 5)  # of which every tree has 4
 NESTED = TreeDistribution(torch.zeros(2, 3, 5, 5))
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "whole scores": (lambda: log_partition(SCORES.long()), "log_scores are torch.int64"),
     "scores of NumPy": (lambda: log_partition(SCORES.numpy()), "log_scores are of type ndarray"),
     "scores of NumPy in a loss": (
         lambda: losses.negative_log_likelihood(SCORES.numpy(), HEADS),
@@ -74,12 +75,6 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: TreeDistribution(SCORES, precision="float23"),
         "Did you mean float32",
     ),
-    "fewer than no best trees": (lambda: TreeDistribution(SCORES).top_k(-1), "-1 trees are asked for"),
-    "fewer than no distinct trees": (
-        lambda: TreeDistribution(SCORES).sample_without_replacement(-1),
-        "-1 trees are asked for",
-    ),
-    "half a tree": (lambda: TreeDistribution(SCORES).top_k(0.5), "0.5 is no number of trees"),
 }
 
 

@@ -1,16 +1,13 @@
-"""log Z and marginals as functions of tensors: derivatives by finite differences, precision, padding and errors."""
+"""log Z and marginals as functions of tensors: derivatives by finite differences, precision and shapes."""
 
 from __future__ import annotations
 
 import shutil
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from benchmarks.sums import exact
-from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.torch import log_partition, log_partition_and_marginals, marginals
@@ -63,56 +60,6 @@ def test_operators_keep_the_rules_of_pytorch(space: str, name: str) -> None:
     torch.library.opcheck(getattr(torch.ops.deptree, name).default, (*given, space, "float64"))
 
 
-@EACH_SPACE
-def test_what_does_not_count_has_gradient_0(space: str) -> None:
-    """Of first and of second derivatives."""
-    log_scores = scores().requires_grad_()
-    first = torch.autograd.grad(log_partition(log_scores, LENGTHS, space).sum(), log_scores)[0]
-    found = marginals(log_scores, LENGTHS, space)
-    second = torch.autograd.grad((found**2).sum(), log_scores)[0]
-    nothing = ~torch.isfinite(log_scores)
-    for gradient in (first, second):
-        assert torch.isfinite(gradient).all()
-        assert (gradient[nothing] == 0).all()
-    diagonal = torch.eye(5, dtype=torch.bool)
-    assert (first[:, diagonal] == 0).all()
-
-
-@EACH_SPACE
-def test_sums_are_those_of_the_library(space: str) -> None:
-    log_scores = scores(2, scale=3.0)
-    log_z, found = log_partition_and_marginals(log_scores, LENGTHS, space)
-    for b, n in enumerate(LENGTHS.tolist()):
-        own = log_scores[b, : n + 1, : n + 1].numpy().copy()
-        own[:, 0] = 0.0
-        distribution = TreeDistribution(own, space=space)
-        assert float(log_z[b]) == pytest.approx(distribution.log_partition, rel=1e-14)
-        np.testing.assert_allclose(found[b, : n + 1, : n + 1], distribution.marginals(), rtol=0, atol=1e-14)
-    with torch.no_grad():
-        torch.testing.assert_close(log_partition(log_scores, LENGTHS, space), log_z)
-
-
-def hard_graphs(scale: float) -> dict[str, np.ndarray]:
-    """Gaussian logits times a scale, and pairs of words that choose each other by that many nats."""
-    gaussian = np.random.default_rng(int(scale)).normal(size=(9, 9)) * scale
-    pairs = np.random.default_rng(1).normal(size=(9, 9))
-    for word in range(1, 8, 2):
-        pairs[word, word + 1] += scale
-        pairs[word + 1, word] += scale
-    return {"gaussian": gaussian, "saturated": pairs}
-
-
-@pytest.mark.parametrize("scale", [1, 5, 20, 50, 100, 200])
-@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 1e-6), (torch.float64, 1e-12)], ids=["32", "64"])
-def test_gradients_against_many_digits(scale: float, dtype: torch.dtype, bound: float) -> None:
-    """Against mpmath in 400 digits, of the scores as the type holds them."""
-    for graph in hard_graphs(scale).values():
-        log_scores = torch.tensor(graph, dtype=dtype)[None].requires_grad_()
-        log_partition(log_scores).sum().backward()
-        truth = exact.marginals(TreeDistribution(log_scores.detach()[0].numpy()))
-        np.testing.assert_allclose(log_scores.grad[0].numpy(), truth, rtol=0, atol=bound)
-
-
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 @pytest.mark.filterwarnings("ignore")  # PyTorch's own, about its caches
 def test_a_compiled_loss_gives_the_same_numbers() -> None:
@@ -145,29 +92,6 @@ def test_any_leading_shape_and_half_precision() -> None:
     torch.testing.assert_close(of_half, log_partition(half.detach().float()))
     assert log_partition(torch.empty(0, 4, 4)).shape == (0,)
     torch.testing.assert_close(log_partition(log_scores.mT), log_partition(log_scores.mT.contiguous()))
-
-
-@pytest.mark.parametrize(
-    ("log_scores", "lengths", "message"),
-    [
-        (torch.zeros(2, 3, 4), None, r"shape \(2, 3, 4\), not floats of"),
-        (torch.zeros(2, 3, 3, dtype=torch.int64), None, "torch.int64"),
-        (torch.zeros(2, 3, 3), torch.tensor([1]), r"lengths are torch.int64 of shape \(1,\)"),
-        (torch.zeros(2, 3, 3), torch.tensor([1.0, 2.0]), "lengths are torch.float32"),
-        (torch.zeros(2, 3, 3), torch.tensor([1, 0]), "sentence 1 of the batch: the length is 0, not 1 to 2"),
-        (
-            torch.zeros(2, 3, 3),
-            torch.tensor([3, 2]),
-            "sentence 0 of the batch: the length is 3, not 1 to 2",
-        ),
-        (torch.full((2, 3, 3), torch.nan), None, r"sentence 0 of the batch: the score of .* is NaN.*with -inf\."),
-        (torch.full((2, 3, 3), -torch.inf), None, "sentence 0 of the batch: .*no head with a finite score"),
-    ],
-)
-def test_what_cannot_be_served_is_one_line(log_scores, lengths, message: str) -> None:
-    with pytest.raises(DeptreeError, match=message) as caught:
-        log_partition(log_scores, lengths)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_third_derivative_is_refused() -> None:

@@ -22,10 +22,10 @@ from deptree_cli.bitext.model.shifted import Shifted
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces.eisner import log_of
-from deptree_cli.core.spaces.sweep_factorisation import SweepFactorisation
+from deptree_cli.core.spaces.factorisation import SweepFactorisation
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts.eisner import LOG_LOST, LOG_SMALLEST
+from deptree_cli.kernels.numbers.operations import is_positive, logarithm
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 # Large Schroeder numbers, which count the permutations that can be built, grow by this factor at most.
@@ -36,7 +36,7 @@ class ItgChart(SweepFactorisation):
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
     Attributes:
-        kind: see `SweepFactorisation`.
+        kind, in_range: see `SweepFactorisation`.
         log_z: the logarithm of the partition function under the last mask; -inf where there is no alignment.
     """
 
@@ -63,11 +63,11 @@ class ItgChart(SweepFactorisation):
         self._weights = mask.weigh(self._unmasked, self.kind)
         for begin, end in pieces(self._p, self._q, "sums"):
             self._total = inside(self._weights, self._kept, self._items, begin, end)
-        self.log_z = log_of(self._total, self.kind) + self._shifted.constant
-        return self, self.is_wide or self.is_in_range
+        log_z = logarithm(self._total) if is_positive(self._total) else -math.inf
+        self.log_z, self.in_range = log_z + self._shifted.constant, self.is_wide or self._holds(log_z)
+        return self, self.in_range
 
-    @property
-    def is_in_range(self) -> bool:
+    def _holds(self, log_z: float) -> bool:
         """Whether float64 held every item that is a part of Z.
 
         What surrounds an item has at most as many alignments as there are, each of a limited weight: of links and
@@ -75,8 +75,7 @@ class ItgChart(SweepFactorisation):
         """
         highest = math.log(self._weights.bispans.max(initial=1.0))
         surroundings = self._log_alignments + 2 * min(self._p, self._q) * highest
-        total = max(self._total, math.ulp(0.0))
-        return np.isfinite(self._total) and math.log(total) > LOG_SMALLEST - LOG_LOST + surroundings
+        return log_z < math.inf and log_z > LOG_SMALLEST - LOG_LOST + surroundings
 
     def marginals(self) -> Float:
         """P(link) under the mask, (p, q)."""

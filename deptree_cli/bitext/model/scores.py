@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import one_of
-from deptree_cli.core.scores import MASK, SCALES, checked_temperature, real_numbers, to_log
+from deptree_cli.core.scores import check_numbers, checked_temperature, real_numbers, to_log
 
-# What is wrong with a number at an index, for a message.
+# What stands at an index, for a message.
 _Named = Callable[[tuple[int, ...]], str]
 
 
@@ -83,16 +82,5 @@ def checked_bispans(scores: ArrayLike, p: int, q: int, temperature: float) -> Fl
 
 
 def _checked(array: Float, scale: str, temperature: float, name: _Named) -> Float:
-    if scale not in SCALES:
-        raise DeptreeError(f"unknown scale {scale!r}", one_of(SCALES))
-    too_large = np.isposinf(array) if scale == "weight" else array > MASK
-    limit = "infinite" if scale == "weight" else f"too large for a score (beyond {MASK:.0e})"
-    for wrong, what, remedy in (
-        (np.isnan(array), "is NaN", "Repair the scores"),
-        (too_large, f"is {limit}", "Repair the scores"),
-        ((array < 0) & (scale == "weight"), "is negative", 'If these are log-scores, pass `scale="log"`'),
-    ):
-        if wrong.any():
-            at = tuple(np.argwhere(wrong)[0].tolist())
-            raise DeptreeError(f"the {name(at)} {what}", remedy)
+    check_numbers(array, scale, lambda at, what: name(at))
     return checked_temperature(to_log(array, scale), temperature)

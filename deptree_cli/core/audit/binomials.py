@@ -7,6 +7,8 @@ them holds for the numbers as they are computed.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
@@ -77,15 +79,12 @@ def mean_deviation(probs: Float, size: int) -> Float:
 
 def critical_count(size: int, prob: float, level: float) -> int:
     """The smallest count whose upper tail makes the two-sided p-value smaller than level; size + 1 if none does."""
-    low, high = 0, size + 1  # the p-value of low is too large, that of high small enough or out of reach
-    while high - low > 1:
-        middle = (low + high) // 2
-        tail = float(upper_tail(np.asarray(middle), np.asarray(size), np.asarray(prob)))
-        if 2.0 * (1.0 + ROUNDING) * tail < level:
-            high = middle
-        else:
-            low = middle
-    return high
+
+    def is_rare(count: int) -> bool:
+        tail = float(upper_tail(np.asarray(count), np.asarray(size), np.asarray(prob)))
+        return 2.0 * (1.0 + ROUNDING) * tail < level
+
+    return 1 + bisect_left(range(1, size + 1), True, key=is_rare)
 
 
 def share_found(size: int, prob: float, slack: float, level: float, power: float) -> float:

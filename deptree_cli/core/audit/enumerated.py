@@ -146,7 +146,7 @@ class Tables:
     Attributes:
         trees: (m, n) heads.
         codes: (m,) the heads as one number each, ascending.
-        keys: (m,) numbers of 64 bits that look random.
+        keys: (m,) random numbers of 64 bits, always the same.
         arcs, pairs: (m, n) and (m, n (n-1) / 2), the number of each arc of a tree and of each pair of its arcs.
     """
 
@@ -166,18 +166,10 @@ def _code(heads: Integers) -> Int:
     return heads.astype(np.int64) @ ((n + 1) ** np.arange(n - 1, -1, -1, dtype=np.int64))
 
 
-def _mixed(numbers: Integers) -> Integers:
-    """SplitMix64's finalizer (Steele, Lea and Flood 2014)."""
-    state = numbers * np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(state ^ (state >> np.uint64(31)))
-
-
 @cache
 def _tables(n: int, space: TreeSpace) -> Tables:
     trees = all_trees(n, space)
-    keys = _mixed(np.arange(1, len(trees) + 1, dtype=np.uint64))
+    keys = np.random.default_rng(0).integers(1 << 64, size=len(trees), dtype=np.uint64)
     arcs = trees.astype(np.int64) * n + np.arange(n)
     chosen = list(combinations(range(n), 2))
     first, second = [i for i, _ in chosen], [j for _, j in chosen]

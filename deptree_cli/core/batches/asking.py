@@ -15,34 +15,34 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.batches.blocks import (
-    PRECISIONS,
-    Block,
     LogPartitions,
-    Matrices,
-    joined,
+    Rows,
+    chosen,
     laid_out,
+    of_sentence,
     require_precision,
+    shifted,
 )
 from deptree_cli.core.batches.threads import spread
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Int
+from deptree_cli.core.dtypes import Array, Float, Int
 from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
+from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace, by_space
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.spaces.projective import Projective
 from deptree_cli.kernels.batches import eisner, elimination
 from deptree_cli.kernels.batches.lanes import SHORT
-from deptree_cli.kernels.batches.packed import matrix
+from deptree_cli.kernels.batches.packed import Matrices, Packed
 
 # The kernels that answer for the trees of a space.
 KERNELS: dict[type[TreeSpace], Any] = {NonProjective: elimination, Projective: eisner}
 
-# What the kernels of a space are asked about a block: they fill its log Z, and rows of results.
-Question = Callable[[Any, Block], None]
+# What the kernels of a space are asked about some sentences, which are given by weights and numbers: they fill log Z of
+# these, and rows of results.
+Question = Callable[[Any, Packed, Float, Rows], None]
 # What a sentence's own distribution is asked instead: it fills one row of results.
 Alone = Callable[[int, TreeDistribution], None]
-# What is done about a sentence that has no distribution, instead of raising why; its log Z.
-Missing = Callable[[int], float]
 
 
 def kernels_for(space: TreeSpace) -> Any:
@@ -72,8 +72,7 @@ class Sentences:
     def own(self, matrices: Matrices, b: int) -> Array:
         """A sentence's matrix, (n+1, n+1)."""
         nodes = int(self.lengths[b]) + 1
-        found: Array = matrix(matrices, b, nodes - 1)[:nodes, :nodes]
-        return found
+        return of_sentence(matrices, b)[:nodes, :nodes]
 
     def alone(self, b: int) -> TreeDistribution:
         """A sentence's own distribution."""
@@ -93,9 +92,15 @@ class Sentences:
         alone: Alone,
         precision: str = "float64",
         rows: Int | None = None,
-        missing: Missing | None = None,
+        raises: bool = True,
+        out: Matrices | None = None,
     ) -> LogPartitions:
-        """Put a question to kernels about some sentences, all if `rows` is None, and to each other one itself."""
+        """Put a question to kernels about some sentences, all if `rows` is None, and to each other one itself.
+
+        Args:
+            raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if
+                its scores are none; and its matrix of `out` is 0 or NaN.
+        """
         found = self._by_kernels(question, precision, rows)
         if found.in_range.all():
             return found
@@ -103,9 +108,9 @@ class Sentences:
             try:
                 distribution = self.alone(b)
             except DeptreeError:
-                if missing is None:
+                if raises:
                     raise
-                found.shifted[b], found.constants[b] = missing(b), 0.0
+                found.shifted[b], found.constants[b] = self._missing(b, out), 0.0
             else:
                 factorisation = distribution.factorisation
                 found.shifted[b], found.constants[b] = factorisation.shifted_log_z, factorisation.shifted.constant
@@ -114,27 +119,38 @@ class Sentences:
 
     def _by_kernels(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
         """What kernels find of log Z, in float64 where float32 did not suffice."""
-        kernels, size = kernels_for(self.space), len(self.lengths if rows is None else rows)
-        if kernels is None or size == 0:
-            return LogPartitions.unknown(len(self.lengths))
-        dtype = PRECISIONS[precision] if kernels is elimination else np.float64
-        found = self._in_blocks(question, kernels, dtype, rows)
-        if rows is not None:
-            return LogPartitions.unknown(len(self.lengths)).updated(rows, found)
-        if dtype is np.float64 or found.in_range.all():
+        kernels, size = kernels_for(self.space), len(self.lengths)
+        found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+        if kernels is None:
             return found
-        left = np.flatnonzero(~found.in_range)
-        return found.updated(left, self._in_blocks(question, kernels, np.float64, left))
+        if precision == "float32" and kernels is elimination:
+            self._in_blocks(question, kernels, np.float32, rows, found)
+            rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
+        self._in_blocks(question, kernels, np.float64, rows, found)
+        return found
 
-    def _in_blocks(self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int | None) -> LogPartitions:
-        """What kernels find of log Z in numbers of one type."""
+    def _in_blocks(
+        self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int | None, found: LogPartitions
+    ) -> None:
+        """Fill in what kernels find in numbers of one type."""
+        lengths, short = self.lengths if rows is None else self.lengths[rows], SHORT if self.side_by_side else 0
 
-        def answer(first: int, stop: int) -> LogPartitions:
+        def answer(first: int, stop: int) -> None:
             which = slice(first, stop) if rows is None else rows[first:stop]
-            roots, short = self.space.single_root, SHORT if self.side_by_side else 0
-            block = Block.of_log_scores(self.scores, self.lengths, which, roots, dtype, short)
-            np.exp(block.packed.weights, out=block.packed.weights)
-            question(kernels, block)
-            return block.found
+            given = chosen(self.scores, which), lengths[first:stop], self.space
+            packed, constants = shifted(*given, dtype, short)
+            np.exp(packed.weights, out=packed.weights)
+            log_z = np.empty(len(constants))
+            question(kernels, packed, log_z, which)
+            found.shifted[which], found.constants[which], found.in_range[which] = log_z, constants, packed.in_range
 
-        return joined(spread(answer, self.lengths if rows is None else self.lengths[rows], self.threads))
+        spread(answer, lengths, self.threads)
+
+    def _missing(self, b: int, out: Matrices | None) -> float:
+        """What stands for log Z of a sentence that has no distribution; fills in what stands for its results."""
+        given = np.where(np.eye(int(self.lengths[b]) + 1, dtype=bool), -np.inf, self.own(self.scores, b))
+        given[:, 0] = -np.inf
+        has_no_tree = bool((given <= MASK).all()) and not self.space.is_feasible(given > -MASK)
+        if out is not None:
+            self.own(out, b)[:] = 0.0 if has_no_tree else np.nan
+        return -np.inf if has_no_tree else np.nan

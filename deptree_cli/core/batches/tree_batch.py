@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.batches.asking import Sentences, kernels_for
-from deptree_cli.core.batches.blocks import Block, LogPartitions, Matrices, starts_of, with_values
+from deptree_cli.core.batches.blocks import LogPartitions, Rows, chosen, laid_out, like, of_sentence, shifted, starts_of
 from deptree_cli.core.batches.ragged_trees import RaggedTrees
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, Int, read_only
+from deptree_cli.core.dtypes import Array, Float, Heads, read_only
 from deptree_cli.core.samplers import is_few
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import SentenceStreams
-from deptree_cli.kernels.batches.packed import Ragged
+from deptree_cli.kernels.batches.packed import Matrices, Packed
 from deptree_cli.kernels.batches.trees import tree_log_probs
 
 
@@ -57,14 +57,7 @@ class TreeBatch(Sentences):
 
     def log_partition_parts(self, raises: bool = True) -> LogPartitions:
         """The same, what offsets of scores amount to apart."""
-
-        def question(kernels: Any, block: Block) -> None:
-            kernels.log_partitions(block.packed, block.log_z)
-
-        def alone(b: int, distribution: TreeDistribution) -> None:
-            """Its log Z is all that is asked for."""
-
-        return self.ask(question, alone, self.precision, missing=None if raises else partial(self._missing, None))
+        return self._sum_up(None, raises)
 
     def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
         """The log-partition functions and their gradient, the marginals of arcs, laid out as the scores, in their type.
@@ -75,7 +68,7 @@ class TreeBatch(Sentences):
             raises: as for `log_partitions`; the marginals are then 0 or NaN.
         """
         marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        return self._fill_marginals(with_values(self.scores, marginals), raises).total, marginals
+        return self._sum_up(like(self.scores, marginals), raises).total, marginals
 
     def covariances(self, values: Array, *, raises: bool = True) -> Array:
         """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
@@ -87,26 +80,25 @@ class TreeBatch(Sentences):
             raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        given, out = with_values(self.scores, values), with_values(self.scores, found)
+        given, out = like(self.scores, values), like(self.scores, found)
 
-        def question(kernels: Any, block: Block) -> None:
-            kernels.covariances(block.packed, block.of(given), block.log_z, block.of(out))
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
+            kernels.covariances(packed, log_z, chosen(given, rows), chosen(out, rows))
 
         def alone(b: int, distribution: TreeDistribution) -> None:
             direction = np.where(distribution.support, self.own(given, b), 0.0).astype(np.float64)
             self.own(out, b)[:] = distribution.factorisation.arc_covariance(direction)
 
-        self.ask(question, alone, missing=None if raises else partial(self._missing, out))
+        self.ask(question, alone, raises=raises, out=out)
         return found
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
         """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
         trees = RaggedTrees.empty(self.lengths, size)
-        few = np.array([is_few(n, size) for n in self.lengths.tolist()])
+        few = np.array([is_few(n, size) for n in self.lengths.tolist()], dtype=np.bool_)
 
-        def question(kernels: Any, block: Block) -> None:
-            states, starts = streams.states[block.rows], trees.starts[block.rows]
-            kernels.sample(block.packed, states, size, trees.heads, starts, block.log_z)
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
+            kernels.sample(packed, log_z, streams.states[rows], size, trees.heads, trees.starts[rows])
 
         def alone(b: int, distribution: TreeDistribution) -> None:
             trees.of(b)[:] = distribution.sample(size, streams.of(b))
@@ -115,23 +107,21 @@ class TreeBatch(Sentences):
 
     def argmax(self) -> RaggedTrees:
         """The most probable tree of each sentence."""
-        if isinstance(self.scores, Ragged):
-            return self._best(self.scores, TreeDistribution.argmax)
         own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
-        scores = Ragged(np.concatenate([np.empty(0), *own]), self._starts)
-        return self._best(scores, TreeDistribution.argmax)
+        flat = self.log_scores if self.log_scores.ndim == 1 else np.concatenate([np.empty(0), *own])
+        return self._best(flat, TreeDistribution.argmax)
 
     def mbr(self) -> RaggedTrees:
         """The tree with the highest expected attachment score of each sentence."""
-        expected = np.where(self._shifted.values > -np.inf, self.marginals, -np.inf)
-        return self._best(Ragged(expected, self._starts), TreeDistribution.mbr)
+        return self._best(np.where(self._shifted > -np.inf, self.marginals, -np.inf), TreeDistribution.mbr)
 
-    def _best(self, scores: Ragged, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
-        """The tree of the largest sum of scores of each sentence."""
+    def _best(self, scores: Float, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
+        """The tree of the largest sum of scores of each sentence, (n+1, n+1) one after another."""
         trees, in_range = RaggedTrees.empty(self.lengths, 1), np.zeros(len(self.lengths), dtype=np.bool_)
         if kernels := kernels_for(self.space):
             by_row = trees.heads, trees.starts, in_range
-            kernels.best_trees(scores, self.lengths, -MASK, self.space.single_root, *by_row)
+            given = laid_out(scores, self.lengths), self.lengths
+            kernels.best_trees(*given, -MASK, self.space.single_root, *by_row)
         for b in np.flatnonzero(~in_range).tolist():
             trees.of(b)[:] = alone(self.alone(b))
         return trees
@@ -140,7 +130,7 @@ class TreeBatch(Sentences):
     def sums(self) -> tuple[LogPartitions, Float]:
         """The log-partition functions and P(head -> dependent), (n+1, n+1) of each sentence one after another."""
         marginals = np.zeros(int(((self.lengths + 1) ** 2).sum()))
-        return self._fill_marginals(Ragged(marginals, self._starts)), read_only(marginals)
+        return self._sum_up(laid_out(marginals, self.lengths)), read_only(marginals)
 
     @property
     def marginals(self) -> Float:
@@ -151,7 +141,7 @@ class TreeBatch(Sentences):
     def entropies(self) -> Float:
         """Shannon's entropy of each sentence, (B,), in nats."""
         log_z, marginals = self.sums
-        values = np.where(marginals > 0, self._shifted.values, 0.0)
+        values = np.where(marginals > 0, self._shifted, 0.0)
         pairs = zip(self.matrices(marginals), self.matrices(values), strict=True)
         found: Float = np.maximum(log_z.shifted - [np.vdot(*pair) for pair in pairs], 0.0)
         for b in np.flatnonzero(~log_z.in_range).tolist():
@@ -161,7 +151,8 @@ class TreeBatch(Sentences):
     def tree_log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
         """The log-probabilities of K trees of each sentence, (B, K)."""
         found = np.empty((len(self.lengths), trees.size))
-        tree_log_probs(self._shifted, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
+        log_weights = laid_out(self._shifted, self.lengths)
+        tree_log_probs(log_weights, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
         for b in np.flatnonzero(~log_z.in_range).tolist():
             found[b] = self.alone(b).tree_log_probs(trees.of(b))
         return np.minimum(found, 0.0, out=found)
@@ -169,41 +160,30 @@ class TreeBatch(Sentences):
     def probs_of(self, trees: RaggedTrees) -> Float:
         """The probability of each word's head, laid out as the heads are, of one tree of each sentence."""
         words = np.arange(len(trees.heads)) - trees.starts.repeat(self.lengths) + 1
-        rows = self._starts.repeat(self.lengths) + trees.heads * (self.lengths + 1).repeat(self.lengths)
+        rows = starts_of((self.lengths + 1) ** 2).repeat(self.lengths) + trees.heads * (self.lengths + 1).repeat(
+            self.lengths
+        )
         return self.marginals[rows + words]
 
     def matrices(self, values: Float) -> list[Float]:
         """Numbers of arcs that stand one after another, as a matrix (n+1, n+1) of each sentence."""
-        pairs = zip(self._starts.tolist(), (self.lengths + 1).tolist(), strict=True)
-        return [values[start : start + nodes**2].reshape(nodes, nodes) for start, nodes in pairs]
+        laid = laid_out(values, self.lengths)
+        return [of_sentence(laid, b) for b in range(len(self.lengths))]
 
     @cached_property
-    def _starts(self) -> Int:
-        """Where each sentence's numbers begin, if they stand one after another."""
-        return starts_of((self.lengths + 1) ** 2)
-
-    @cached_property
-    def _shifted(self) -> Ragged:
+    def _shifted(self) -> Float:
         """The shifted log-scores of each sentence, (n+1, n+1), one after another."""
-        packed = Block.of_log_scores(self.scores, self.lengths, slice(None), self.space.single_root).packed
-        return Ragged(packed.weights, packed.starts)
+        found: Float = shifted(self.scores, self.lengths, self.space)[0].weights
+        return found
 
-    def _fill_marginals(self, out: Matrices, raises: bool = True) -> LogPartitions:
-        """Fill zeros with marginals; see `log_partitions_and_marginals`."""
+    def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
+        """Log Z; fills zeros with marginals, unless there are none."""
 
-        def question(kernels: Any, block: Block) -> None:
-            kernels.sums(block.packed, block.log_z, block.of(out))
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
+            kernels.sums(packed, log_z, None if out is None else chosen(out, rows))
 
         def alone(b: int, distribution: TreeDistribution) -> None:
-            self.own(out, b)[:] = distribution.marginals()
+            if out is not None:
+                self.own(out, b)[:] = distribution.marginals()
 
-        return self.ask(question, alone, self.precision, missing=None if raises else partial(self._missing, out))
-
-    def _missing(self, out: Matrices | None, b: int) -> float:
-        """What stands for log Z of a sentence that has no distribution; fills in what stands for its marginals."""
-        given = np.where(np.eye(int(self.lengths[b]) + 1, dtype=bool), -np.inf, self.own(self.scores, b))
-        given[:, 0] = -np.inf
-        has_no_tree = bool((given <= MASK).all()) and not self.space.is_feasible(given > -MASK)
-        if out is not None:
-            self.own(out, b)[:] = 0.0 if has_no_tree else np.nan
-        return -np.inf if has_no_tree else np.nan
+        return self.ask(question, alone, self.precision, raises=raises, out=out)

@@ -14,8 +14,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.samplers import from_sums, is_few, wilson
-from deptree_cli.core.spaces.elimination import elimination_of
-from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.spaces.nonprojective import NonProjective, elimination_of
 
 
 def draw(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:

@@ -9,7 +9,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import Kind
-from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.spaces.nonprojective import elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.elimination.ancestral import draw_ancestral
 from deptree_cli.kernels.elimination.head_path import LEVELS, PathTables

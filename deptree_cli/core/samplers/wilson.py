@@ -18,8 +18,8 @@ from deptree_cli.core.dtypes import Float, Int, Integers
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
-from deptree_cli.core.spaces.elimination import EliminationTables, elimination_of
 from deptree_cli.core.spaces.feasibility import possible_roots
+from deptree_cli.core.spaces.nonprojective import EliminationTables, elimination_of
 from deptree_cli.core.spaces.shifted import shift
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.walks import wilson as kernel

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Integers
+from deptree_cli.core.dtypes import Bool, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.rules import Arc, Rules, crossing_pairs
 
 SEVERAL_ROOTS = "or allow several roots (`single_root=False`)"
 
@@ -45,6 +45,30 @@ def check_feasible(allowed: Bool, space: Rules) -> None:
     if not possible_roots(allowed).any():
         root = int(candidates[0])
         _check_reached(_reached(_between_words(allowed), [root]), f"the possible root {root}", kind)
+
+
+def crossing_is_needed(allowed: Bool, space: Rules) -> DeptreeError:
+    """What to say where every tree of allowed arcs, (n+1, n+1), has some that cross; there is a tree. Names two."""
+    kind = "single-root tree" if space.single_root else "tree"
+    remedy = "Allow more arcs, or leave out `projective=True`"
+    supported = supported_arcs(allowed, space)
+    certain = supported & (supported.sum(axis=0) == 1)
+    for (head, word), (other, below) in crossing_pairs(certain):
+        problem = f"no projective tree is possible: the arcs {head} -> {word} and {other} -> {below} cross, and words "
+        return DeptreeError(f"{problem}{min(word, below)} and {max(word, below)} have no other head", remedy)
+    (head, word), (other, below) = _crossing_in_a_tree(allowed, certain, space)
+    problem = f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross, such as "
+    return DeptreeError(f"{problem}{head} -> {word} and {other} -> {below}", remedy)
+
+
+def _crossing_in_a_tree(allowed: Bool, certain: Bool, space: Rules) -> tuple[Arc, Arc]:
+    """Two arcs that cross in some tree, which has such; if possible one that is in every tree."""
+    from deptree_cli.kernels.trees.best_tree import best_tree
+
+    heads, tree = np.empty(len(allowed) - 1, dtype=np.int32), np.zeros_like(allowed)
+    best_tree(read_only(np.where(allowed, 0.0, -np.inf)), space.single_root, heads)
+    tree[heads, np.arange(1, len(allowed))] = True
+    return max(crossing_pairs(tree), key=lambda pair: sum(certain[arc] for arc in pair))
 
 
 def all_allowed(allowed: Bool) -> bool:

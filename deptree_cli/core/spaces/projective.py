@@ -1,18 +1,32 @@
-"""Trees without crossing arcs: sums, samples and maximum trees by Eisner's chart."""
+"""Projective dependency trees: log-partition function, edge marginals, exact samples and maximum trees (Eisner 1996).
+
+One chart is behind the sums and the samples; each projective tree is in it once. It adds and multiplies positive
+numbers only, in float64 where its range suffices, else in wide numbers (`kernels/numbers/wide.py`).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces.base import WITHOUT_CROSSING, TreeSpace
-from deptree_cli.core.spaces.factorisation import Factorisation
-from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible, supported_arcs
-from deptree_cli.core.spaces.nonprojective import NonProjective
-from deptree_cli.core.spaces.rules import Arc, crossing_pairs
+from deptree_cli.core.spaces.factorisation import ArcSweep, Zeros
+from deptree_cli.core.spaces.feasibility import all_allowed, check_feasible, crossing_is_needed
+from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.shifted import Shifted, shift
+from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels import charts
+
+if TYPE_CHECKING:
+    from deptree_cli.kernels.charts.eisner import Eisner as Grammar
 
 
 class Projective(TreeSpace):
@@ -26,57 +40,29 @@ class Projective(TreeSpace):
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         check_feasible(allowed, self)
-        if all_allowed(allowed):
-            return
-        from deptree_cli.core.spaces.eisner import has_tree  # loads kernels: only where arcs are missing
-
-        if has_tree(allowed, self):
-            return
-        supported = supported_arcs(allowed, self)
-        certain = supported & (supported.sum(axis=0) == 1)
-        remedy = "Allow more arcs, or leave out `projective=True`"
-        for (head, word), (other, below) in crossing_pairs(certain):
-            raise DeptreeError(
-                f"no projective tree is possible: the arcs {head} -> {word} and {other} -> {below} cross, and words "
-                f"{min(word, below)} and {max(word, below)} have no other head",
-                remedy,
-            )
-        kind = "single-root tree" if self.single_root else "tree"
-        first, second = self._crossing_in_a_tree(allowed, certain)
-        raise DeptreeError(
-            f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross, such as "
-            f"{first[0]} -> {first[1]} and {second[0]} -> {second[1]}",
-            remedy,
-        )
-
-    def _crossing_in_a_tree(self, allowed: Bool, certain: Bool) -> tuple[Arc, Arc]:
-        """Two arcs that cross in some tree, which has such; if possible one that is in every tree."""
-        heads, _ = NonProjective("", "", single_root=self.single_root).maximum_tree(np.where(allowed, 0.0, -np.inf))
-        tree = np.zeros_like(allowed)
-        tree[heads, np.arange(1, len(allowed))] = True
-        return max(crossing_pairs(tree), key=lambda pair: sum(certain[arc] for arc in pair))
+        if not (all_allowed(allowed) or _has_tree(allowed, self)):
+            raise crossing_is_needed(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; O(n^3)."""
-        if all_allowed(allowed):
-            return allowed.copy()
-        from deptree_cli.core.spaces.eisner import possible_arcs
+        return allowed.copy() if all_allowed(allowed) else _possible_arcs(allowed, self)
 
-        return possible_arcs(allowed, self)
+    def factorise(self, log_scores: Float) -> Eisner:
+        """See `TreeSpace`; O(n^3).
 
-    def factorise(self, log_scores: Float) -> Factorisation:
-        """See `TreeSpace`; O(n^3)."""
-        from deptree_cli.core.spaces import eisner  # loads kernels: when there is work
-
-        return eisner.factorise(log_scores, self)
+        Raises:
+            DeptreeError: no tree has a positive weight.
+        """
+        found = Eisner.of(shift(log_scores, self), self, REAL).or_wide()
+        if found.shifted_log_z == -np.inf:
+            raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
+        return found
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
-        from deptree_cli.kernels.charts.projective_trees import best_tree
-
         heads = np.zeros(len(scores) - 1, dtype=np.int32)
         scores = read_only(np.ascontiguousarray(scores).view())  # compiled for these alone
-        return heads, best_tree(scores, self.single_root, heads)
+        return heads, charts.projective_trees.best_tree(scores, self.single_root, heads)
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; the best 16, then four times as many as before, anew."""
@@ -90,8 +76,102 @@ class Projective(TreeSpace):
 
     def best_trees(self, scores: Float, size: int) -> Heads:
         """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
-        from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
-
         scores = read_only(np.ascontiguousarray(scores).view())
-        heads: Heads = best_projective_trees(scores, self.single_root, size)
+        heads: Heads = charts.best_projective_trees.best_projective_trees(scores, self.single_root, size)
         return heads.copy()  # without the room for more
+
+
+@dataclass(frozen=True, eq=False)
+class Eisner(ArcSweep):
+    """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
+
+    Attributes:
+        swept: the chart, what `kernels/charts/eisner.py` makes of the weights.
+    """
+
+    @classmethod
+    def of(cls, shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
+        """Fill the chart in one kind of numbers."""
+        weights, n = kind.exp(shifted.log_weights), len(shifted.log_weights) - 1
+        chart, total = _inside(weights, space, kind.zeros, n)
+        log_z, in_range = charts.eisner.log_partition(total, n)
+        return cls(space, shifted, log_z, kind, in_range or kind is WIDE, weights, chart)
+
+    @property
+    def grammar(self) -> Grammar:
+        """What the kernels that walk down the chart take."""
+        return charts.eisner.Eisner(self.space.single_root, self.swept)
+
+    def _in(self, kind: Kind) -> Eisner:
+        return Eisner.of(self.shifted, self.space, kind)
+
+    def _forward(self, weights: Any, zeros: Zeros) -> Any:
+        return _inside(weights, self.space, zeros, self.n)[0]
+
+    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
+        return _outside(weights, self.space, swept, zeros, self.n)
+
+    def root_marginals(self) -> Float:
+        """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
+        if not self.space.single_root:
+            return self.marginals()[0]
+        found = np.zeros(self.n + 1)
+        charts.eisner.root_marginals(self.swept, found)
+        return found
+
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        heads, state = empty_heads(size, self.n), kernel_state(rng)
+        for _, block in blocks_to_fill(heads):
+            charts.projective_trees.sample_trees(self.grammar, state, block)
+        return heads
+
+
+def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
+    """Fill the chart of trees whose weights are about 1 once a number is taken off each word's log-scores.
+
+    In float64 even where `factorise` could not promise that this suffices; in wide numbers if log Z shows that it does
+    not, and marginals if their sums do. Items that are lost because float64 is too narrow for them go unnoticed.
+
+    Args:
+        log_scores: (n+1, n+1), ``[head, dependent]``.
+        typical: (n,), the log-scores of words' arcs in trees that matter.
+    """
+    log_weights = log_scores.copy()
+    log_weights[:, 1:] -= typical
+    found = Eisner.of(Shifted(log_weights, float(typical.sum())), space, REAL)
+    return found.answer(lambda own: (own, math.isfinite(own.shifted_log_z)))
+
+
+def _inside(weights: Any, space: Rules, zeros: Zeros, n: int) -> tuple[Any, Any]:
+    """The chart of weights (n+1, n+1), and the partition function."""
+    chart = zeros((charts.eisner.TABLES, n + 1, n + 1))
+    return chart, charts.eisner.inside(weights, space.single_root, chart)
+
+
+def _outside(weights: Any, space: Rules, chart: Any, zeros: Zeros, n: int) -> tuple[Any, bool]:
+    """The edge marginals, (n+1, n+1), in the chart's kind of numbers, and whether these were in range."""
+    adjoints, found = zeros((charts.eisner.TABLES, n + 1, n + 1)), zeros((n + 1, n + 1))
+    return found, charts.eisner.outside(weights, space.single_root, chart, adjoints, found)
+
+
+def _has_tree(allowed: Bool, space: Rules) -> bool:
+    """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
+    from deptree_cli.kernels.numbers.operations import is_positive
+
+    weights, kind = _pattern(allowed)
+    return bool(is_positive(_inside(weights, space, kind.zeros, len(allowed) - 1)[1]))
+
+
+def _possible_arcs(allowed: Bool, space: Rules) -> Bool:
+    """Which arcs some tree of allowed arcs contains, (n+1, n+1), where there is a tree. Exact, O(n^3)."""
+    (weights, kind), n = _pattern(allowed), len(allowed) - 1
+    chart, _ = _inside(weights, space, kind.zeros, n)
+    found, _ = _outside(weights, space, chart, kind.zeros, n)
+    possible: Bool = (found if kind is REAL else found[0]) > 0  # of wide numbers the mantissas
+    return possible
+
+
+def _pattern(allowed: Bool) -> tuple[Any, Kind]:
+    """Allowed arcs as weights of 1/7, and their kind of numbers: neither sums nor single trees leave its range."""
+    kind = REAL if len(allowed) - 1 <= charts.eisner.LONGEST else WIDE
+    return kind.exp(np.where(allowed, -charts.eisner.LOG_GROWTH, -np.inf)), kind

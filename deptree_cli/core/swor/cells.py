@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.numbers import SAFE_LOG, Kind, in_range
-from deptree_cli.core.spaces.elimination import Elimination, EliminationTables
+from deptree_cli.core.numbers import Kind, in_range
+from deptree_cli.core.spaces.nonprojective import Elimination, EliminationTables
 from deptree_cli.kernels.distinct import cell_sampler as kernel
 from deptree_cli.kernels.distinct.cells import Cells
 from deptree_cli.kernels.distinct.partition_tree import Cursor
 from deptree_cli.kernels.elimination.panels import WIDTH
+from deptree_cli.kernels.numbers.operations import SAFE_LOG
 
 # The weights of a sentence's arcs, in a kind of numbers.
 Weights = Callable[[Kind], Any]

@@ -14,9 +14,9 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE
+from deptree_cli.core.numbers import REAL, WIDE
 from deptree_cli.core.samplers.colbourn import path_tables
-from deptree_cli.core.spaces.elimination import elimination_of
+from deptree_cli.core.spaces.nonprojective import elimination_of
 from deptree_cli.core.swor.sequences import Beam, Choices, Prefix, TreeChoices
 from deptree_cli.kernels.elimination.ancestral import (
     log_head_probs_of_each,
@@ -26,6 +26,7 @@ from deptree_cli.kernels.elimination.ancestral import (
 )
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_path import LEVELS, OWNER, Path, PathTables, start_path
+from deptree_cli.kernels.numbers.operations import SAFE_LOG
 
 # The logarithms down to which float64 numbers have all their digits, and products that a path meets are noticed.
 LOSSLESS_LOG = -660.0
@@ -51,12 +52,12 @@ class Conditionals(TreeChoices):
         if self.distribution.single_root and not prefixes.shape[1]:
             return np.tile(self._elimination.log_root_marginals(), (len(prefixes), 1))
         roots, heads, words = map(np.ascontiguousarray, self.parts_of(prefixes))
-        out, accurate = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.in_range)
+        out, in_range = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.in_range)
         for kind, weights in self.weights.items():
-            log_head_probs_of_each(weights, roots, heads, words, True, *self._tables(kind), out, accurate)
-            if accurate.all():
+            log_head_probs_of_each(weights, roots, heads, words, *self._tables(kind), out, in_range)
+            if in_range.all():
                 break
-            accurate = ~accurate
+            in_range = ~in_range
         return out
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
@@ -68,7 +69,7 @@ class Conditionals(TreeChoices):
             if kind is REAL and not self.in_range:
                 continue
             tables, probs = self._tables(kind)
-            if log_heads_along(weights, roots[0], heads[0], free, True, tables, uniforms, probs, chosen, out):
+            if log_heads_along(weights, roots[0], heads[0], free, tables, uniforms, probs, chosen, out):
                 break
         return out, chosen
 
@@ -126,12 +127,12 @@ class HeadPaths(Beam):
 
     def _start(self) -> None:
         """Begin at these prefixes, in tables of its own each."""
-        kind, in_range, paths = self._kind, self._conditionals.in_range, []
+        kind, paths = self._kind, []
         weights = self._conditionals.weights[kind]
         self._tables = path_tables(self._conditionals.depth, kind, self._size)
         for i, (root, heads, words) in enumerate(zip(*self._conditionals.parts_of(self.prefixes), strict=True)):
             tables = PathTables(*(kind.each(itemgetter(i), numbers) for numbers in self._tables))
-            paths.append(start_path(weights, root, heads, words.copy(), in_range, tables))
+            paths.append(start_path(weights, root, heads, words.copy(), True, tables))
             paths[-1].levels[OWNER] = i
         self._paths = Path(*map(np.stack, zip(*paths, strict=True)))
 

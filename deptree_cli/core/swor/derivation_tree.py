@@ -11,7 +11,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.numbers import Kind
-from deptree_cli.core.spaces.eisner import Eisner
+from deptree_cli.core.spaces.projective import Eisner
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import longer
 from deptree_cli.core.swor.conditionals import some_are_improbable

@@ -10,8 +10,8 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.spaces.eisner import Eisner
 from deptree_cli.core.spaces.factorisation import Factorisation
+from deptree_cli.core.spaces.projective import Eisner
 from deptree_cli.core.swor.sequences import Choices, Prefix, TreeChoices
 from deptree_cli.kernels.distinct import derivations as kernel
 

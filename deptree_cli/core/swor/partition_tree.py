@@ -13,10 +13,10 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.numbers import REAL, SAFE_LOG, WIDE, Kind
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.samplers.colbourn import path_tables
 from deptree_cli.core.samplers.wilson import alias_tables
-from deptree_cli.core.spaces.elimination import Elimination, elimination_of
+from deptree_cli.core.spaces.nonprojective import Elimination, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor.cells import CellSampler, Weights, more_cells, no_cells
 from deptree_cli.core.swor.conditionals import some_are_improbable, weights_in_range
@@ -32,6 +32,7 @@ from deptree_cli.kernels.distinct.partition_problem import (
     PartitionWorkspace,
 )
 from deptree_cli.kernels.distinct.tree_set import hash_table
+from deptree_cli.kernels.numbers.operations import SAFE_LOG
 
 # A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
 # speed is much the same from 0.05 to 1.

@@ -17,8 +17,8 @@ from deptree_cli.hpyp.kernels.model import ACTIONS, TAGS, WORDS
 from deptree_cli.hpyp.kernels.oracle import choices, new_contexts, record_events, tree_of
 from deptree_cli.hpyp.kernels.particles import draw, put, systematic_count
 from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS, predict
-from deptree_cli.hpyp.kernels.seating import has_room, remove
 from deptree_cli.hpyp.kernels.seating import index as look_up
+from deptree_cli.hpyp.kernels.seating import remove
 from deptree_cli.hpyp.kernels.seating import resample as seat
 from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
@@ -104,22 +104,17 @@ def prob_of(method, process, arena, top, next_tag, dish):
 
 
 @kernel(allocates=True)
-def resample_derivations(grammar, treebank, cuts, paths, order, start, size, actions, state):
-    """Draw the derivations of sentences in this order anew, from place `start` on, each given all other sentences.
+def resample_derivations(grammar, treebank, cuts, paths, order, size, actions, state):
+    """Draw the derivations of sentences in this order anew, each given all other sentences; there is room for them.
 
     An approximation: all events of a sentence leave, restaurants stay as they then are while its particles move, and
     what they propose is seated without a Metropolis-Hastings step that might refuse it.
 
     cuts: where the events of each sentence begin, for each process; paths: nodes and entries of the events of each
-    process, overwritten, as are the actions (2 words,). Returns the place up to which there was room.
+    process, overwritten, as are the actions (2 words,).
     """
-    for place in range(start, order.shape[0]):
-        for process in processes_of(grammar):
-            rows = (cuts[process][order[place] + 1] - cuts[process][order[place]]) * paths[process][0].shape[1]
-            if not has_room(grammar.restaurants[process], rows, 2 * rows):
-                return place
-        resample_derivation(grammar, treebank, cuts, paths, order[place], size, actions, state)
-    return order.shape[0]
+    for sentence in order:
+        resample_derivation(grammar, treebank, cuts, paths, sentence, size, actions, state)
 
 
 @kernel(forceinline=True)
@@ -143,7 +138,7 @@ def resample_derivation(grammar, treebank, cuts, paths, sentence, size, actions,
     for process in processes_of(grammar):
         events = slice(cuts[process][sentence], cuts[process][sentence + 1])
         nodes, entries, restaurants = paths[process][0][events], paths[process][1][events], grammar.restaurants[process]
-        look_up(restaurants, contexts[process], dishes[process], np.arange(len(nodes)), 0, nodes, entries)
+        look_up(restaurants, contexts[process], dishes[process], np.arange(len(nodes)), nodes, entries)
         seat(restaurants, nodes, entries, 0, len(nodes), False, state)
 
 

@@ -14,11 +14,9 @@ from deptree_cli.hpyp.kernels.restaurants import (
     BINS,
     COUNT,
     CUSTOMERS,
-    ENTRIES,
     FREE,
     MOST_LEVELS,
     NEXT_BIN,
-    NODES,
     NONE,
     SEATED,
     SERVED,
@@ -36,30 +34,17 @@ NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0), np.int32)
 
 
 @kernel
-def has_room(restaurants, rows, bins):
-    """Return whether so many nodes and as many entries, and so many bins can be added."""
-    used = restaurants.used
-    return (
-        used[NODES] + rows <= restaurants.nodes.shape[0]
-        and used[ENTRIES] + rows <= restaurants.entries.shape[0]
-        and used[BINS] + bins <= restaurants.bins.shape[0]
-    )
+def index(restaurants, contexts, dishes, order, nodes, entries):
+    """Look up the paths of events in this order, making what is missing, for which there is room.
 
-
-@kernel
-def index(restaurants, contexts, dishes, order, start, nodes, entries):
-    """Look up the paths of events in this order, making what is missing; return how far the room sufficed.
-
-    contexts: (events, L); dishes: (events,); order: numbers of events, best sorted by their contexts; start: the first
-    place in it. nodes and entries: (events, L + 1) int32, written.
+    contexts: (events, L); dishes: (events,); order: numbers of events, best sorted by their contexts. nodes and
+    entries: (events, L + 1) int32, written.
     """
     levels = contexts.shape[1] + 1
-    for place in range(start, order.shape[0]):
-        if not has_room(restaurants, levels, 0):
-            return place
+    for place in range(order.shape[0]):
         event = order[place]
         level = 0
-        if place > start:  # what is shared with the event before need not be looked up
+        if place > 0:  # what is shared with the event before need not be looked up
             before = order[place - 1]
             while level < levels - 1 and contexts[event, level] == contexts[before, level]:
                 level += 1
@@ -71,7 +56,6 @@ def index(restaurants, contexts, dishes, order, start, nodes, entries):
             nodes[event, below + 1] = node_for(restaurants, nodes[event, below], contexts[event, below])
         for each in range(levels):
             entries[event, each] = entry_for(restaurants, nodes[event, each], dishes[event])
-    return order.shape[0]
 
 
 @kernel(allocates=True)
@@ -224,18 +208,16 @@ def resample(restaurants, nodes, entries, start, stop, seated, state):
 
 
 @kernel
-def sweep(restaurants, nodes, entries, cuts, order, start, seated, old, log_prob, state):
-    """Resample the events of sentences in this order, one by one, from place `start` on.
+def sweep(restaurants, nodes, entries, cuts, order, seated, old, log_prob, state):
+    """Resample the events of sentences in this order, one by one; there is room for the sizes of their tables.
 
     cuts: (sentences + 1,), where each sentence's events begin; old: the nodes and entries of as many other events, or
-    `NOBODY`: of each sentence these customers leave before those of the new events are seated. Returns the place up to
-    which there was room for the sizes of tables, and log_prob with those of the events added.
+    `NOBODY`: of each sentence these customers leave before those of the new events are seated. Returns log_prob with
+    those of the events added.
     """
-    for place in range(start, order.shape[0]):
-        first, last = cuts[order[place]], cuts[order[place] + 1]
-        if not has_room(restaurants, 0, 2 * (last - first) * nodes.shape[1]):
-            return place, log_prob
+    for sentence in order:
+        first, last = cuts[sentence], cuts[sentence + 1]
         for event in range(first, min(last, old[0].shape[0])):
             remove(restaurants, old[0][event], old[1][event], state)
         log_prob += resample(restaurants, nodes, entries, first, last, seated, state)
-    return order.shape[0], log_prob
+    return log_prob

@@ -17,6 +17,9 @@ from deptree_cli.hpyp.model.symbols import Symbols
 # Particles that a derivation is drawn with (Buys and Blunsom 2015, section 5.1).
 PARTICLES = 100
 
+# Sentences whose derivations are drawn at once: there is room for all that they may add.
+TOGETHER = 64
+
 
 class Derivations:
     """A derivation of every tree of a treebank.
@@ -62,16 +65,14 @@ class Derivations:
         treebank = Treebank(corpus.words, corpus.tags, corpus.heads, corpus.deprels)
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
         all_paths = tuple((each.nodes, each.entries) for each in [*paths, *paths[:missing]])
-        where, done = (treebank, self.cuts, all_paths, order), 0
-        while done < len(order):
+        for start in range(0, len(order), TOGETHER):
+            some = order[start : start + TOGETHER]
+            for process, cuts in zip(processes, self.cuts, strict=False):
+                room = process.levels * int((cuts[some + 1] - cuts[some]).sum())
+                process.make_room(room, room, 2 * room)
             restaurants = tuple(process.restaurants for process in [*processes, *processes[:missing]])
             grammar = Grammar(restaurants, symbols.codes, len(symbols.labels))
-            done = resample_derivations(grammar, *where, done, PARTICLES, self.actions, state)
-            if done < len(order):
-                events = 2 * int(corpus.cuts[order[done] + 1] - corpus.cuts[order[done]])
-                for process in processes:
-                    room = events * process.levels
-                    process.make_room(room, room, 2 * room)
+            resample_derivations(grammar, treebank, self.cuts, all_paths, some, PARTICLES, self.actions, state)
 
 
 def recorded(symbols: Symbols, cuts: Int, words: Heads, tags: Heads, actions: Heads) -> tuple[Events32, ...]:

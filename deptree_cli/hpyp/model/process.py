@@ -30,6 +30,9 @@ from deptree_cli.hpyp.model.tables import empty_table, entries_of, larger_table,
 
 Events32 = NDArray[np.int32]
 
+# Events that are looked up, and sentences whose events are seated, at once: there is room for all that they may add.
+EVENTS, SENTENCES = 4096, 256
+
 # Where every discount and strength starts.
 DISCOUNT, STRENGTH = 0.8, 0.0
 
@@ -137,10 +140,10 @@ class Process:
         order = np.lexsort(contexts.T[::-1]) if contexts.shape[1] else np.arange(len(contexts))
         shape = len(contexts), self.levels
         paths = Paths(np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32))
-        done = 0
-        while done < len(order):
-            self.make_room(*[max(len(order) - done, self.levels)] * 2)
-            done = index(self.restaurants, contexts, dishes, order, done, paths.nodes, paths.entries)
+        for start in range(0, len(order), EVENTS):
+            some = order[start : start + EVENTS]
+            self.make_room(self.levels * len(some), self.levels * len(some))
+            index(self.restaurants, contexts, dishes, some, paths.nodes, paths.entries)
         return paths
 
     def sweep(
@@ -158,20 +161,18 @@ class Process:
             seated: whether they are seated already.
             old: other events of these sentences, which leave.
         """
-        done, log_prob = 0, 0.0
-        leaving = (old.nodes, old.entries) if old else NOBODY
-        while done < len(order):
-            where = paths.nodes, paths.entries, cuts, order, done
-            done, log_prob = sweep(self.restaurants, *where, seated, leaving, log_prob, state)
-            if done < len(order):
-                self.make_room(bins=2 * self.levels * int(cuts[order[done] + 1] - cuts[order[done]]))
+        log_prob, leaving = 0.0, (old.nodes, old.entries) if old else NOBODY
+        for start in range(0, len(order), SENTENCES):
+            some = order[start : start + SENTENCES]
+            self.make_room(bins=2 * self.levels * int((cuts[some + 1] - cuts[some]).sum()))
+            log_prob = sweep(self.restaurants, paths.nodes, paths.entries, cuts, some, seated, leaving, log_prob, state)
         return log_prob
 
 
 def _longer(array: Any, used: int, more: int) -> Any:
-    """An array with room for so many rows more, half as many again if it has to be copied."""
+    """An array with room for so many rows more, half as many again, and twice the room, if it has to be copied."""
     if used + more <= len(array):
         return array
-    larger = np.empty((int(1.5 * used) + more, array.shape[1]), dtype=array.dtype)
+    larger = np.empty((int(1.5 * used) + 2 * more, array.shape[1]), dtype=array.dtype)
     larger[:used] = array[:used]
     return larger

@@ -8,12 +8,10 @@ import numpy as np
 
 from deptree_cli.kernels.batches.elimination import fill_tangents
 from deptree_cli.kernels.batches.packed import matrix, sentence
-from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, is_in_range, outside
+from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, log_partition, outside
 from deptree_cli.kernels.charts.projective_trees import best_tree, sample_trees
-from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.operations import tolerance
 
 
 @kernel(allocates=True)
@@ -23,33 +21,22 @@ def new_chart(n):
 
 
 @kernel(allocates=True)
-def log_partitions(packed, log_z):
-    """Fill log_z (B,) from packed weights."""
-    weights, starts, lengths, _, single_root, _, in_range = packed
-    for b in range(lengths.shape[0]):
-        n = lengths[b]
-        log_z[b] = log(inside(sentence(weights, starts[b], n), single_root, new_chart(n)))
-        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
-
-
-@kernel(allocates=True)
 def sums(packed, log_z, marginals):
-    """Fill log_z (B,) and the matrices of marginals, zeros at first, from packed weights."""
+    """Fill log_z (B,) and, unless None, the matrices of marginals, zeros at first, from packed weights."""
     weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        W, out = sentence(weights, starts[b], n), matrix(marginals, b, n)
-        chart, found = new_chart(n), np.zeros((n + 1, n + 1))  # float64, marginals may be float32
-        log_z[b] = log(inside(W, single_root, chart))
-        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
-        outside(W, single_root, chart, new_chart(n), found)
-        out[: n + 1, 1 : n + 1] = found[:, 1:]
-        for j in range(1, n + 1):
-            in_range[b] = in_range[b] and abs(found[:, j].sum() - 1.0) < tolerance(found)
+        W, chart = sentence(weights, starts[b], n), new_chart(n)
+        log_z[b], is_in_range = log_partition(inside(W, single_root, chart), n)
+        in_range[b] = in_range[b] and is_in_range
+        if marginals is not None:
+            found, out = np.zeros((n + 1, n + 1)), matrix(marginals, b)  # float64, the marginals may be float32
+            in_range[b] = outside(W, single_root, chart, new_chart(n), found) and in_range[b]
+            out[: n + 1, 1 : n + 1] = found[:, 1:]
 
 
 @kernel(allocates=True)
-def covariances(packed, values, log_z, out):
+def covariances(packed, log_z, values, out):
     """Fill out, zeros at first, with Cov(1[arc in tree], sum of the tree's values) for every arc.
 
     Both sweeps on dual numbers. values, out: matrices of each sentence; log_z (B,).
@@ -58,20 +45,20 @@ def covariances(packed, values, log_z, out):
     for b in range(lengths.shape[0]):
         n = lengths[b]
         W = sentence(weights, starts[b], n)
-        D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), matrix(out, b, n))
-        fill_tangents(D, matrix(values, b, n))
+        D, found = Dual(W, np.empty((n + 1, n + 1))), Dual(np.zeros((n + 1, n + 1)), matrix(out, b))
+        fill_tangents(D, matrix(values, b))
         chart, adjoints = Dual(new_chart(n), new_chart(n)), Dual(new_chart(n), new_chart(n))
-        log_z[b] = log(inside(D, single_root, chart).value)
-        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
-        outside(D, single_root, chart, adjoints, found)
-        for j in range(1, n + 1):
-            total, slope = found.value[:, j].sum(), found.tangent[:, j].sum()
-            is_good = abs(total - 1.0) < tolerance(found) and math.isfinite(slope)
-            in_range[b] = in_range[b] and is_good
+        log_z[b], is_in_range = log_partition(inside(D, single_root, chart), n)
+        in_range[b] = (
+            in_range[b]
+            and is_in_range
+            and outside(D, single_root, chart, adjoints, found)
+            and math.isfinite(found.tangent[: n + 1, 1 : n + 1].sum())
+        )
 
 
 @kernel(allocates=True)
-def sample(packed, states, size, heads, places, log_z):
+def sample(packed, log_z, states, size, heads, places):
     """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its place (B,) on.
 
     states: (B, 4) of `xoshiro.py`.
@@ -79,8 +66,8 @@ def sample(packed, states, size, heads, places, log_z):
     weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n, chart = lengths[b], new_chart(lengths[b])
-        log_z[b] = log(inside(sentence(weights, starts[b], n), single_root, chart))
-        in_range[b] = in_range[b] and is_in_range(log_z[b], n)
+        log_z[b], is_in_range = log_partition(inside(sentence(weights, starts[b], n), single_root, chart), n)
+        in_range[b] = in_range[b] and is_in_range
         if in_range[b]:
             trees = heads[places[b] : places[b] + size * n].reshape(size, n)
             sample_trees(Eisner(single_root, chart), states[b], trees)
@@ -90,8 +77,8 @@ def sample(packed, states, size, heads, places, log_z):
 def best_trees(scores, lengths, least, single_root, heads, places, in_range):
     """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
 
-    scores: of `Ragged`. in_range (B,): set to whether that sum is above `least`.
+    scores: matrices without padding. in_range (B,): set to whether that sum is above `least`.
     """
     for b in range(lengths.shape[0]):
         n = lengths[b]
-        in_range[b] = best_tree(matrix(scores, b, n), single_root, heads[places[b] : places[b] + n]) > least
+        in_range[b] = best_tree(matrix(scores, b), single_root, heads[places[b] : places[b] + n]) > least

@@ -29,7 +29,7 @@ SHORT = 400
 @kernel(allocates=True)
 def sums_side_by_side(packed, log_z, marginals):
     """Do what `sums` of `batches/elimination.py` does for short sentences; no marginals if None."""
-    weights, starts, lengths, last, single_root, short, in_range = packed
+    weights, starts, lengths, final_words, single_root, short, in_range = packed
     order, lanes, dtype = short_sentences(lengths, short), LINE // weights.itemsize, weights.dtype
     nodes = lengths[order[-1]] + 1 if len(order) > 0 else 0
     numbers, totals = np.empty((2, nodes * nodes * lanes), dtype), np.empty(nodes, dtype)
@@ -39,7 +39,7 @@ def sums_side_by_side(packed, log_z, marginals):
         shape = lengths[group[-1]] + 1, lengths[group[-1]] + 1, lanes
         size, S = shape[0] * shape[1] * lanes, pivots[: shape[0]]
         A, J = numbers[0, :size].reshape(shape), numbers[1, :size].reshape(shape)
-        fill_group(A, group, weights, lengths, starts, last)
+        fill_group(A, group, weights, lengths, starts, final_words)
         eliminate_words(Lanes(A), Lanes(S), Lanes(workspace), single_root)
         for lane, b in enumerate(group):
             log_z[b], depth = log_of_pivots(S, lane, lengths[b])
@@ -47,8 +47,8 @@ def sums_side_by_side(packed, log_z, marginals):
         if marginals is not None:
             eliminate_backward(Lanes(A), Lanes(S), Lanes(J), Lanes(workspace), single_root)
             for lane, b in enumerate(group):
-                W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b, lengths[b])
-                in_range[b] = in_range[b] and put_lane(W, J, lane, max(1, last[b]), totals, out)
+                W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b)
+                in_range[b] = in_range[b] and put_lane(W, J, lane, max(1, final_words[b]), totals, out)
 
 
 @kernel(allocates=True)
@@ -64,7 +64,7 @@ def short_sentences(lengths, longest):
 
 
 @kernel(allocates=True)
-def fill_group(A, group, weights, lengths, starts, last):
+def fill_group(A, group, weights, lengths, starts, final_words):
     """Fill the arcs of a group (N, N, lanes) with its sentences' weights; lanes that are left have no words."""
     for lane in range(A.shape[2]):
         n = 0
@@ -72,7 +72,7 @@ def fill_group(A, group, weights, lengths, starts, last):
         if lane < len(group):
             b = group[lane]
             n = lengths[b]
-            fill_lane(A, lane, sentence(weights, starts[b], n), max(1, last[b]))
+            fill_lane(A, lane, sentence(weights, starts[b], n), max(1, final_words[b]))
         for m in range(n + 1, A.shape[0]):
             for i in range(A.shape[0]):
                 A[i, m, lane] = A[m, i, lane] = 0.0
@@ -80,18 +80,18 @@ def fill_group(A, group, weights, lengths, starts, last):
 
 
 @kernel
-def fill_lane(A, lane, W, last):
-    """Fill a lane with the weights W (n+1, n+1) of a sentence; word `last` stands first, and that one in its place."""
+def fill_lane(A, lane, W, final_word):
+    """Fill a lane with the weights W (n+1, n+1) of a sentence; its final word and word 1 change places."""
     for i in range(Index(W.shape[0])):
-        target, given = A[place(i, last)], W[i]
+        target, given = A[place(i, final_word)], W[i]
         for j in range(Index(W.shape[0])):
-            target[place(j, last), lane] = given[j]
+            target[place(j, final_word), lane] = given[j]
 
 
 @kernel
-def place(i, last):
+def place(i, final_word):
     """Return where node i stands."""
-    return Index(last) if i == 1 else Index(1) if i == Index(last) else Index(i)
+    return Index(final_word) if i == 1 else Index(1) if i == Index(final_word) else Index(i)
 
 
 @kernel
@@ -108,18 +108,18 @@ def log_of_pivots(S, lane, n):
 
 
 @kernel
-def put_lane(W, adjoints, lane, last, totals, out):
+def put_lane(W, adjoints, lane, final_word, totals, out):
     """Do what `put_products` of `marginals.py` does, of the adjoints in a lane, for words in their own order."""
     nodes, none = Index(W.shape[0]), W.dtype.type(0.0)
     for j in range(nodes):
         totals[j] = none
     for i in range(nodes):
-        given = adjoints[place(i, last)]
+        given = adjoints[place(i, final_word)]
         for j in range(Index(1), nodes):
-            x = W[i, j] * given[place(j, last), lane] if W[i, j] > none else none
+            x = W[i, j] * given[place(j, final_word), lane] if W[i, j] > none else none
             totals[j] += x
             out[i, j] = x if x > none else none
-    usable = True
+    in_range = True
     for j in range(Index(1), nodes):
-        usable = usable and abs(totals[j] - 1.0) < tolerance(totals)
-    return usable
+        in_range = in_range and abs(totals[j] - 1.0) < tolerance(totals)
+    return in_range

@@ -8,41 +8,31 @@ import numpy as np
 
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operation import operation
 from deptree_cli.kernels.shift import shift_sentence
 
 
-class Padded(NamedTuple):
-    """A matrix of each sentence, ``[head, dependent]``, all of one size.
-
-    Attributes:
-        values: (B', N, N).
-        starts: (B,), the places of the sentences among these.
-    """
-
-    values: Any
-    starts: Any
-
-
-class Ragged(NamedTuple):
-    """A matrix (n+1, n+1) of each sentence, ``[head, dependent]``, one after another.
+class Matrices(NamedTuple):
+    """A square matrix of each sentence, ``[head, dependent]``: of its nodes, or with padding behind them.
 
     Attributes:
         values: the numbers of all, flat.
         starts: (B,), where each begins.
+        sizes: (B,), how many rows it has.
     """
 
     values: Any
     starts: Any
+    sizes: Any
 
 
 class Packed(NamedTuple):
-    """The weights of some sentences, one matrix after another; those of a sentence are at most 1.
+    """The weights of some sentences, (n+1, n+1) one after another; those of a sentence are at most 1.
 
     Attributes:
-        weights, starts: float64 or float32, as in `Ragged`; some kernels overwrite them.
+        weights: float64 or float32, flat; some kernels overwrite them.
+        starts: (B,), where each sentence's begin.
         lengths: (B,), the numbers of words.
-        last: (B,), the word that elimination takes last, 0 if ROOT has no arc.
+        final_words: (B,), the word that elimination takes last, 0 if ROOT has no arc.
         single_root: whether trees have one ROOT arc, or one or more.
         short: up to how many words sentences go side by side (`lanes.py`).
         in_range: (B,), whether numbers of this type suffice for the sentence; kernels unset it.
@@ -51,7 +41,7 @@ class Packed(NamedTuple):
     weights: Any
     starts: Any
     lengths: Any
-    last: Any
+    final_words: Any
     single_root: Any
     short: Any
     in_range: Any
@@ -63,33 +53,23 @@ def sentence(numbers, start, n):
     return numbers[start : start + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
 
 
-@operation
-def matrix(matrices, b, n):
-    """Return a view of a sentence's matrix, (n+1, n+1), or more of padding."""
-    raise NotImplementedError
-
-
-@matrix.register(Padded)
-def _of_padded(matrices, b, n):
-    return matrices.values[matrices.starts[b]]
-
-
-@matrix.register(Ragged)
-def _of_ragged(matrices, b, n):
-    return sentence(matrices.values, matrices.starts[b], n)
+@kernel(allocates=True)
+def matrix(matrices, b):
+    """Return a view of a sentence's matrix."""
+    values, starts, sizes = matrices
+    return sentence(values, starts[b], sizes[b] - 1)
 
 
 @kernel(allocates=True)
 def shift_sentences(scores, mask, packed, constants):
     """Fill the packed weights with log-scores less a constant for each word, constants (B,) with what log Z loses.
 
-    mask: scores down from -mask forbid, those above it are none. Fills `last`, and `in_range` with whether there are
-    neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all others:
+    mask: scores down from -mask forbid, those above it are none. Fills `final_words`, and `in_range` with whether
+    there are neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all others:
     mostly that is the one that only ROOT may govern, or else the one with the best arc from ROOT.
     """
-    weights, starts, lengths, last, single_root, _, in_range = packed
+    weights, starts, lengths, final_words, single_root, _, in_range = packed
     peaks = np.empty(largest(lengths) + 1)
     for b in range(lengths.shape[0]):
-        n = lengths[b]
-        target, given = sentence(weights, starts[b], n), matrix(scores, b, n)
-        constants[b], last[b], in_range[b] = shift_sentence(given, mask, single_root, peaks, target)
+        target = sentence(weights, starts[b], lengths[b])
+        constants[b], final_words[b], in_range[b] = shift_sentence(matrix(scores, b), mask, single_root, peaks, target)

@@ -17,4 +17,4 @@ def tree_log_probs(log_weights, lengths, log_z, heads, starts, out):
     for b in range(lengths.shape[0]):
         n = lengths[b]
         trees = heads[starts[b] : starts[b] + size * n].reshape(size, n)
-        tree_scores.tree_log_probs(matrix(log_weights, b, n), log_z[b], trees, out[b])
+        tree_scores.tree_log_probs(matrix(log_weights, b), log_z[b], trees, out[b])

@@ -34,12 +34,16 @@ from deptree_cli.kernels.numbers.operations import (
     divide,
     get,
     inner,
+    is_positive,
     length,
+    logarithm,
     multiply,
     one,
     part,
     put,
     row,
+    tolerance,
+    zero,
 )
 
 RIGHT, LEFT, BETWEEN, ARC = range(4)
@@ -64,12 +68,16 @@ class Eisner(NamedTuple):
 
 
 @kernel
-def is_in_range(log_z, n):
-    """Return whether float64 held every item that is a part of Z, weights being at most 1.
+def log_partition(total, n):
+    """Return the logarithm of a partition function, and whether float64 held every item that is a part of it.
 
-    An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no such part of Z.
+    Weights are at most 1. An item and what surrounds it have at most 7^n trees: one that float64 cannot hold is no
+    such part of Z.
     """
-    return log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
+    if not is_positive(total):
+        return -math.inf, False
+    log_z = logarithm(total)
+    return log_z, log_z > LOG_SMALLEST - LOG_LOST + n * LOG_GROWTH and n <= LONGEST
 
 
 @kernel
@@ -144,7 +152,8 @@ def outside(weights, single_root, chart, adjoints, marginals):
     """Fill marginals (n+1, n+1), zeros at first, with those of arcs, of dual numbers with their derivatives too. O(n^3)
 
     adjoints: a chart of zeros, which is filled with the derivatives of log Z: `inside` line by line, backwards. An
-    item times its adjoint is the probability that a tree contains it.
+    item times its adjoint is the probability that a tree contains it. Returns whether the numbers were in range: as
+    `sum_to_one`.
     """
     n = length(weights) - 1
     put(adjoints, (RIGHT, 0, n), divide(one(chart), get(chart, (RIGHT, 0, n))))
@@ -161,6 +170,19 @@ def outside(weights, single_root, chart, adjoints, marginals):
                 arc_backward(weights, chart, adjoints, j, i, marginals),
             )
             parts_backward(single_root, chart, adjoints, BETWEEN, i, j, between)
+    return sum_to_one(marginals)
+
+
+@kernel
+def sum_to_one(marginals):
+    """Return whether the probabilities (n+1, n+1) of each word's heads do so, as far as they should."""
+    in_range = True
+    for j in range(1, length(marginals)):
+        total = zero(marginals)
+        for i in range(length(marginals)):
+            total = add(total, get(marginals, (i, j)))
+        in_range = in_range and abs(as_float(total) - 1.0) < tolerance(marginals)
+    return in_range
 
 
 @kernel(forceinline=True)

@@ -18,7 +18,7 @@ from deptree_cli.kernels.distinct.cells import (
     refresh_divided,
 )
 from deptree_cli.kernels.distinct.partition_problem import choice_of, fix, word_at
-from deptree_cli.kernels.elimination.head_path import is_sound, next_heads, set_head, start_path
+from deptree_cli.kernels.elimination.head_path import next_heads, path_in_range, set_head, start_path
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import from_wide, get, put
 
@@ -89,7 +89,7 @@ def divide(tree, r, h, room):
     path = start_path(room.weights, root, work.fixed, words, room.in_range, room.tables)
     for x in range(words.shape[0]):
         log_pivots = next_heads(path, room.weights, root, room.tables, room.row)
-        if not is_sound(room.weights, path, log_pivots):
+        if not path_in_range(room.weights, path, log_pivots, log_pivots):
             if x == 0:
                 return UNSOUND
             break

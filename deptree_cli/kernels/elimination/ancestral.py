@@ -20,11 +20,12 @@ from deptree_cli.kernels.elimination.head_path import (
     find_open,
     head_probs_at,
     next_heads,
+    path_in_range,
     set_head,
     start_path,
 )
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import get, is_positive, logarithm, one, reaches, row, scale
+from deptree_cli.kernels.numbers.operations import get, is_positive, logarithm, one, row, scale
 
 
 @kernel
@@ -36,31 +37,32 @@ def take_logarithms(probs, out):
 
 
 @kernel(allocates=True)
-def log_head_probs_of_each(weights, roots, heads, words, in_range, tables, probs, out, accurate):
+def log_head_probs_of_each(weights, roots, heads, words, tables, probs, out, in_range):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of each sentence's first free word.
 
-    roots (b,), heads (b, n+1), words (b, m): the free words; of each as of `start_path`. accurate: (b,) which rows are
+    roots (b,), heads (b, n+1), words (b, m): the free words; of each as of `start_path`. in_range: (b,) which rows are
     wanted; unset where float64 lost digits of one. probs: (n+1,) to compute in.
     """
     for i in range(out.shape[0]):
-        if accurate[i]:
-            path = start_path(weights, roots[i], heads[i], words[i], in_range, tables)
-            accurate[i] = is_exact(weights, path, next_heads(path, weights, roots[i], tables, probs))
+        if in_range[i]:
+            path = start_path(weights, roots[i], heads[i], words[i], True, tables)
+            depth = next_heads(path, weights, roots[i], tables, probs)
+            in_range[i] = path_in_range(weights, path, depth, -math.inf)
             take_logarithms(probs, out[i])
 
 
 @kernel(allocates=True)
-def log_heads_along(weights, root, heads, words, in_range, tables, uniforms, probs, chosen, out):
+def log_heads_along(weights, root, heads, words, tables, uniforms, probs, chosen, out):
     """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
 
     Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
-    compute in; the rest as of `start_path`. Returns whether all of them are accurate, however small.
+    compute in; the rest as of `start_path`. Returns whether all of them were in range, however small.
     """
-    path = start_path(weights, root, heads, words, in_range, tables)
+    path = start_path(weights, root, heads, words, True, tables)
     nodes = heads.shape[0]
     for x in range(words.shape[0]):
         depth = next_heads(path, weights, root, tables, probs)
-        if not is_exact(weights, path, depth):
+        if not path_in_range(weights, path, depth, -math.inf):
             return False
         take_logarithms(probs, out[x])
         chosen[x] = pick(probs, 0, nodes, scale(one(probs), uniforms[x]))
@@ -97,7 +99,7 @@ def log_next_heads(paths, weights, roots, tables, probs, out):
 
     paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head (`set_heads`);
     roots (b,); tables: `PathTables`, stacked. A path's levels are in those of OWNER, and come into its own where it
-    enters them. Returns whether all results are accurate, as `log_heads_along` does.
+    enters them. Returns whether all results were in range, as `log_heads_along` does.
     """
     for i in range(out.shape[0]):
         path, own = path_at(paths, i), tables_at(tables, i)
@@ -105,7 +107,7 @@ def log_next_heads(paths, weights, roots, tables, probs, out):
         descend(path, level, tables_at(tables, path.levels[OWNER, level]), own)
         path.levels[OWNER, level + 1 : LEVELS] = i
         depth = head_probs_at(path, weights, roots[i], own, probs)
-        if not is_exact(weights, path, depth):
+        if not path_in_range(weights, path, depth, -math.inf):
             return False
         take_logarithms(probs, out[i])
     return True
@@ -128,9 +130,3 @@ def path_at(paths, i):
 def tables_at(tables, i):
     """Return the tables of one of several paths."""
     return PathTables(row(tables.H, i), row(tables.R, i))
-
-
-@kernel
-def is_exact(weights, path, depth):
-    """Return whether what `next_heads` found, with this depth, has all its digits, however small it is."""
-    return reaches(weights, -math.inf) or (path.state[1] == 0 and depth > -math.inf)

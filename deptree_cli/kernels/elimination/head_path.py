@@ -108,7 +108,7 @@ def next_heads(path, weights, root, tables, out):
     """Fill out (n+1,) with P(head -> word) for the next word of the path, given all heads before; 0 where impossible.
 
     Before the next call `set_head` says which head the word has. Returns the sum of the negative ones among the
-    logarithms of the pivots and of the total, for `is_sound`.
+    logarithms of the pivots and of the total, for `path_in_range`.
     """
     descend(path, find_open(path), tables, tables)
     return head_probs_at(path, weights, root, tables, out)
@@ -159,12 +159,13 @@ def head_probs_at(path, weights, root, tables, out):
 
 
 @kernel
-def is_sound(weights, path, depth):
-    """Return whether what `next_heads` found, with this depth, is accurate: always so in wide numbers.
+def path_in_range(weights, path, depth, lowest):
+    """Return whether the numbers that `next_heads` found, with this depth, were in range: always so of wide ones.
 
-    In float64 it is if no product underflowed, or if those that did are too small to matter.
+    In float64 they were if no product underflowed, or if those that did are below e^lowest and do not matter: with the
+    depth they are for sums, with -inf nothing is, and probabilities have all their digits however small they are.
     """
-    return reaches(weights, depth) or (path.state[1] == 0 and depth > -math.inf)
+    return reaches(weights, lowest) or (path.state[1] == 0 and depth > -math.inf)
 
 
 @kernel

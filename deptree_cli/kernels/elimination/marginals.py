@@ -39,25 +39,25 @@ def swap_words(arcs, a, b):
 
 
 @kernel
-def factorise(W, last, A, S, workspace, single_root):
-    """Fill A with the factors of an arc matrix and S with its pivots, word `last` standing first; see `eliminate`."""
+def factorise(W, final_word, A, S, workspace, single_root):
+    """Fill A with the factors of an arc matrix and S with its pivots, the final word first; see `eliminate`."""
     for i in range(length(S)):
         target, given = row(A, i), row(W, i)
         for j in range(Index(length(S))):
             put(target, j, get(given, j))
-    swap_words(A, last, 1)
+    swap_words(A, final_word, 1)
     return eliminate(A, S, workspace, single_root)
 
 
 @kernel
-def arc_marginals(W, last, A, S, adjoints, workspace, single_root, out):
+def arc_marginals(W, final_word, A, S, adjoints, workspace, single_root, out):
     """Fill out (n+1, n+1) with the marginals of arcs from factors: weights times adjoints.
 
     Tangents of dual numbers are covariances. adjoints (n+1, n+1): to compute in. Returns whether the probabilities of
     each word's heads sum to 1, in numbers that an array of their kind holds: row 0 of the workspace has the sums.
     """
     eliminate_backward(A, S, adjoints, workspace, single_root)
-    swap_words(adjoints, last, 1)
+    swap_words(adjoints, final_word, 1)
     return put_products(W, adjoints, row(row(workspace, 0), 0), out)
 
 
@@ -73,10 +73,10 @@ def put_products(W, adjoints, totals, out):
         put(totals, j, zero(totals))
     for i in range(nodes):
         add_row(row(W, i), row(adjoints, i), nodes, totals, row(out, i))
-    usable = True
+    in_range = True
     for j in range(1, nodes):
-        usable = usable and abs(as_float(get(totals, j)) - 1.0) < tolerance(totals)
-    return usable
+        in_range = in_range and abs(as_float(get(totals, j)) - 1.0) < tolerance(totals)
+    return in_range
 
 
 @kernel(forceinline=True)

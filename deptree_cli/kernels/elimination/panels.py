@@ -65,20 +65,9 @@ def _add_detours_backward(A, given, target, shares, start, stop):
     add_each_backward(A, given, target, shares, start, stop)
 
 
-@add_detours.register(Lanes)
-def _add_detours_side_by_side(target, factors, detours, start, stop):
-    if stop - start == WIDTH:
-        add_four(target, factors, detours, start)
-    else:
-        add_each(target, factors, detours, start, stop)
-
-
-@add_detours_backward.register(Lanes)
-def _add_detours_side_by_side_backward(A, given, target, shares, start, stop):
-    if stop - start == WIDTH:
-        add_four_backward(A, given, target, shares, start)
-    else:
-        add_each_backward(A, given, target, shares, start, stop)
+# As in float64, not as other tuples.
+add_detours.register(Lanes, add_detours.dispatch(float))
+add_detours_backward.register(Lanes, add_detours_backward.dispatch(float))
 
 
 @add_detours.register(Dual)

@@ -45,13 +45,13 @@ def eliminate_root(A, S):
 
 
 @kernel
-def root_products(W, last, A, S, out):
+def root_products(W, final_word, A, S, out):
     """Fill out (n+1,), zeros at first, with P(ROOT -> word): weights (n+1, n+1) by node times d log Z / d W[0, j]."""
     put(out, 1, divide(one(S), get(S, 1)))
     for m in range(2, length(S)):
         put(out, m, divide(inner(part(out, 1, m), part(row(A, m), 1, m)), get(S, m)))
     first = get(out, 1)
-    put(out, 1, get(out, last))
-    put(out, last, first)
+    put(out, 1, get(out, final_word))
+    put(out, final_word, first)
     for j in range(1, length(S)):
         put(out, j, multiply(get(row(W, 0), j), get(out, j)))

@@ -64,17 +64,17 @@ def draw_via(Ai, across_j, total, direct, m, nodes, state):
 
 
 @kernel(allocates=True)
-def sample_trees(A, S, across, W, last, single_root, roots, state, heads):
+def sample_trees(A, S, across, W, final_word, single_root, roots, state, heads):
     """Fill heads (k, n) with k independent trees, exact whatever the weights; O(n^2) per tree at worst.
 
     A, S: the factors from `sweeps.eliminate`; across: from `transpose`; W: (n+1, n+1), the arc matrix before
-    elimination; in all of them word `last` and word 1 have changed places. roots (k,): 0, or the word that is the root,
-    for which row 0 of A and of W is overwritten; state: of `xoshiro.py`.
+    elimination; in all of them the final word and word 1 have changed places. roots (k,): 0, or the word that is the
+    root, for which row 0 of A and of W is overwritten; state: of `xoshiro.py`.
     """
     nodes = length(S)
     places = np.empty((3, nodes), np.int64)
     names = np.arange(nodes)
-    names[1], names[last] = last, 1
+    names[1], names[final_word] = final_word, 1
     tree = np.empty(nodes, np.int64)
     for i in range(heads.shape[0]):
         if roots[i] > 0 and (i == 0 or roots[i] != roots[i - 1]):

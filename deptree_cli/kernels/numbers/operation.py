@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial, singledispatch
+from functools import partial, singledispatch, wraps
 from typing import Any
 
 from deptree_cli.kernels.flags import INTERPRETED
 
 if not INTERPRETED:
-    from deptree_cli.kernels.numbers.choices import compile_choice
+    from numba import types
+    from numba.extending import overload
+
+    from deptree_cli.kernels.within import WITHIN
 
 
 def operation(body: Any = None, **options: Any) -> Any:
@@ -24,5 +27,19 @@ def operation(body: Any = None, **options: Any) -> Any:
         return partial(operation, **options)
     choice = singledispatch(body)
     if not INTERPRETED:
-        compile_choice(choice, body, options)
+
+        @overload(choice, jit_options=WITHIN | options)
+        @wraps(body)
+        def body_for(*kinds: Any) -> Any:
+            return choice.dispatch(_class_of(kinds[0]))
+
     return choice
+
+
+def _class_of(kind: Any) -> type:
+    """The Python class that stands for a numba type."""
+    if hasattr(kind, "instance_class"):  # tuples with names, and vectors
+        return kind.instance_class
+    if isinstance(kind, types.Float):
+        return float
+    return tuple if isinstance(kind, types.BaseTuple) else object

@@ -16,7 +16,6 @@ import numpy as np
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers.operation import operation
-from deptree_cli.kernels.numbers.operations import SAFE_LOG as SAFE_LOG  # for those who turn to wide numbers below it
 
 RADIX = 2.0**512
 SMALL = 2.0**-512

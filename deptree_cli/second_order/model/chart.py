@@ -1,7 +1,7 @@
 """One chart behind log Z, marginals, exact samples and the maximum tree of second-order projective distributions.
 
-As in `core/spaces/eisner.py`, it adds and multiplies positive numbers only, in float64 where its range suffices, else
-in wide ones.
+As in `core/spaces/projective.py`, it adds and multiplies positive numbers only, in float64 where its range suffices,
+else in wide ones.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
-from deptree_cli.core.numbers import REAL, Kind
-from deptree_cli.core.spaces.eisner import log_of, sum_to_one
+from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.spaces.factorisation import SweepFactorisation
 from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.core.spaces.shifted import shift as shift_arcs
-from deptree_cli.core.spaces.sweep_factorisation import SweepFactorisation
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.kernels.charts.eisner import is_in_range
+from deptree_cli.kernels.charts.eisner import log_partition, sum_to_one
 from deptree_cli.kernels.charts.projective_trees import follow_best, sample_trees
 from deptree_cli.kernels.numbers.tropical import Tropical
 from deptree_cli.second_order.kernels.chart import TABLES, ArcMask, Weights, clear, inside, tree_log_probs
@@ -73,7 +72,7 @@ class SecondOrderChart(SweepFactorisation):
         shifted: the scores that it was made of.
         kept: the items that it has.
         shifted_log_z: the logarithm of the shifted weights' partition function.
-        kind: the numbers of the arrays that follow.
+        kind, in_range: see `SweepFactorisation`.
         weights, chart: see `kernels/chart.py`.
     """
 
@@ -81,6 +80,7 @@ class SecondOrderChart(SweepFactorisation):
     kept: ArcMask
     shifted_log_z: float
     kind: Kind
+    in_range: bool
     weights: Weights
     chart: Any
 
@@ -91,10 +91,6 @@ class SecondOrderChart(SweepFactorisation):
 
     def _in(self, kind: Kind) -> SecondOrderChart:
         return _filled(self.shifted, self.kept, kind)
-
-    @property
-    def is_in_range(self) -> bool:
-        return bool(is_in_range(self.shifted_log_z, self.shifted.n))
 
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
@@ -143,7 +139,7 @@ class MaskedCharts:
         if self._kept is not None:
             clear(self._kept, self._chart)
         self._kept = kept
-        return _fill(self._shifted, kept, REAL, self._weights, self._chart).in_range()
+        return _fill(self._shifted, kept, REAL, self._weights, self._chart).or_wide()
 
     def marginals(self, chart: SecondOrderChart) -> Float:
         """P(head -> dependent) for every arc under a chart's mask, (n+1, n+1)."""
@@ -156,7 +152,7 @@ class MaskedCharts:
 
 def factorise(shifted: Shifted) -> SecondOrderChart:
     """Fill the chart: O(n^4) where grandparents are scored, else O(n^3)."""
-    return _filled(shifted, shifted.everything, REAL).in_range()
+    return _filled(shifted, shifted.everything, REAL).or_wide()
 
 
 def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
@@ -226,7 +222,8 @@ def _filled(shifted: Shifted, kept: ArcMask, kind: Kind) -> SecondOrderChart:
 def _fill(shifted: Shifted, kept: ArcMask, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
     """The chart that a chart of zeros becomes."""
     total = inside(weights, kept, shifted.space.single_root, chart)
-    return SecondOrderChart(shifted, kept, log_of(total, kind), kind, weights, chart)
+    log_z, in_range = log_partition(total, shifted.n)
+    return SecondOrderChart(shifted, kept, log_z, kind, in_range or kind is WIDE, weights, chart)
 
 
 def _weights(shifted: Shifted, kind: Kind) -> Weights:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.scores import MASK, checked_temperature, real_numbers, to_log
+from deptree_cli.core.scores import check_numbers, checked_temperature, real_numbers, to_log
 
 
 @lru_cache(1)
@@ -52,7 +52,7 @@ def checked_part(
     array[~possible] = 0.0
     if nan_forbids:
         array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
-    _check_numbers(name, array, scale)
+    check_numbers(array, scale, partial(_place, name), "parts")
     log_scores = checked_temperature(to_log(array, scale), temperature)
     log_scores[~possible] = -np.inf
     return log_scores
@@ -71,19 +71,10 @@ def _cube(name: str, scores: ArrayLike, nodes: int) -> Float:
     return array
 
 
-def _check_numbers(name: str, array: Float, scale: str) -> None:
-    nothing = "0" if scale == "weight" else "-inf"
-    too_large = np.isposinf(array) if scale == "weight" else array > MASK
-    negative = (array < 0) & (scale == "weight")
-    for wrong, what, remedy in (
-        (np.isnan(array), "is NaN", f"Repair the scores, or forbid such parts with {nothing} or `nan_forbids=True`"),
-        (too_large, f"is too large for a score (beyond {MASK:.0e})", "Repair the scores"),
-        (negative, "is negative", 'If these are log-scores (logits), pass `scale="log"`'),
-    ):
-        if wrong.any():
-            cell = np.argwhere(wrong)[0].tolist()
-            place = ", ".join(f"{axis} {node or 'ROOT'}" for axis, node in zip(AXES[name], cell, strict=True))
-            raise DeptreeError(f"the {name} score of {place} {what}", remedy)
+def _place(name: str, at: tuple[int, ...], what: str) -> str:
+    """A part of a tree, for a message."""
+    places = ", ".join(f"{axis} {node or 'ROOT'}" for axis, node in zip(AXES[name], at, strict=True))
+    return f"{name} score of {places}"
 
 
 def of_words(heads: Heads, grandparent: Float | None, sibling: Float | None) -> Float:

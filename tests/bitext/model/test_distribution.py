@@ -55,7 +55,7 @@ def check_law(targets: np.ndarray, exact: Alignments) -> None:
 def test_sums_and_best(p: int, q: int, scale: float) -> None:
     """With weights of bispans (odd seeds) and without, with and without forbidden links and nulls.
 
-    Marginals below e^-100 may be lost (`core/spaces/eisner.py`), all others are right to ten digits.
+    Marginals below e^-100 may be lost (`core/spaces/projective.py`), all others are right to ten digits.
     """
     for seed, holes in ((0, 0.0), (1, 0.0), (3, 0.3)):
         grammar = grammar_of(p, q, scale, seed, holes)

@@ -27,12 +27,6 @@ def test_shares(lengths: list[int], count: int) -> None:
     assert max(costs[first:stop].sum() for first, stop in shares) <= costs.sum() / count + costs.max()
 
 
-@pytest.mark.parametrize(("size", "count"), [(32, 2), (33, 3), (32, 4), (3, 3), (1, 1), (7, 1)])
-def test_equal_sentences_are_shared_equally(size: int, count: int) -> None:
-    shares = _shares(np.full(size, 1000.0), count)
-    assert [stop - first for first, stop in shares] == [size // count] * count
-
-
 @given(st.lists(st.integers(1, 100), max_size=60), st.integers(1, 4))
 def test_every_sentence_is_acted_on_once(lengths: list[int], count: int) -> None:
     """In blocks: of no more than `BLOCK` numbers, if not of one sentence."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deptree_cli.core.audit import Tally
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import SAMPLERS, wilson
-from deptree_cli.core.spaces.elimination import Elimination
+from deptree_cli.core.spaces.nonprojective import Elimination
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 

@@ -15,8 +15,8 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace, space
-from deptree_cli.core.spaces.eisner import LONGEST, factorise
+from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace, space
+from deptree_cli.kernels.charts.eisner import LONGEST
 from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
@@ -67,7 +67,7 @@ def test_digits_beyond_enumeration(trees: TreeSpace, graphs) -> None:
     """n = 12 at scales where trees are e^-1000 apart, by a plain chart in multi-precision arithmetic."""
     for scale in (1.0, 40.0, 200.0):
         log_scores = graphs.gaussian(12, scale, seed=3)
-        found = factorise(log_scores, trees)
+        found = trees.factorise(log_scores)
         with mpmath.workdps(60):
             weights = [[mpmath.exp(x) if x > -np.inf else mpmath.mpf(0) for x in row] for row in log_scores.tolist()]
             total = partition(weights, trees.single_root)
@@ -110,7 +110,7 @@ def partition(weights: list[list[mpmath.mpf]], single_root: bool) -> mpmath.mpf:
 
 def test_sentences_too_long_for_float64_to_count_their_trees() -> None:
     n = LONGEST + 20
-    factors = factorise(np.where(np.eye(n + 1, dtype=bool), -np.inf, 0.0), SINGLE_ROOT)
+    factors = PROJECTIVE.factorise(np.where(np.eye(n + 1, dtype=bool), -np.inf, 0.0))
     assert factors.is_wide
     with mpmath.workdps(40):
         expected = float(mpmath.log(mpmath.binomial(3 * n - 2, n - 1) / n))

@@ -83,35 +83,22 @@ def test_events_leave_and_return_one_by_one(state) -> None:
     """Sweeps over sentences keep invariants and return the sum of log-probabilities, each given all other events."""
     process = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     cuts, order = np.array([0, 20, 20, 21, 50]), np.array([3, 0, 2, 1])
-    arguments = process.restaurants, process.nodes, process.entries, cuts, order, 0
+    arguments = process.restaurants, process.nodes, process.entries, cuts, order
     copy = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     same_state = state.copy()
-    done, log_prob = sweep(*arguments, False, NOBODY, 0.0, state)
+    log_prob = sweep(*arguments, False, NOBODY, 0.0, state)
     expected = sum(np.log(copy.add(event, same_state)) for event in [*range(21, 50), *range(20), 20])
-    assert (done, log_prob) == (4, pytest.approx(expected, rel=1e-12))
+    assert log_prob == pytest.approx(expected, rel=1e-12)
     assert process.seating() == copy.seating()
     for _ in range(20):
-        done, log_prob = sweep(*arguments, True, NOBODY, 0.0, state)
+        log_prob = sweep(*arguments, True, NOBODY, 0.0, state)
         expected = 0.0
         for event in [*range(21, 50), *range(20), 20]:
             copy.remove(event, same_state)
             expected += np.log(copy.add(event, same_state))
-        assert (done, log_prob) == (4, pytest.approx(expected, rel=1e-12))
+        assert log_prob == pytest.approx(expected, rel=1e-12)
         assert process.seating() == copy.seating()
         process.franchise()
-
-
-def test_a_sweep_stops_where_there_is_no_room(state) -> None:
-    """Before the sentence that might not find bins for its tables, and goes on from there."""
-    process = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
-    cuts, order = np.array([0, 20, 50]), np.array([0, 1])
-    small = process.restaurants._replace(bins=process.restaurants.bins[: 2 * 20 * 3])
-    done, _ = sweep(small, process.nodes, process.entries, cuts, order, 0, False, NOBODY, 0.0, state)
-    assert done == 1
-    process.franchise(range(20))
-    done, _ = sweep(process.restaurants, process.nodes, process.entries, cuts, order, 1, False, NOBODY, 0.0, state)
-    assert done == 2
-    process.franchise()
 
 
 def test_paths_lead_to_the_contexts_and_dishes_of_events(state) -> None:
@@ -132,5 +119,5 @@ def test_customers_move_from_old_events_to_new_ones(state) -> None:
         process.add(event, state)
     old, new = (process.nodes[:60], process.entries[:60]), (process.nodes[60:], process.entries[60:])
     cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
-    assert sweep(process.restaurants, *new, cuts, order, 0, False, old, 0.0, state)[0] == 6
+    sweep(process.restaurants, *new, cuts, order, False, old, 0.0, state)
     process.franchise(range(60, 120))

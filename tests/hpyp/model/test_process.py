@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.hpyp.kernels.predictions import Predictions, predict_dish, predict_dishes
 from deptree_cli.hpyp.model import predicting
+from deptree_cli.hpyp.model import process as growing
 from deptree_cli.hpyp.model.process import Paths, Process
 from tests.hpyp.kernels.processes import franchise_of, random_events
 from tests.hpyp.model.reference_hpyp import Event, Franchise
@@ -59,6 +60,16 @@ def test_processes_grow() -> None:
     as_franchise(process, EVENTS)  # nobody of those is seated, and nobody has moved
     process.sweep(paths, CUTS, np.arange(SENTENCES), True, states(2))
     as_franchise(process, EVENTS)
+
+
+def test_how_often_it_grows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once, _ = trained()
+    monkeypatch.setattr(growing, "EVENTS", 30)
+    monkeypatch.setattr(growing, "SENTENCES", 7)
+    often, _ = trained()
+    assert len(often.restaurants.bins) < len(at_once.restaurants.bins)
+    for name, array in often.at_rest().arrays().items():
+        np.testing.assert_array_equal(array, getattr(at_once.at_rest(), name))
 
 
 def test_the_log_probability_of_a_first_sweep() -> None:

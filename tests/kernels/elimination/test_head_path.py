@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.core.spaces.elimination import factorise
+from deptree_cli.core.spaces import SINGLE_ROOT, space
 from deptree_cli.kernels.elimination.ancestral import draw_ancestral, log_heads_along
 from deptree_cli.kernels.elimination.contraction import FREE
 from deptree_cli.kernels.elimination.head_path import (
     LEVELS,
     PathTables,
-    is_sound,
     next_heads,
+    path_in_range,
     set_head,
     start_path,
 )
@@ -59,7 +58,7 @@ def log_partition_given(log_scores: Float, root: int, heads: NDArray[np.int64]) 
     if root:
         only[0, np.arange(len(only)) != root] = -np.inf
     try:
-        return factorise(only, single_root=root > 0).log_z
+        return space(root > 0).factorise(only).log_z
     except DeptreeError:
         return -np.inf
 
@@ -87,7 +86,7 @@ def test_against_sums_of_trees(graphs, n: int, seed: int, scale: float, wide: bo
     path = start_path(weights, root, heads, words[given_first:].copy(), True, tables)
     for word in words[given_first:]:
         depth = next_heads(path, weights, root, tables, out)
-        assert is_sound(weights, path, depth)
+        assert path_in_range(weights, path, depth, depth)
         expected = log_head_probs(log_scores, root, heads, word)
         np.testing.assert_allclose(logs(out, kind), expected, rtol=1e-12, atol=1e-12)
         heads[word] = tree[word]
@@ -96,13 +95,13 @@ def test_against_sums_of_trees(graphs, n: int, seed: int, scale: float, wide: bo
 
 @pytest.mark.parametrize("log_gap", [10.0, 100.0, 500.0, 1000.0])
 def test_float64_says_when_it_underflows(log_gap: float, graphs) -> None:
-    """Two cycles one below the other, each `log_gap` deep. What is called accurate is, to twelve digits."""
+    """Two cycles one below the other, each `log_gap` deep. What is called in range is right, to twelve digits."""
     log_scores = graphs.disconnected(6, log_gap)
     free, uniforms, chosen = np.arange(1, 7), np.full(6, 0.5), np.empty(6, dtype=np.int64)
     heads, found = np.full(7, FREE), {}
     for kind in (REAL, WIDE):
         out, weights = np.empty((6, 7)), kind.exp(log_scores)
-        arguments = weights, 0, heads, free, log_gap < 600, tables_for(6, kind), uniforms, kind.zeros(7), chosen, out
+        arguments = weights, 0, heads, free, tables_for(6, kind), uniforms, kind.zeros(7), chosen, out
         found[kind] = log_heads_along(*arguments), out
     assert found[WIDE][0]
     assert found[REAL][0] == (log_gap < 200)
@@ -124,7 +123,7 @@ def test_heads_drawn_along_the_way_make_trees_of_the_distribution(
     trees, chosen = np.zeros((draws // 10, 4), dtype=np.int32), np.empty(len(words), dtype=np.int64)
     for tree in trees:
         uniforms = rng.random(len(words))
-        assert log_heads_along(weights, root, np.full(5, FREE), words, True, tables, uniforms, probs, chosen, out)
+        assert log_heads_along(weights, root, np.full(5, FREE), words, tables, uniforms, probs, chosen, out)
         tree[words - 1] = chosen
     check_law(trees, exact.trees[fits], exact.log_probs[fits])
 

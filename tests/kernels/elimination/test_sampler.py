@@ -15,7 +15,7 @@ KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 def drawn(f, state: np.ndarray, roots: np.ndarray) -> np.ndarray:
     """Trees with these roots, (size, n)."""
     A, S, W = (f.kind.each(np.copy, part) for part in (f.A, f.S, f.weights))
-    swap_words(W, f.last, 1)
+    swap_words(W, f.final_word, 1)
     across = f.room(f.n + 1, f.n + 1)
     transpose(A, across, f.n + 1)
     heads = np.full((len(roots), f.n), -9, dtype=np.int32)

@@ -50,7 +50,7 @@ def test_what_forbids(name: str) -> None:
         (np.nan, "weight", "is NaN"),
         (np.inf, "log", "is too large for a score"),
         (1e30, "log", "is too large for a score"),
-        (np.inf, "weight", "is too large for a score"),
+        (np.inf, "weight", "is infinite"),
         (-0.5, "weight", 'is negative. If these are log-scores (logits), pass `scale="log"`.'),
     ],
 )
