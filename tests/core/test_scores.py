@@ -15,7 +15,7 @@ from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import features
-from deptree_cli.core.scores import SCALES, arc, checked_log_scores, to_weights
+from deptree_cli.core.scores import SCALES, checked_log_scores, to_weights
 from deptree_cli.second_order.model.distribution import SecondOrder
 
 
@@ -27,12 +27,6 @@ def test_log_scores_of_arcs_with_labels(scale: str) -> None:
     assert np.isneginf(found[:, 0]).all()
     assert np.isneginf(found[np.arange(4), np.arange(4)]).all()
     np.testing.assert_array_equal(found[1, 2], np.log(scores[1, 2]) if scale == "weight" else scores[1, 2])
-
-
-def test_an_arc_by_name() -> None:
-    matrix = np.arange(8.0).reshape(2, 2, 2)
-    assert arc(matrix[..., 0], matrix[..., 0] == 2) == "ROOT -> 1 (2)"
-    assert arc(matrix, matrix == 7) == "1 -> 1, label 1 (7)"
 
 
 def test_weights_where_float64_has_room(graphs) -> None:
