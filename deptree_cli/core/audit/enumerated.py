@@ -169,7 +169,7 @@ def _code(heads: Integers) -> Int:
 @cache
 def _tables(n: int, space: TreeSpace) -> Tables:
     trees = all_trees(n, space)
-    keys = np.random.default_rng(0).integers(1 << 64, size=len(trees), dtype=np.uint64)
+    keys = np.random.PCG64(0).random_raw(len(trees))
     arcs = trees.astype(np.int64) * n + np.arange(n)
     chosen = list(combinations(range(n), 2))
     first, second = [i for i, _ in chosen], [j for _, j in chosen]
