@@ -65,8 +65,8 @@ def shift_sentences(scores, mask, packed, constants):
     """Fill the packed weights with log-scores less a constant for each word, constants (B,) with what log Z loses.
 
     mask: scores down from -mask forbid, those above it are none. Fills `final_words`, and `in_range` with whether
-    there are neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all others:
-    mostly that is the one that only ROOT may govern, or else the one with the best arc from ROOT.
+    there are neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all
+    others: mostly that is the one that only ROOT may govern, or else the one with the best arc from ROOT.
     """
     weights, starts, lengths, final_words, single_root, _, in_range = packed
     peaks = np.empty(largest(lengths) + 1)

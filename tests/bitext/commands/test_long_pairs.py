@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model import costs
+from deptree_cli.bitext.model import costs, progress
 from deptree_cli.bitext.options import pairs as bitext_options
-from deptree_cli.core import at_work
 
 DATA = Path(__file__).parents[3] / "sample_data"
 SCORES = DATA / "bitext.npz"
@@ -53,7 +52,7 @@ def test_how_far_it_has_come_is_told(done, monkeypatch: pytest.MonkeyPatch, comm
     what = {"best links of"} if command == "align" else {"sums of", "probabilities of"}
     assert what <= {" ".join(each.split()[:-5]) for each in told}
     assert told[0].endswith(": 0%")
-    assert not at_work._watching
+    assert not progress._watching
 
 
 @pytest.mark.slow("process")

@@ -44,7 +44,7 @@ class Asked:
     def finders(self) -> Sequence[Finder]:
         return self.rules.finders(self.words)
 
-    def constraints(self) -> list[Constraint]:
+    def listed(self) -> list[Constraint]:
         return constraints_of(self.rules, self.words)
 
 
@@ -190,8 +190,8 @@ def test_what_is_given_up_is_as_little_as_can_be() -> None:
         def forbidden(self) -> Bool:
             return both.forbidden(3, ("",))
 
-        def constraints(self) -> list[Constraint]:
-            return both.constraints(3, ("",))
+        def listed(self) -> list[Constraint]:
+            return both.listed(3, ("",))
 
     asked, given = Two(Ruleset("", ()), words), Given([0, 0, 2], [""] * 3)
     space = SPACES.get("single-root")

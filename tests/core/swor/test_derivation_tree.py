@@ -32,9 +32,9 @@ def test_a_trie_is_made_where_repeats_pile_up_and_only_there(graphs, monkeypatch
     draw(graphs.over(graphs.gaussian(30), PROJECTIVE), 2_000)
     assert not made
     draw(graphs.over(graphs.gaussian(30, 20), PROJECTIVE), 2_000)
-    assert made == {"float64": 1}
+    assert made == {"REAL": 1}
     draw(improbable(graphs, PROJECTIVE), 200)
-    assert made == {"float64": 2, "wide": 1}
+    assert made == {"REAL": 2, "WIDE": 1}
 
 
 @pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)

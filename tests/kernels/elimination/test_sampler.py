@@ -19,7 +19,7 @@ def drawn(f, state: np.ndarray, roots: np.ndarray) -> np.ndarray:
     across = f.room(f.n + 1, f.n + 1)
     transpose(A, across, f.n + 1)
     heads = np.full((len(roots), f.n), -9, dtype=np.int32)
-    sample_trees(A, S, across, W, f.last, f.single_root, roots, state, heads)
+    sample_trees(A, S, across, W, f.final_word, f.single_root, roots, state, heads)
     return heads
 
 
