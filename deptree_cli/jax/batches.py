@@ -116,25 +116,28 @@ def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
     shifts are constants to derivatives.
     """
     scores = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
-    constants = jnp.zeros(scores.shape[:-2], scores.dtype)
-    if sentences.space.single_root:  # first, or digits of words' scores are lost beside a mask of the row
-        scores, constants = _root_shifted(scores)
     fixed = lax.stop_gradient(scores)
     tops = (fixed[..., 1:, :] if sentences.space.single_root else fixed).max(-2)
     tops = jnp.where(tops == -jnp.inf, fixed[..., 0, :], tops)  # a word that only ROOT may govern
     tops = jnp.where(tops == -jnp.inf, 0, tops)
-    scores, constants = scores - tops[..., None, :], constants + tops.sum(-1)
+    below, constants = scores - tops[..., None, :], tops.sum(-1)
     if sentences.space.single_root:
-        scores, constant = _root_shifted(scores)
-        constants = constants + constant
-    return Sentences(scores, sentences.lengths, sentences.space), constants
+        row, top = _below_highest(fixed[..., 0, :], tops)
+        own = jnp.where(row == -jnp.inf, 0, scores[..., 0, :])
+        below = below.at[..., 0, :].set(row + (own - lax.stop_gradient(own)))
+        constants = constants + top
+    return Sentences(below, sentences.lengths, sentences.space), constants
 
 
-def _root_shifted(scores: Array) -> tuple[Array, Array]:
-    """Log-scores with ROOT's row shifted to a maximum of 0, and by how much, (...,)."""
-    top = lax.stop_gradient(scores[..., 0, :]).max(-1)
+def _below_highest(row: Array, tops: Array) -> tuple[Array, Array]:
+    """ROOT's row less the tops of words, shifted to a maximum of 0 without rounding twice, and by how much, (...,)."""
+    high = row - tops
+    shown = high - row
+    low = jnp.where(high == -jnp.inf, 0, (row - (high - shown)) - (tops + shown))  # what rounding took off (Knuth)
+    best = high.argmax(-1)[..., None]
+    top, rest = (jnp.take_along_axis(part, best, -1) for part in (high, low))
     top = jnp.where(top == -jnp.inf, 0, top)
-    return scores.at[..., 0, :].add(-top[..., None]), top
+    return (high - top) + (low - rest), (top + rest)[..., 0]
 
 
 def require_trees(log_z: Array, sentences: Sentences) -> None:
