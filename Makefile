@@ -83,7 +83,7 @@ test-all: $(DEV_STAMP)  ## all tests; 15 minutes
 	pytest $(IN_PARALLEL)
 
 interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers and coverage
-	NUMBA_DISABLE_JIT=1 pytest -n auto tests/kernels tests/hpyp/kernels tests/bitext/kernels
+	NUMBA_DISABLE_JIT=1 pytest -n auto tests/kernels tests/hpyp/kernels tests/bitext/kernels tests/second_order/kernels
 
 laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 	pytest -n auto -m laws
