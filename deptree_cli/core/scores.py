@@ -24,6 +24,8 @@ REAL = (Real, Decimal, np.bool_)
 # bfloat16 makes 0.9984e15 of that, float32 0.99999999e15.
 MASK = 0.998e15
 
+FLOAT_MAX = np.finfo(np.float64).max
+
 # How far below the others a power may take a score: exponents of wide numbers are exact integers down to here.
 LOWEST = 1e18
 
@@ -43,9 +45,7 @@ def checked_log_scores(
         DeptreeError: says what is wrong with the scores and what to do.
     """
     array = _square(scores, labels)
-    ignored = np.eye(len(array), dtype=bool)
-    ignored[:, 0] = True
-    array[ignored] = 0.0
+    _ignore(array, 0.0)
     if nan_forbids:
         array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
     check_numbers(array, scale, partial(_arc, array), "arcs")
@@ -53,8 +53,14 @@ def checked_log_scores(
         problem = "all weights are 0, and an arc of weight 0 is forbidden"
         raise DeptreeError(problem, 'If these are log-scores (logits), all alike, pass `scale="log"`')
     log_scores = checked_temperature(to_log(array, scale), temperature)
-    log_scores[ignored] = -np.inf
+    _ignore(log_scores, -np.inf)
     return log_scores
+
+
+def _ignore(scores: Float, value: float) -> None:
+    """Fill in column 0 and the diagonal of an array in C's order."""
+    scores[:, 0] = value
+    scores.reshape(len(scores) ** 2, -1)[:: len(scores) + 1] = value
 
 
 def _arc(scores: Float, at: tuple[int, ...], what: str) -> str:
@@ -66,7 +72,7 @@ def _arc(scores: Float, at: tuple[int, ...], what: str) -> str:
 
 
 def real_numbers(values: ArrayLike, what: str) -> Float:
-    """Numbers as they come, as a new array of float64. Truth values count 1 and 0.
+    """Numbers as they come, as a new array of float64 in C's order. Truth values count 1 and 0.
 
     Raises:
         DeptreeError: they are no array, complex, texts, dates or the like: nothing is dropped or guessed.
@@ -85,7 +91,7 @@ def real_numbers(values: ArrayLike, what: str) -> Float:
     if array.dtype.kind not in "biuf" and not np.can_cast(array.dtype, np.float64):  # as bfloat16 can be
         raise DeptreeError(f"the {what} are of type {array.dtype}, not real numbers", "Give them as float32 or float64")
     with np.errstate(over="ignore"):
-        return array.astype(np.float64)
+        return array.astype(np.float64, order="C")
 
 
 def _square(scores: ArrayLike, labels: int | None) -> Float:
@@ -111,6 +117,8 @@ def checked_temperature(log_scores: Float, temperature: float) -> Float:
     """
     if not (temperature > 0 and np.isfinite(temperature)):
         raise DeptreeError(f"the temperature is {temperature:g}", "Give a positive number; 1 changes nothing")
+    if temperature == 1.0:
+        return log_scores
     if np.abs(log_scores[np.isfinite(log_scores)]).max(initial=0.0) > MASK * temperature:
         raise DeptreeError(f"the temperature {temperature:g} takes scores out of range", "Choose a higher one")
     return log_scores / temperature
@@ -139,6 +147,9 @@ def check_numbers(scores: Float, scale: str, name: Callable[[tuple[int, ...], st
     if scale not in SCALES:
         raise DeptreeError(f"unknown scale {scale!r}", one_of(SCALES))
     are_weights, repair = scale == "weight", "Repair the scores"
+    highest, lowest = scores.max(initial=0.0), scores.min(initial=0.0) if are_weights else 0.0
+    if lowest == 0.0 and highest <= (FLOAT_MAX if are_weights else MASK):  # NaN is in no order
+        return
     forbid = f", or forbid such {kind} with {'0' if are_weights else '-inf'} or `nan_forbids=True`" if kind else ""
     too_large = "is infinite" if are_weights else f"is too large for a score (beyond {MASK:.0e})"
     for wrong, what, remedy in (
