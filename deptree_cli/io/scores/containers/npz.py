@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import Input, seekable
 from deptree_cli.io.scores.arrays import read_array
-from deptree_cli.io.scores.containers.base import Container, Write, starting
+from deptree_cli.io.scores.containers.base import Container, Entries, Write, starting
 from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.containers.refused import TORCH
 from deptree_cli.io.scores.keys import BATCH, SentenceArrays, check_no_parts
@@ -77,45 +77,32 @@ def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
         raise DeptreeError(problem, "Write or copy it again", place=place) from None
 
 
-class Archive(Mapping[str, RawScores]):
-    """The matrices of a `.npz` by key. Loading one raises a DeptreeError that names file and key."""
+class Archive(Entries):
+    """The matrices of a `.npz`."""
 
     def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
         names = archive.namelist()
         if any(name.endswith("data.pkl") for name in names):
             raise TORCH.error(place)
+        super().__init__({_key_of(name, place): name for name in names}, place)
         self._archive = archive
-        self._names = {_key_of(name, place): name for name in names}
-        self.place = place
-        if not names or len(self._names) < len(names):
+        if not names or len(self.names) < len(names):
             problem = "the .npz has two entries of the same name" if names else "the .npz holds no arrays"
             raise DeptreeError(problem, "Save one matrix per sentence, each under its own key", place=place)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._names
-
-    def __getitem__(self, key: str) -> RawScores:
-        return RawScores(key, self.load(key), f"{self.place}[{key}]")
 
     def without(self, keys: Collection[str]) -> Archive:
         """Return the archive without some entries."""
         found = copy(self)
-        found._names = {key: name for key, name in self._names.items() if key not in keys}
+        found.names = {key: name for key, name in self.names.items() if key not in keys}
         return found
 
     def load(self, key: str) -> Array:
         """Return the array under a key, of any number of dimensions."""
-        data = self._whole(self._archive.NameToInfo[self._names[key]])
+        data = self._whole(self._archive.NameToInfo[self.names[key]])
         if data is not None:
-            return read_array(BytesIO(data), f"{self.place}[{key}]")
+            return read_array(BytesIO(data), self.place_of(key))
         with self.entry(key) as stream:
-            return read_array(stream, f"{self.place}[{key}]")
+            return read_array(stream, self.place_of(key))
 
     def _whole(self, entry: zipfile.ZipInfo) -> bytes | None:
         """The bytes of a small entry that is as it should be, without zipfile's object for each; None for any other."""
@@ -136,13 +123,13 @@ class Archive(Mapping[str, RawScores]):
     @contextmanager
     def entry(self, key: str) -> Iterator[BinaryIO]:
         """Open an entry's bytes; damage becomes a DeptreeError."""
-        name = self._names[key]
+        name = self.names[key]
         try:
             with self._archive.open(name) as stream:
                 yield stream  # type: ignore[misc]
         except _DAMAGE as error:
             problem = f"the entry is damaged ({error or type(error).__name__})"
-            raise DeptreeError(problem, "Write or copy the file again", place=f"{self.place}[{key}]") from None
+            raise DeptreeError(problem, "Write or copy the file again", place=self.place_of(key)) from None
 
 
 def _key_of(name: str, place: str) -> str:
