@@ -104,14 +104,13 @@ def test_what_the_library_calls_an_argument_is_an_option_of_the_command(found: l
 
 
 def test_there_are_arguments(found: list[str]) -> None:
-    assert {"`nan_forbids=True`", "`single_root=False`", "`projective=True`", '`scale="log"`'} <= set(found)
+    assert {"`single_root=False`", "`projective=True`", '`scale="log"`'} <= set(found)
     assert {f"`{argument}`" for argument in OPTIONS} <= set(found)
 
 
 @pytest.mark.parametrize(
     ("remedy", "line"),
     [
-        ("Forbid such arcs with `nan_forbids=True`", "Forbid such arcs with --nan-forbids."),
         ("or allow several roots (`single_root=False`)", "or allow several roots (--multi-root)."),
         ('Pass `scale="log"`', "Pass --scale log."),
         ("Train again without `resume`", "Train again without --resume."),

@@ -7,7 +7,6 @@ import click
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.cli.space_options import SPACE_OPTIONS
-from deptree_cli.cli.tempering_options import tempering_options
 from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.presets import PRESETS
 
@@ -20,7 +19,7 @@ MATRIX_OPTIONS = [
         often=True,
         shell_complete=PRESETS.complete,
         names=lambda: PRESETS.names,
-        help="The layout that this parser uses",
+        help="The layout that this parser uses, or answers such as dep-head,log",
     ),
     reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
     reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),
@@ -30,13 +29,18 @@ MATRIX_OPTIONS = [
         help="Weights (0 forbids), or log-scores such as logits (-inf and anything up to -1e15 forbid).",
     ),
     *SPACE_OPTIONS,
-    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
 # What the scores of one parser need.
 LAYOUT_OPTIONS = [
     *MATRIX_OPTIONS,
-    tempering_options,
+    reading_option(
+        "--temperature",
+        type=INPUT,
+        default="1",
+        metavar="X|FILE",
+        help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
+    ),
     reading_option(
         "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
     ),

@@ -12,9 +12,9 @@ from deptree_cli.cli.status_line import clear_status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
 from deptree_cli.core.errors import DeptreeError, printable, readable
 
-# Python's arguments that messages of `core` name, in backticks: `nan_forbids=True`, `scale="log"`, `labels`.
+# Python's arguments that messages of `core` name, in backticks: `relax=True`, `scale="log"`, `labels`.
 ARGUMENTS = (
-    *("nan_forbids", "scale", "space", "single_root", "projective", "labels"),
+    *("scale", "space", "single_root", "projective", "labels"),
     *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "samples", "passes", "lexicalised", "particles"),
     *("kind", "engine", "scheduler", "jobs", "relax", "budget", "temperature", "criterion"),
 )

@@ -170,8 +170,8 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
             problem = f"is read in another layout than {sources[0].place}"
             remedy = "Read them one by one, or pass --from if one of them does not name its layout"
             raise DeptreeError(problem, remedy, place=each.place)
-    if layouts[0] is not asked and asked.assumed():
-        mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
+    if layouts[0].reading != asked.reading:
+        mark_provenance(click.get_current_context(silent=True), "from")
     return layouts[0]
 
 

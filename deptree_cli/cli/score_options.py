@@ -17,7 +17,6 @@ from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of
-from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
 from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
@@ -25,16 +24,20 @@ from deptree_cli.core.spaces import Short
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import place_of, share_read
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
-from deptree_cli.io.scores.layout import CHOICES
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import records_side
-from deptree_cli.io.scores.presets import answers, layout
+from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.scores.temperatures import Temperature, temperature_of
 
 if TYPE_CHECKING:
     from deptree_cli.io.trees.beside import RecordTrees
+
+
+NO_TEMPERATURE = Temperature()
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class ScoreOptions:
         labels_path: the file of the names of labels, if the scores tell them.
         other: a second score file of the same sentences, for commands that compare.
         rules: what trees must obey.
-        tempering: what log-scores are divided by.
+        temperature: what log-scores are divided by.
     """
 
     files: tuple[ScoreFiles, ...]
@@ -55,7 +58,7 @@ class ScoreOptions:
     labels_path: str | None = None
     other: ScoreSource | None = None
     rules: RuleOptions = NO_RULES
-    tempering: Tempering = NO_TEMPERING
+    temperature: Temperature = NO_TEMPERATURE
 
     @property
     def place(self) -> str:
@@ -88,12 +91,12 @@ class ScoreOptions:
         Raises:
             DeptreeError: it says that it has another layout, or no scores.
         """
-        other, read = ScoreSource(path), self.how.layout
-        own = other.layout(unsaid := layout())
-        for name in CHOICES if own is not unsaid else ():
+        other, read = ScoreSource(path), self.how.layout.complete
+        own = other.layout(Layout())
+        for name in CHOICES:
             one, two = getattr(read, name), getattr(own, name)
             if one and two and one != two:
-                problem = f"the file says --{name} {two} of itself, but {self.place} is read with --{name} {one}"
+                problem = f"the file says {two} of itself, but {self.place} is read as {one}"
                 raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
         return replace(self, other=other)
 
@@ -162,15 +165,10 @@ class ScoreOptions:
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        read, space = answers(self.how.layout), self.how.space
         return {
-            "from": read.get("from"),
-            "orient": read.get("orient"),
-            "rootat": read.get("root"),
-            "scale": read.get("scale"),
-            **signature_of(space),
-            **self.tempering.signature_fields(self.how.labels is not None),
-            "nan": "forbids" if self.how.nan_forbids else None,
+            "from": text_of(self.how.layout.complete),
+            **signature_of(self.how.space),
+            **self.temperature.signature_fields(self.how.labels is not None),
             "heads": "fixed" if self.how.fix_heads else None,
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
@@ -228,8 +226,7 @@ def options_of(
     space: str | None,
     multi_root: bool,
     projective: bool,
-    tempering: Tempering,
-    nan_forbids: bool,
+    temperature: str,
     fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
@@ -242,19 +239,19 @@ def options_of(
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
     read = with_label_axis(read, labels, bool(label_scores))
+    tempered = temperature_of(temperature)
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(
         layout=read,
         label_layout=replace(read, labels=read.labels or LABEL_AXIS),
         labels=read_labels(labels) if labels else None,
         space=space_of(own_trees(found), space, **short),
-        temperature=tempering.temperature,
-        label_temperature=tempering.label_temperature,
-        nan_forbids=nan_forbids,
+        temperature=tempered.arcs,
+        label_temperature=tempered.labels,
         fix_heads=fix_heads,
         constraints=rules.read(),
     )
-    return ScoreOptions(found, how, labels, rules=rules, tempering=tempering)
+    return ScoreOptions(found, how, labels, rules=rules, temperature=tempered)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

@@ -8,7 +8,12 @@ from deptree_cli.core.spaces import SPACES, TreeSpace, tree_space
 
 SPACE_OPTIONS = [
     reading_option(
-        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
+        *("--space",),
+        metavar="NAME",
+        hidden=True,
+        shell_complete=SPACES.complete,
+        names=lambda: SPACES.names,
+        help="Which trees, also of a space from another package",
     ),
     reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),

@@ -15,7 +15,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
+from deptree_cli.cli.score_options import NO_TEMPERATURE, ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, json_options
 from deptree_cli.core.dtypes import Float
@@ -52,7 +52,7 @@ PARTS = 5
 def calibrate(
     scores: ScoreOptions, criterion: str, coverages: tuple[float, ...], writing: Writing, run: RunOptions
 ) -> int:
-    """Find the temperature at which probabilities fit gold trees; other commands read it with --calibrated FILE.
+    """Find the temperature at which probabilities fit gold trees; other commands read it with --temperature FILE.
 
     Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), and the log-likelihood
     per word and expected calibration error before and after. `after` is cross-validated: every fifth of the sentences
@@ -72,8 +72,8 @@ def _check(scores: ScoreOptions) -> None:
     """Raise for options that leave nothing to fit."""
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads: --gold FILE.")
-    if scores.tempering.is_asked:
-        raise click.UsageError("calibrate finds the temperature. Remove --temperature and --calibrated.")
+    if scores.temperature != NO_TEMPERATURE:
+        raise click.UsageError("calibrate finds the temperature. Remove --temperature.")
     if scores.how.fix_heads:
         raise click.UsageError("--fix-heads conditions on the heads that calibrate compares with. Remove it.")
 

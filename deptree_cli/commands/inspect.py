@@ -22,9 +22,6 @@ from deptree_cli.io.scores.fits import Fits, better_layout, fits, mean_fits
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.records import ScoredSentence
 
-# Behind an answer that nobody gave.
-_ASSUMED = " (assumed)"
-
 
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @score_options
@@ -118,9 +115,7 @@ def _summary(seen: list[Seen], means: Fits, layout: Layout) -> dict[str, Any]:
         "shapes": ", ".join(sorted({each.shape for each in seen})),
         "type": ", ".join(sorted({each.type for each in seen})),
         "preset": layout.name or "none",
-        "orient": _orient(seen, layout),
-        "root": layout.root + _ASSUMED * ("root" in layout.assumed()),
-        "scale": layout.scale + _ASSUMED * ("scale" in layout.assumed()),
+        **_answers(seen, layout),
         "lowest_log_score": min(every("lowest")),
         "highest_log_score": max(every("highest")),
         "forbidden_arcs": sum(every("forbidden")),
@@ -139,8 +134,9 @@ def _masses(name: str, masses: list[float]) -> dict[str, float]:
     return {f"{name}_mean": mean, f"{name}_median": median, f"{name}_min": min(masses)}
 
 
-def _orient(seen: list[Seen], layout: Layout) -> str:
+def _answers(seen: list[Seen], layout: Layout) -> dict[str, str]:
+    """How the matrices are read; what nobody said is marked."""
+    found = {name: getattr(layout, name) or f"{answers[0]} (assumed)" for name, answers in CHOICES.items()}
     longer = {each.longer_axis for each in seen}
     by_shape = {-1: "dep-head (by shape)", 1: "head-dep (by shape)"}
-    own = (layout.orient or CHOICES["orient"][0]) + _ASSUMED * ("orient" in layout.assumed())
-    return by_shape.get(longer.pop() if len(longer) == 1 else 0, own)
+    return found | {"orient": by_shape.get(longer.pop() if len(longer) == 1 else 0, found["orient"])}

@@ -46,11 +46,10 @@ def name_in_batch(b: int) -> str:
 
 @contextmanager
 def in_batch(name: str) -> Iterator[None]:
-    """Name a sentence of a batch in errors, and leave out what only functions of one sentence take."""
+    """Name a sentence of a padded batch in errors."""
     try:
         yield
     except DeptreeError as error:
-        error.remedy = error.remedy.replace(" or `nan_forbids=True`", "")
         raise error.at(sent_id=name) from None
 
 

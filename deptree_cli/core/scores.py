@@ -30,15 +30,13 @@ FLOAT_MAX = np.finfo(np.float64).max
 LOWEST = 1e18
 
 
-def checked_log_scores(
-    scores: ArrayLike, scale: str, temperature: float = 1.0, nan_forbids: bool = False, labels: int | None = None
-) -> Float:
+def checked_log_scores(scores: ArrayLike, scale: str, temperature: float = 1.0, labels: int | None = None) -> Float:
     """Natural logarithms of the weights of arcs, (n+1, n+1) or, with labels, (n+1, n+1, L); -inf forbids, also in
     column 0 and on the diagonal.
 
     Args:
         scores: of that shape, ``[head, dependent]``; column 0 and the diagonal are ignored.
-        scale, temperature, nan_forbids: as for `TreeDistribution`.
+        scale, temperature: as for `TreeDistribution`.
         labels: the number L, None without an axis of labels.
 
     Raises:
@@ -46,8 +44,6 @@ def checked_log_scores(
     """
     array = _square(scores, labels)
     _ignore(array, 0.0)
-    if nan_forbids:
-        array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
     check_numbers(array, scale, partial(_arc, array), "arcs")
     if scale == "weight" and not array.any():
         problem = "all weights are 0, and an arc of weight 0 is forbidden"
@@ -150,7 +146,7 @@ def check_numbers(scores: Float, scale: str, name: Callable[[tuple[int, ...], st
     highest, lowest = scores.max(initial=0.0), scores.min(initial=0.0) if are_weights else 0.0
     if lowest == 0.0 and highest <= (FLOAT_MAX if are_weights else MASK):  # NaN is in no order
         return
-    forbid = f", or forbid such {kind} with {'0' if are_weights else '-inf'} or `nan_forbids=True`" if kind else ""
+    forbid = f", or forbid such {kind}: scores[np.isnan(scores)] = {'0' if are_weights else '-np.inf'}" if kind else ""
     too_large = "is infinite" if are_weights else f"is too large for a score (beyond {MASK:.0e})"
     for wrong, what, remedy in (
         (np.isnan(scores), "is NaN", repair + forbid),

@@ -30,8 +30,8 @@ from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, gol
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.scores.containers import container_to_write, write_scores
+from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ The kinds:
 """
 
 # The layout and tree space that a score file records, so that other commands need no options.
-META = Meta(layout=layout(orient="head-dep", scale="log"), trees=PROJECTIVE.kind)
+META = Meta(layout=Layout("head-dep", "first", "log"), trees=PROJECTIVE.kind)
 
 
 def _described(kind: ScoreKind) -> str:

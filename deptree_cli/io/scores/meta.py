@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import PROJECTIVE, Short, TreeSpace, tree_space
 from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.presets import answers, layout
+from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.signature import parse
 
 # Of the form in which it is written; a file of a later one is not guessed at.
@@ -51,14 +51,12 @@ class Meta:
         if not isinstance(said, dict) or said.get("version") != VERSION:
             problem = "another version of deptree wrote this file: its note on how to read the scores is unknown here"
             raise DeptreeError(problem, "Upgrade deptree")
-        read, trees = said.get("layout", {}), said.get("trees", "")
-        if not isinstance(read, dict) or not all(isinstance(each, str) for each in (trees, *read.values())):
+        read, trees = said.get("layout", ""), said.get("trees", "")
+        if not isinstance(read, str) or not isinstance(trees, str):
             raise DeptreeError("the file's note on how to read its scores is damaged", "Write the file again")
         if trees:
             tree_space(trees, None, None)  # raises for one that nobody offers here
-        how = layout(*(read.get(name) for name in ("from", "orient", "root", "scale")))
-        how = replace(how, given=tuple(CHOICES))
-        return replace(own, layout=how, trees=trees, ordered=said.get("ordered") is not False)
+        return replace(own, layout=layout(read), trees=trees, ordered=said.get("ordered") is not False)
 
     @property
     def command(self) -> str:
@@ -77,14 +75,14 @@ class Meta:
         Raises:
             DeptreeError: the two contradict each other, or the file holds no scores.
         """
-        if self.layout is not None:
-            return self.layout.merged(asked)
+        own = self.layout
         if self.are_probabilities:
-            read = parse(self.signature).fields
-            own = layout(read.get("from"), read.get("orient"), read.get("rootat"), "weight")
-            return replace(own, given=tuple(CHOICES)).merged(asked)
-        self.check_no_results()
-        return asked
+            own = layout(parse(self.signature).fields.get("from"), scale="weight")
+        if own is None:
+            self.check_no_results()
+            return asked
+        own.check_agrees(asked)
+        return asked.merged(own)
 
     def check_of_pairs(self) -> None:
         """Raise if the file holds no scores of sentence pairs: no command writes any."""
@@ -101,7 +99,7 @@ class Meta:
 
     def said(self) -> dict[str, Any]:
         """Return what a file keeps beside the signature, for JSON."""
-        found: dict[str, Any] = {"version": VERSION, "layout": answers(self.layout or Layout())}
+        found: dict[str, Any] = {"version": VERSION, "layout": text_of(self.layout or Layout())}
         if self.trees:
             found["trees"] = self.trees
         return found if self.ordered else {**found, "ordered": False}
@@ -128,10 +126,10 @@ class Meta:
         return ["--projective" if self.trees == PROJECTIVE.kind else f"--space {self.trees}"]
 
     def layout_to_read(self) -> list[str]:
-        """Return the options for the layout that these scores need where it is not kept."""
-        own = answers(self.layout or Layout())
-        usual = {} if "from" in own else answers(Layout("head-dep"))
-        return [f"--{name} {answer}" for name, answer in own.items() if answer != usual.get(name)]
+        """Return the option for the layout that these scores need where it is not kept, if any."""
+        own = self.layout or Layout()
+        usual = all(getattr(own, name) in (None, answers[0]) for name, answers in CHOICES.items())
+        return [] if usual and own.labels != "first" else [f"--from {text_of(own)}"]
 
 
 # Of a file that says nothing.

@@ -10,16 +10,16 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
 from deptree_cli.io.prepared import prepared
 from deptree_cli.io.rules.constraints import read_constraints
-from deptree_cli.io.scores.calibrated import temperatures
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.scores.temperatures import temperature_of
 
 # What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
-CHOSEN = ("temperature", "nan_forbids", "fix_heads", "relax", "budget")
+CHOSEN = ("fix_heads", "relax", "budget")
 
 # What of it says what trees must obey.
 OF_TREES = ("rules", "constraints", "spans")
@@ -28,10 +28,10 @@ OF_TREES = ("rules", "constraints", "spans")
 class ReadOptions(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
 
-    preset: the parser whose layout it is (--from). It and the next three answer what the file does not say of itself.
-    orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
-    projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads,
-    rules, constraints, spans, calibrated (a path): as there. relax: whether the fewest rules are given up where no
+    preset: the layout (--from). It and the next three answer what the file does not say of itself. orient, root, scale:
+    single answers over the preset. labels, label_scores, lengths: paths. space, single_root, projective: as of
+    `TreeDistribution`; projective always if the file says so. temperature (a number, or the path of a calibration),
+    fix_heads, rules, constraints, spans: as there. relax: whether the fewest rules are given up where no
     tree obeys, with what is left of the others (`ScoredSentence.given_up` names them). budget: maximum trees that a
     sentence may cost for it.
     """
@@ -46,9 +46,7 @@ class ReadOptions(TypedDict, total=False):
     space: str
     single_root: bool
     projective: bool
-    temperature: float
-    calibrated: str
-    nan_forbids: bool
+    temperature: float | str
     fix_heads: bool
     rules: str
     constraints: str
@@ -71,8 +69,8 @@ def read(
         conllu: path of the sentences of these scores, in CoNLL-U.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
         options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
-            temperature, calibrated, nan_forbids, fix_heads, rules, constraints, spans, relax and budget, as on the
-            command line (`ReadOptions`).
+            temperature, fix_heads, rules, constraints, spans, relax and budget, as on the command line
+            (`ReadOptions`).
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
@@ -83,8 +81,8 @@ def read(
     if options.get("fix_heads") and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
-    if path := options.get("calibrated"):
-        chosen |= temperatures(path, options.get("temperature", 1.0))
+    tempered = temperature_of(options.get("temperature", 1.0))
+    chosen |= {"temperature": tempered.arcs, "label_temperature": tempered.labels}
     source = ScoreSource(scores)
     answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
     found = source.layout(layout(*answers))

@@ -35,7 +35,7 @@ class Interpretation:
         label_layout: the same with an axis of labels.
         labels: the names of labels, where the scores tell them.
         other_place: what messages call the file of a record's other scores.
-        space, temperature, nan_forbids: as for `TreeDistribution`.
+        space, temperature: as for `TreeDistribution`.
         label_temperature: of labels given the arc; None: the temperature divides their scores too.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
         constraints: what trees must obey; None: nothing.
@@ -50,7 +50,6 @@ class Interpretation:
     space: TreeSpace = SINGLE_ROOT
     temperature: float = 1.0
     label_temperature: float | None = None
-    nan_forbids: bool = False
     fix_heads: bool = False
     constraints: Constraints | None = None
     relax: bool | None = None
@@ -119,7 +118,7 @@ class Interpretation:
     def _options(self, layout: Layout) -> dict[str, Any]:
         """How numbers of this layout become log-scores."""
         temperature = self.temperature if self._apart is None else 1.0
-        return {"scale": layout.scale, "temperature": temperature, "nan_forbids": self.nan_forbids}
+        return {"scale": layout.complete.scale, "temperature": temperature}
 
     def _with_wider_space(self, remedy: str, record: Record) -> str:
         """A remedy, and the other one that more trees would be, if one of these obeys."""

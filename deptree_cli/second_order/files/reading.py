@@ -49,7 +49,6 @@ def read(
     scale: str | None = None,
     single_root: bool = True,
     temperature: float = 1.0,
-    nan_forbids: bool = False,
     fix_heads: bool = False,
     on_error: Callable[[DeptreeError], None] | None = None,
 ) -> Iterator[SecondOrderSentence]:
@@ -58,7 +57,7 @@ def read(
     Args:
         scores: path of the file; `-` is standard input. Sentences may lack either kind of parts, or both.
         conllu: path of the sentences of these scores, in CoNLL-U.
-        preset, orient, root, scale, temperature, nan_forbids, fix_heads, on_error: as of `deptree_cli.read`; scale and
+        preset, orient, root, scale, temperature, fix_heads, on_error: as of `deptree_cli.read`; scale and
             temperature apply to parts too.
         single_root: as of `SecondOrder`.
 
@@ -70,7 +69,7 @@ def read(
     source = ScoresWithParts(scores)
     found = replace(source.layout(layout(preset, orient, root, scale)), labels=None)
     trees = space_of(source.meta.trees, None, single_root=single_root, projective=True)
-    options = {"single_root": trees.single_root, "temperature": temperature, "nan_forbids": nan_forbids}
+    options = {"single_root": trees.single_root, "temperature": temperature}
     prepare = partial(_sentence, source, found, fix_heads, options)
     return prepared(read_records(source, found, conllu), prepare, on_error)
 
@@ -82,7 +81,7 @@ def _sentence(
     try:
         parts = parts_to_head_dep(source.parts_of(record), record.scores.shape, layout)
         arcs, given = to_head_dep(record.scores, layout), {**parts, **options}
-        distribution = SecondOrder(arcs, scale=layout.scale, id=record.sent_id, **given)
+        distribution = SecondOrder(arcs, scale=layout.scale or "weight", id=record.sent_id, **given)
         if fix_heads and record.block:
             distribution = distribution.given(record.block.heads, record.block.labels)
     except DeptreeError as error:

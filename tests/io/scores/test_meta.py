@@ -51,12 +51,12 @@ def test_the_text_of_others_is_all_signature(text: str) -> None:
         (7, "Upgrade deptree"),
         ({"version": 1, "layout": 7}, "damaged"),
         ({"version": 1, "trees": ["projective"]}, "damaged"),
-        ({"version": 1, "layout": {"from": ["supar"]}}, "damaged"),
-        ({"version": 1, "layout": {"from": "natascha"}}, "natascha"),
+        ({"version": 1, "layout": ["supar"]}, "damaged"),
+        ({"version": 1, "layout": "natascha,log"}, "natascha"),
         ({"version": 1, "trees": "projectiv"}, "Did you mean projective?"),
-        ({"version": 1, "layout": {"orient": "up"}}, "unknown --orient up"),
-        ({"version": 1, "layout": {"root": "middle"}}, "unknown --root middle"),
-        ({"version": 1, "layout": {"scale": "bel"}}, "unknown --scale bel"),
+        ({"version": 1, "layout": "up"}, "there is no layout 'up'"),
+        ({"version": 1, "layout": "supar,middle"}, "'supar,middle' is no layout"),
+        ({"version": 1, "layout": "log,weight"}, "'log,weight' is no layout"),
     ],
 )
 def test_what_this_version_does_not_know(said: Any, part: str, says) -> None:
@@ -67,8 +67,8 @@ def test_what_this_version_does_not_know(said: Any, part: str, says) -> None:
 def test_where_it_is_not_kept_options_say_it() -> None:
     assert NOTHING.space_to_read() == NOTHING.layout_to_read() == []
     meta = Meta("me", layout("supar", scale="weight"), "projective")
-    assert (meta.space_to_read(), meta.layout_to_read()) == (["--projective"], ["--from supar", "--scale weight"])
-    assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--scale log"]
+    assert (meta.space_to_read(), meta.layout_to_read()) == (["--projective"], ["--from supar,weight"])
+    assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--from head-dep,first,log"]
 
 
 def test_projective_scores_stay_projective() -> None:

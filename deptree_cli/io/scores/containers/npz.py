@@ -22,7 +22,7 @@ from deptree_cli.io.scores.containers.refused import TORCH
 from deptree_cli.io.scores.keys import BATCH, SentenceArrays, check_no_parts
 from deptree_cli.io.scores.lengths import as_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, Source
+from deptree_cli.io.scores.raw import Raw, ReadSpec, Source
 
 _SUFFIX = ".npy"
 
