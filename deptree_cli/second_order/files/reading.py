@@ -25,7 +25,7 @@ from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.prepared import prepared
-from deptree_cli.io.scores.containers.npz import Archive, NpzFile
+from deptree_cli.io.scores.containers.npz import Archive
 from deptree_cli.io.scores.keys import owner_of
 from deptree_cli.io.scores.layout import Layout, orientation, to_head_dep, words_in
 from deptree_cli.io.scores.meta import space_of
@@ -115,10 +115,10 @@ class ScoresWithParts(ScoreSource):
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
         """Return the scores of arcs by sentence; those of parts are no sentences."""
         with self._opened:
-            if not isinstance(self._file, NpzFile):
+            if not isinstance(self._file, Archive):
                 problem = "second-order scores are read from .npz files only"
                 raise DeptreeError(problem, "Save them with np.savez", place=self.place)
-            self._archive = archive = self._file.entries
+            self._archive = archive = self._file
             parts = {key: owner for key in archive if (owner := owner_of(key))}
             for key, owner in parts.items():
                 if owner in parts or owner not in archive:

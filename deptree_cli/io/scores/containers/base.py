@@ -10,7 +10,7 @@ from typing import Protocol
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.io.files.streams import Input
-from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.raw import RawScores, ReadSpec, Source
 
 
@@ -29,16 +29,22 @@ class ScoreFile(Protocol):
 
 
 class Entries(Mapping[str, RawScores]):
-    """The matrices of a file by key, each loaded when it is asked for.
+    """An opened score file whose matrices have keys; each is loaded when it is asked for.
 
     Args:
         names: what each entry is called in the file, by its key, in order.
         place: what messages call the file.
+        meta: what it says of itself.
     """
 
-    def __init__(self, names: Mapping[str, str], place: str) -> None:
+    def __init__(self, names: Mapping[str, str], place: str, meta: Meta = NOTHING) -> None:
         self.names = names
         self.place = place
+        self.meta = meta
+
+    def read(self, matrices: ReadSpec) -> Source:
+        """Return the sentences by key, in their order."""
+        return self
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

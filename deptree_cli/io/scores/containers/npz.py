@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass
 from io import BytesIO
 from struct import Struct
 from typing import BinaryIO
@@ -38,30 +37,15 @@ _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, zlib.error)
 
 
-@dataclass(frozen=True, slots=True)
-class NpzFile:
-    """An opened `.npz`; what it says of itself is the comment of the zip."""
-
-    entries: Archive
-    meta: Meta
-
-    def read(self, matrices: ReadSpec) -> Source:
-        """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
-        if set(self.entries) == BATCH:
-            return _batch(self.entries, matrices)
-        check_no_parts(self.entries, self.entries.place)
-        return self.entries
-
-
 @contextmanager
-def open_npz(file: Input) -> Iterator[NpzFile]:
+def open_npz(file: Input) -> Iterator[Archive]:
     """Open an archive; one that cannot seek is first copied to a temporary file.
 
     Raises:
         DeptreeError: not a zip, or a zip of something else.
     """
     with seekable(file.stream) as stream, open_zip(stream, file.place) as archive:
-        yield NpzFile(Archive(archive, file.place), Meta.of_text(archive.comment.decode("utf-8", "replace")))
+        yield Archive(archive, file.place)
 
 
 def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
@@ -78,17 +62,25 @@ def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
 
 
 class Archive(Entries):
-    """The matrices of a `.npz`."""
+    """The arrays of a `.npz`; what it says of itself is the comment of the zip."""
 
     def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
         names = archive.namelist()
         if any(name.endswith("data.pkl") for name in names):
             raise TORCH.error(place)
-        super().__init__({_key_of(name, place): name for name in names}, place)
+        meta = Meta.of_text(archive.comment.decode("utf-8", "replace"))
+        super().__init__({_key_of(name, place): name for name in names}, place, meta)
         self._archive = archive
         if not names or len(self.names) < len(names):
             problem = "the .npz has two entries of the same name" if names else "the .npz holds no arrays"
             raise DeptreeError(problem, "Save one matrix per sentence, each under its own key", place=place)
+
+    def read(self, matrices: ReadSpec) -> Source:
+        """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
+        if set(self) == BATCH:
+            return _batch(self, matrices)
+        check_no_parts(self, self.place)
+        return self
 
     def without(self, keys: Collection[str]) -> Archive:
         """Return the archive without some entries."""

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +19,6 @@ from deptree_cli.io.files.streams import Input, path_of
 from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
 from deptree_cli.io.scores.containers.base import Container, Entries, Write
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import ReadSpec
 
 _SAVE_AGAIN = "Write or copy it again"
 
@@ -47,23 +46,8 @@ def _library(place: str = "") -> ModuleType:
     return safetensors
 
 
-@dataclass(frozen=True, slots=True)
-class SafetensorsFile:
-    """An opened file; what it says of itself stands among its metadata.
-
-    The library sorts tensors by type and name, so the order is known only of files that list the names.
-    """
-
-    tensors: Tensors
-    meta: Meta
-
-    def read(self, matrices: ReadSpec) -> Tensors:
-        """Return the tensors by key, in their order, or else in that in which they lie in the file."""
-        return self.tensors
-
-
 @contextmanager
-def open_safetensors(file: Input) -> Iterator[SafetensorsFile]:
+def open_safetensors(file: Input) -> Iterator[Tensors]:
     """Open a file of tensors; what is no plain file is first copied to a temporary one.
 
     Raises:
@@ -76,11 +60,7 @@ def open_safetensors(file: Input) -> Iterator[SafetensorsFile]:
         except (library.SafetensorError, OSError) as error:
             raise DeptreeError(f"the file is damaged or cut short ({error})", _SAVE_AGAIN, place=file.place) from None
         with opened as tensors:
-            text, names = _ours((tensors.metadata() or {}).get(_KEY, ""))
-            keys, meta = tensors.offset_keys(), Meta.of_text(text)
-            ordered = len(keys) < 2 or sorted(names) == sorted(keys)
-            found = Tensors(tensors, names if ordered and names else keys, library.SafetensorError, file.place)
-            yield SafetensorsFile(found, replace(meta, ordered=ordered and meta.ordered))
+            yield Tensors(tensors, library.SafetensorError, file.place)
 
 
 def _ours(text: str) -> tuple[str, list[str]]:
@@ -94,16 +74,21 @@ def _ours(text: str) -> tuple[str, list[str]]:
 
 
 class Tensors(Entries):
-    """The tensors of an open file.
+    """The tensors of an open file, which says among its metadata what it says of itself.
+
+    The library sorts them by type and name, so the order is known only of files that list the names.
 
     Args:
         file: as the library opened it.
-        keys: all its names, in order.
         damage: what the library raises for it.
     """
 
-    def __init__(self, file: Any, keys: Sequence[str], damage: type[Exception], place: str) -> None:
-        super().__init__({key: key for key in keys}, place)
+    def __init__(self, file: Any, damage: type[Exception], place: str) -> None:
+        text, names = _ours((file.metadata() or {}).get(_KEY, ""))
+        keys, meta = file.offset_keys(), Meta.of_text(text)
+        known = sorted(names) == sorted(keys)
+        ordered = meta.ordered and (known or len(keys) < 2)
+        super().__init__({key: key for key in (names if known else keys)}, place, replace(meta, ordered=ordered))
         self._file = file
         self._damage = damage
         if not keys:
