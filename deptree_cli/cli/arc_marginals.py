@@ -136,4 +136,4 @@ def _as_read(sentence: ScoredSentence, matrix: Float) -> Float:
     if matrix.ndim == 2:
         return from_head_dep(matrix, how.layout, shape)
     joint = how.layout.labels is not None
-    return from_head_dep(matrix, how.label_layout, shape if joint else (*shape, matrix.shape[-1]))
+    return from_head_dep(matrix, how.layout.labelled, shape if joint else (*shape, matrix.shape[-1]))

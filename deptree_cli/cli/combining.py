@@ -35,7 +35,7 @@ from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.members import Member, Members, is_of_trees
 from deptree_cli.io.scores.layout import Layout, from_head_dep
-from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.presets import PRESETS, QUESTIONS, layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.source import ScoreSource
@@ -57,7 +57,8 @@ def split_layouts(context: click.Context, parameter: click.Parameter, paths: Seq
 
 def _split(path: str) -> LaidOutPath:
     front, colon, text = path.rpartition(":")
-    split = bool(colon) and not Path(path).exists() and (text in (TREES, *PRESETS.names) or Path(front).is_file())
+    known = text.split(",")[0] in (TREES, *PRESETS.names, *QUESTIONS)
+    split = bool(colon) and not Path(path).exists() and (known or Path(front).is_file())
     found = LaidOutPath(front if split else path)
     if split:
         found.layout = text

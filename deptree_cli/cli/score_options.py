@@ -13,7 +13,7 @@ from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
-from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired, with_label_axis
+from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of
@@ -23,7 +23,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import place_of, share_read
-from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
+from deptree_cli.io.scores.labels import layout_of_arcs, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import records_side
@@ -128,7 +128,7 @@ class ScoreOptions:
             start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
+        reading = ScoreStream(self.files, self.how.layout, self.other)
         unmet = UnmetSentences(self.how.constraints)
         records = unmet.watched(self._with_notices(reading, of_tree_rules or KEPT))
         items = Counted(records, reading.total, reading.share)
@@ -238,12 +238,11 @@ def options_of(
     paths = (scores,) if isinstance(scores, str) else scores
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
-    read = with_label_axis(read, labels, bool(label_scores))
+    read = layout_of_arcs(read, labels is not None, bool(label_scores))
     tempered = temperature_of(temperature)
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(
         layout=read,
-        label_layout=replace(read, labels=read.labels or LABEL_AXIS),
         labels=read_labels(labels) if labels else None,
         space=space_of(own_trees(found), space, **short),
         temperature=tempered.arcs,

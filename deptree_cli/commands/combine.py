@@ -110,7 +110,7 @@ def combine(
         raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
     used = checked_weights(weights, len(members), mixed)
     space = _space(_with_weight(members, used), how)
-    interpretation = Interpretation(Layout(), Layout(), space=space)
+    interpretation = Interpretation(Layout(), space=space)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
         items = Counted(read_members(read, conllu, gold))

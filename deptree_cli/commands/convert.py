@@ -23,7 +23,6 @@ from deptree_cli.core.scores import to_weights
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.containers import container_for, write_scores
-from deptree_cli.io.scores.labels import LABEL_AXIS
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import PRESETS, layout, text_of
@@ -114,7 +113,7 @@ def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) ->
         raise click.UsageError("--to-labels needs scores of labels: --labels FILE.")
     if target.labels and not to_labels:
         raise click.UsageError(f"--to {target.name} has an axis of labels: say where their names go with --to-labels.")
-    return replace(target, labels=(target.labels or LABEL_AXIS) if to_labels else None)
+    return target.labelled if to_labels else replace(target, labels=None)
 
 
 class Converted(NamedTuple):

@@ -67,6 +67,11 @@ class Layout:
         return tuple(name for name in CHOICES if getattr(self, name) is None and (square or name != "orient"))
 
     @property
+    def labelled(self) -> Layout:
+        """This layout with an axis of labels, the last one unless it has another."""
+        return replace(self, labels=self.labels or "last")
+
+    @property
     def reading(self) -> tuple[str | None, ...]:
         """What decides how a matrix is read."""
         return self.orient, self.root, self.scale, self.labels

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack, cast
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
 from deptree_cli.io.prepared import prepared
 from deptree_cli.io.rules.constraints import read_constraints
-from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
+from deptree_cli.io.scores.labels import LabelScores, layout_of_arcs, read_labels
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
@@ -76,8 +75,6 @@ def read(
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
     """
     names, label_scores = options.get("labels"), options.get("label_scores")
-    if label_scores and not names:
-        raise DeptreeError("label_scores needs the names of the labels", "Name their file with labels")
     if options.get("fix_heads") and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
@@ -85,12 +82,10 @@ def read(
     chosen |= {"temperature": tempered.arcs, "label_temperature": tempered.labels}
     source = ScoreSource(scores)
     answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
-    found = source.layout(layout(*answers))
-    with_labels = replace(found, labels=found.labels or LABEL_AXIS)
-    arcs = with_labels if names and not label_scores else replace(found, labels=None)
+    arcs = layout_of_arcs(source.layout(layout(*answers)), names is not None, label_scores is not None)
     short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
     chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
     chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))
-    how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
-    label_file = LabelScores(label_scores, with_labels) if label_scores else None
+    how = Interpretation(arcs, read_labels(names) if names else None, **chosen)
+    label_file = LabelScores(label_scores, arcs.labelled) if label_scores else None
     return prepared(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

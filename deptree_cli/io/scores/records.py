@@ -32,7 +32,6 @@ class Interpretation:
 
     Attributes:
         layout: orientation, place of ROOT and scale of the matrices.
-        label_layout: the same with an axis of labels.
         labels: the names of labels, where the scores tell them.
         other_place: what messages call the file of a record's other scores.
         space, temperature: as for `TreeDistribution`.
@@ -44,7 +43,6 @@ class Interpretation:
     """
 
     layout: Layout
-    label_layout: Layout
     labels: tuple[str, ...] | None = None
     other_place: str = ""
     space: TreeSpace = SINGLE_ROOT
@@ -94,7 +92,7 @@ class Interpretation:
         head_dep = to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
-            found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
+            found = found.labelled(self.labels, to_head_dep(record.labels, self.layout.labelled), **options)
         if self._apart is not None:
             found = found.tempered(self.temperature, self._apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
