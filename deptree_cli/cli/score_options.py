@@ -31,13 +31,10 @@ from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.scores.temperatures import Temperature, temperature_of
+from deptree_cli.io.scores.temperatures import temperature_of
 
 if TYPE_CHECKING:
     from deptree_cli.io.trees.beside import RecordTrees
-
-
-NO_TEMPERATURE = Temperature()
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,6 @@ class ScoreOptions:
         labels_path: the file of the names of labels, if the scores tell them.
         other: a second score file of the same sentences, for commands that compare.
         rules: what trees must obey.
-        temperature: what log-scores are divided by.
     """
 
     files: tuple[ScoreFiles, ...]
@@ -58,7 +54,6 @@ class ScoreOptions:
     labels_path: str | None = None
     other: ScoreSource | None = None
     rules: RuleOptions = NO_RULES
-    temperature: Temperature = NO_TEMPERATURE
 
     @property
     def place(self) -> str:
@@ -168,7 +163,7 @@ class ScoreOptions:
         return {
             "from": text_of(self.how.layout.complete),
             **signature_of(self.how.space),
-            **self.temperature.signature_fields(self.how.labels is not None),
+            **self.how.temperature.signature_fields(self.how.labels is not None),
             "heads": "fixed" if self.how.fix_heads else None,
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
@@ -239,18 +234,16 @@ def options_of(
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
     read = layout_of_arcs(read, labels is not None, bool(label_scores))
-    tempered = temperature_of(temperature)
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(
         layout=read,
         labels=read_labels(labels) if labels else None,
         space=space_of(own_trees(found), space, **short),
-        temperature=tempered.arcs,
-        label_temperature=tempered.labels,
+        temperature=temperature_of(temperature),
         fix_heads=fix_heads,
         constraints=rules.read(),
     )
-    return ScoreOptions(found, how, labels, rules=rules, temperature=tempered)
+    return ScoreOptions(found, how, labels, rules=rules)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

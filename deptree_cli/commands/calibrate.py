@@ -15,7 +15,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import NO_TEMPERATURE, ScoreOptions, gold_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, json_options
 from deptree_cli.core.dtypes import Float
@@ -24,6 +24,7 @@ from deptree_cli.core.head_sets import HeadSets
 from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.scores.temperatures import UNCHANGED
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.
 PARTS = 5
@@ -72,7 +73,7 @@ def _check(scores: ScoreOptions) -> None:
     """Raise for options that leave nothing to fit."""
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads: --gold FILE.")
-    if scores.temperature != NO_TEMPERATURE:
+    if scores.how.temperature != UNCHANGED:
         raise click.UsageError("calibrate finds the temperature. Remove --temperature.")
     if scores.how.fix_heads:
         raise click.UsageError("--fix-heads conditions on the heads that calibrate compares with. Remove it.")

@@ -114,9 +114,9 @@ def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tup
         if coverage is not None:
             raise click.UsageError("--coverage is that of --head-sets. Add --head-sets, or remove it.")
         return None
-    if not scores.temperature.place:
+    if not scores.how.temperature.place:
         raise click.UsageError("--head-sets needs the threshold that deptree calibrate found: --temperature FILE.")
-    return scores.temperature.head_set(coverage)
+    return scores.how.temperature.head_set(coverage)
 
 
 @dataclass(frozen=True)

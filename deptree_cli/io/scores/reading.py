@@ -78,8 +78,7 @@ def read(
     if options.get("fix_heads") and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
-    tempered = temperature_of(options.get("temperature", 1.0))
-    chosen |= {"temperature": tempered.arcs, "label_temperature": tempered.labels}
+    chosen["temperature"] = temperature_of(options.get("temperature", 1.0))
     source = ScoreSource(scores)
     answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
     arcs = layout_of_arcs(source.layout(layout(*answers)), names is not None, label_scores is not None)

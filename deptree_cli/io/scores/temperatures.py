@@ -55,6 +55,9 @@ class Temperature:
         return {name: None if number in (None, 1) else repr(number) for name, number in numbers.items()}
 
 
+UNCHANGED = Temperature()
+
+
 def temperature_of(said: str | float) -> Temperature:
     """Return the temperature that a number or the path of a calibration tells: JSON with at least `temperature`.
 

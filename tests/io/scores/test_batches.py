@@ -10,6 +10,7 @@ from deptree_cli.io.scores.batches import ScoredBatch
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.temperatures import Temperature
 
 SQUARES = [Layout(orient, root) for orient in (None, "head-dep", "dep-head") for root in ("first", "last", "diagonal")]
 RECTANGLES = [Layout(orient, root, rectangle=True) for orient in ("head-dep", "dep-head") for root in ("first", "last")]
@@ -34,7 +35,7 @@ def batch(read: list[Record], how: Interpretation) -> ScoredBatch:
 @pytest.mark.parametrize("layout", [*SQUARES, *RECTANGLES])
 def test_every_layout_there_and_back(layout: Layout, temperature: float, scale: str) -> None:
     layout = Layout(layout.orient, layout.root, scale, rectangle=layout.rectangle)
-    how = Interpretation(layout, space=MULTI_ROOT, temperature=temperature)
+    how = Interpretation(layout, space=MULTI_ROOT, temperature=Temperature(temperature))
     read = records(layout)
     found = batch(read, how)
     alone = [how(record).distribution for record in read]
