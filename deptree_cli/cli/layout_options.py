@@ -10,6 +10,15 @@ from deptree_cli.cli.space_options import SPACE_OPTIONS
 from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.presets import PRESETS
 
+
+def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str:
+    """A click callback: the number, which is no name of a file."""
+    try:
+        return float(said)
+    except ValueError:
+        return said
+
+
 # What matrices need wherever they are read.
 MATRIX_OPTIONS = [
     reading_option(
@@ -38,6 +47,7 @@ LAYOUT_OPTIONS = [
         "--temperature",
         type=INPUT,
         default="1",
+        callback=_number_or_path,
         metavar="X|FILE",
         help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
     ),

@@ -221,7 +221,7 @@ def options_of(
     space: str | None,
     multi_root: bool,
     projective: bool,
-    temperature: str,
+    temperature: float | str,
     fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),

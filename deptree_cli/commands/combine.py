@@ -166,7 +166,7 @@ def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) ->
     layouts = [text_of(each.layout.complete) if each.layout else TREES for each in members]
     return {
         "files": ",".join(each.path for each in members),
-        "from": ";".join(layouts),
+        "layouts": ";".join(layouts),
         **signature_of(space),
     }
 
@@ -184,8 +184,8 @@ def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
 def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: Mapping[str, object]) -> int:
     """Write the scores of the product; the exit status."""
     pipeline = Pipeline(source, run)
-    fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
-    meta = Meta(signature("combine", fields), WRITTEN, str(fields["trees"] or ""))
+    fields = {"from": text_of(WRITTEN), "method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
+    meta = Meta.of(signature("combine", fields))
     with write_scores(run.output, meta, True) as write:
         for each in signed(pipeline.map(Product(weights, WRITTEN)), meta.signature, run):
             write(each.sent_id, each.scores, each.forms)

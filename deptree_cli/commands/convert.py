@@ -24,7 +24,7 @@ from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.containers import container_for, write_scores
 from deptree_cli.io.scores.layout import Layout, from_head_dep
-from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.scores.meta import UNKNOWN, Meta
 from deptree_cli.io.scores.presets import PRESETS, layout, text_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
@@ -86,10 +86,13 @@ def convert(
 
 def _meta(scores: ScoreOptions, run: RunOptions, target: Layout) -> Meta:
     """What the file that is written says of itself."""
-    trees, ordered = scores.how.space.kind, _knows_order(scores, run.output)
-    own = {"from": text_of(target), "trees": trees or None, "order": None if ordered else "unknown"}
+    own = {
+        "from": text_of(target),
+        "trees": scores.how.space.kind or None,
+        "order": None if _knows_order(scores, run.output) else UNKNOWN,
+    }
     read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
-    return Meta(signature("convert", own | read), target, trees, ordered)
+    return Meta.of(signature("convert", own | read))
 
 
 def _knows_order(scores: ScoreOptions, output: str | None) -> bool:

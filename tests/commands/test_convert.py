@@ -119,7 +119,7 @@ def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
 
 
 def test_a_layout_of_a_later_version_is_an_error(deptree):
-    said = b'{"signature":"deptree|dump|v:9","meta":{"version":1,"layout":"parser3000"}}'
+    said = b'{"signature":"deptree|dump|from:parser3000|v:9"}'
     line = said + b'\n{"scores":[[1,1],[1,1]]}\n'
     ran = deptree("partition", "-", stdin=line)
     assert (ran.code, ran.out) == (2, b"")

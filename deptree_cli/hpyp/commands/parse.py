@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,7 +30,6 @@ from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, gol
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.scores.containers import container_to_write, write_scores
-from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.signature import signature
 
@@ -55,7 +54,7 @@ The kinds:
 """
 
 # The layout and tree space that a score file records, so that other commands need no options.
-META = Meta(layout=Layout("head-dep", "first", "log"), trees=PROJECTIVE.kind)
+WRITTEN = {"from": "head-dep,first,log", "trees": PROJECTIVE.kind}
 
 
 def _described(kind: ScoreKind) -> str:
@@ -111,8 +110,8 @@ def parse(
     folds: list[Fold[Any]] = [ParserReport()] if gold else []
     with ExitStack() as opened:
         if kind:
-            fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
-            meta = replace(META, signature=signature("hpyp parse", fields))
+            fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
+            meta = Meta.of(signature("hpyp parse", fields))
             folds.insert(0, ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run.quiet))
         code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds, report=report)
     parser.tell_unknown_tags(run)
@@ -128,7 +127,7 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
     if size and has_gold:
         raise click.UsageError("--gold compares one tree per sentence, -k samples many. Remove one.")
     if scores:
-        container_to_write(scores, META)
+        container_to_write(scores, Meta.of(signature("hpyp parse", WRITTEN)))
 
 
 @dataclass(frozen=True)

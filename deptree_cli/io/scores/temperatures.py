@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
@@ -64,13 +65,11 @@ def temperature_of(said: str | float) -> Temperature:
     Raises:
         DeptreeError: the number is not positive, or the file holds something else.
     """
-    try:
-        number = float(said)
-    except ValueError:
-        return _calibration(str(said))
-    if not _positive(number):
-        raise DeptreeError(f"the temperature is {said}", "Give a positive number; 1 changes nothing")
-    return Temperature(number)
+    if isinstance(said, str):
+        return _calibration(said)
+    if not 0 < said < inf:
+        raise DeptreeError(f"the temperature is {said:g}", "Give a positive number; 1 changes nothing")
+    return Temperature(float(said))
 
 
 def _calibration(path: str) -> Temperature:

@@ -68,7 +68,7 @@ class Archive(Entries):
         names = archive.namelist()
         if any(name.endswith("data.pkl") for name in names):
             raise TORCH.error(place)
-        meta = Meta.of_text(archive.comment.decode("utf-8", "replace"))
+        meta = Meta.of(archive.comment.decode("utf-8", "replace"))
         super().__init__({_key_of(name, place): name for name in names}, place, meta)
         self._archive = archive
         if not names or len(self.names) < len(names):
@@ -140,7 +140,7 @@ def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
 @contextmanager
 def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write each matrix under its sentence's name."""
-    with SentenceArrays(path, meta.text()) as out:
+    with SentenceArrays(path, meta.signature) as out:
         yield lambda sent_id, scores, forms=None, beside="": out.write(sent_id, scores, beside)
 
 

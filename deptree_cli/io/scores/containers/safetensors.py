@@ -64,7 +64,7 @@ def open_safetensors(file: Input) -> Iterator[Tensors]:
 
 
 def _ours(text: str) -> tuple[str, list[str]]:
-    """The text of `Meta`, and the names of the sentences in their order if that is known."""
+    """The signature, and the names of the sentences in their order if that is known."""
     try:
         says, names = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -85,7 +85,7 @@ class Tensors(Entries):
 
     def __init__(self, file: Any, damage: type[Exception], place: str) -> None:
         text, names = _ours((file.metadata() or {}).get(_KEY, ""))
-        keys, meta = file.offset_keys(), Meta.of_text(text)
+        keys, meta = file.offset_keys(), Meta.of(text)
         known = sorted(names) == sorted(keys)
         ordered = meta.ordered and (known or len(keys) < 2)
         super().__init__({key: key for key in (names if known else keys)}, place, replace(meta, ordered=ordered))
@@ -131,7 +131,7 @@ def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Wr
 
     with Output(path, ARRAYS) as out:
         yield write
-        ours = json.dumps([meta.text(), list(tensors) if meta.ordered else []], ensure_ascii=False)
+        ours = json.dumps([meta.signature, list(tensors) if meta.ordered else []], ensure_ascii=False)
         out.write(library.numpy.save(tensors, {_KEY: ours}))
 
 
