@@ -45,6 +45,8 @@ def open_npz(file: Input) -> Iterator[Archive]:
         DeptreeError: not a zip, or a zip of something else.
     """
     with seekable(file.stream) as stream, open_zip(stream, file.place) as archive:
+        if any(name.endswith("data.pkl") for name in archive.namelist()):
+            TORCH.open(file)
         yield Archive(archive, file.place)
 
 
@@ -66,8 +68,6 @@ class Archive(Entries):
 
     def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
         names = archive.namelist()
-        if any(name.endswith("data.pkl") for name in names):
-            raise TORCH.error(place)
         meta = Meta.of(archive.comment.decode("utf-8", "replace"))
         super().__init__({_key_of(name, place): name for name in names}, place, meta)
         self._archive = archive
