@@ -5,10 +5,9 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from io import BytesIO
-from struct import Struct
 from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array
@@ -25,13 +24,8 @@ from deptree_cli.io.scores.raw import Raw, ReadSpec, Source
 
 _SUFFIX = ".npy"
 
-# Entries of so many bytes are read at once.
+# Entries of so many bytes are read at once, which is quicker.
 _SMALL = 1 << 22
-
-# The header in front of an entry: its first bytes, flags, method, and the lengths of its name and of what follows.
-_LOCAL = Struct("<4s2xHH16xHH")
-_ODD = 0x1 | 0x20 | 0x40  # encrypted, a patch, encrypted with another method
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 # What zipfile raises for a damaged, an encrypted or an exotically compressed entry.
 _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, zlib.error)
@@ -90,27 +84,9 @@ class Archive(Entries):
 
     def load(self, key: str) -> Array:
         """Return the array under a key, of any number of dimensions."""
-        data = self._whole(self._archive.NameToInfo[self.names[key]])
-        if data is not None:
-            return read_array(BytesIO(data), self.place_of(key))
+        entry = self._archive.NameToInfo[self.names[key]]
         with self.entry(key) as stream:
-            return read_array(stream, self.place_of(key))
-
-    def _whole(self, entry: zipfile.ZipInfo) -> bytes | None:
-        """The bytes of a small entry that is as it should be, without zipfile's object for each; None for any other."""
-        file = self._archive.fp
-        if entry.file_size > _SMALL or entry.compress_size > _SMALL or file is None:
-            return None
-        with suppress(*_DAMAGE):
-            file.seek(entry.header_offset)
-            magic, flags, method, name, extra = _LOCAL.unpack(file.read(_LOCAL.size).ljust(_LOCAL.size, b"\0"))
-            if magic == b"PK\3\4" and not flags & _ODD and file.read(name) == entry.orig_filename.encode():
-                data = file.read(extra + entry.compress_size)[extra:]
-                if method == zipfile.ZIP_DEFLATED:
-                    data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.file_size + 1)
-                sound = method in _METHODS and len(data) == entry.file_size and zlib.crc32(data) == entry.CRC
-                return data if sound else None
-        return None
+            return read_array(BytesIO(stream.read()) if entry.file_size <= _SMALL else stream, self.place_of(key))
 
     @contextmanager
     def entry(self, key: str) -> Iterator[BinaryIO]:
