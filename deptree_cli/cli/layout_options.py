@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.cli.space_options import SPACE_OPTIONS
@@ -11,12 +12,13 @@ from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.presets import PRESETS
 
 
-def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str:
+def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str | None:
     """A click callback: the number, which is no name of a file."""
     try:
-        return float(said)
+        number = float(said)
     except ValueError:
         return said
+    return positive(context, parameter, number)
 
 
 # What matrices need wherever they are read.

@@ -68,7 +68,6 @@ def test_the_file_of_the_environment(done, put, config, monkeypatch):
         ("[sampel]\nsize = 3\n", "deptree.toml: there is no command 'sampel'. Did you mean sample?"),
         ("[partition]\nsize = 3\n", "deptree.toml: deptree partition has no option 'size'"),
         ('scale = "lg"\n', "deptree.toml: scale = 'lg'"),
-        ('temperature = "hot"\n', "deptree.toml: temperature = 'hot'"),
         ("multi-root = 1\n", "deptree.toml: multi-root = 1 is not true or false"),
         ("temperature = true\n", "deptree.toml: temperature = True is not text or a number"),
         ("scale = [1]\n", "deptree.toml: scale = [1] is not text"),

@@ -41,7 +41,7 @@ def test_what_is_no_calibration(deptree, refused, put, content):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (("decode", *SCORES, "--temperature", "0"), "the temperature is 0"),
+        (("decode", *SCORES, "--temperature", "0"), "--temperature': 0 is not a positive number"),
         (("decode", *SCORES, "--temperature", "d.json"), "d.json"),
         (("marginals", *SCORES, "--head-sets"), "--temperature FILE"),
         (("marginals", *SCORES, "--coverage", 0.9), "Add --head-sets"),
