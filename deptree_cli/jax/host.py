@@ -65,5 +65,5 @@ def ask(
     found = []
     for answer in question(batch, *(each.reshape(square) for each in values)):
         answer[~is_length] = np.nan
-        found.append(answer.astype(log_scores.dtype, copy=False).reshape(*lengths.shape, *answer.shape[1:]))
+        found.append(answer.astype(log_scores.dtype, copy=False).reshape((*lengths.shape, *answer.shape[1:])))
     return found
