@@ -70,7 +70,7 @@ class Asked:
             name: its own, or its running number.
             has_other_tags: whether the column UPOS of its file has something else than parts of speech.
         """
-        names = (each for each in names_of(block.sent_id) if any(each in one for one in self.constraints.of_words))
+        names = (each for each in names_of(block.sent_id) if each in self.constraints.of_words)
         asked = self.constraints.of(next(names, name), block, block.n, None)
         words = asked.words
         if has_other_tags:

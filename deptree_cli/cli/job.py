@@ -13,7 +13,7 @@ from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.own_annotation import OwnAnnotation
 from deptree_cli.cli.pipeline import Choose, Pipeline, Work
 from deptree_cli.cli.provenance import says_more
-from deptree_cli.cli.report import show, talk
+from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows
@@ -152,11 +152,9 @@ def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterat
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    shown = run.quiet or not (run.verbose or says_more(signature))
+    if run.verbose or says_more(signature):
+        run.warn("signature", signature)
     for result in results:
-        if not shown:
-            talk(signature)
-            shown = True
         data_follows()
         yield result
 

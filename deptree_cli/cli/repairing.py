@@ -85,11 +85,6 @@ class WrittenScores:
         return self.written.place
 
     @property
-    def notice(self) -> str:
-        """What the user must hear of how scores were read."""
-        return self.record.notice
-
-    @property
     def weight(self) -> int:
         """How many numbers it has."""
         return self.record.weight

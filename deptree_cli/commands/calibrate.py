@@ -63,7 +63,7 @@ def calibrate(
     """
     _check(scores)
     fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
-    job = Job("calibrate", scores.source(), run, replace(writing, single=True), last=fields)
+    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
     found = Calibrating(criterion, coverages, scores.how, job.signature)
     return job.summarise(Kept.of, found, Sheet())
 

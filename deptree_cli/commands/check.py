@@ -15,7 +15,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.rule_options import RuleOptions, check_options
+from deptree_cli.cli.rule_options import met, rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.sentences import ReadSentence, read_sentences, share_of
@@ -24,37 +24,37 @@ from deptree_cli.cli.space_options import signature_of, space_options
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.trees.base import names_of
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
     from deptree_cli.core.spaces import TreeSpace
+    from deptree_cli.io.rules.constraints import Constraints
 
 COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
 
 
 @command(epilog="\b\nTry: deptree check broken.conllu")
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
-@check_options
+@rule_option("What trees must obey", ["ud"])
 @space_options
 @row_options
 @run_options
-def check(trees: tuple[str, ...], rules: RuleOptions, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
+def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
     """List the rules that given trees break, and what is no tree: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.
 
     Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule; the word that breaks it, with
-    form, head and deprel; and `words`, all whose arcs break it together. Broken --constraints are called HeadIn,
-    NotHead, DeprelIn and DeprelNot, broken --spans are called spans. A table on stderr counts violations by rule.
-    Heads that are no tree are violations too: cycles, several roots, missing heads.
+    form, head and deprel; and `words`, all whose arcs break it together. What is asked of words is called HeadIn,
+    NotHead, DeprelIn, DeprelNot and spans. A table on stderr counts violations by rule. Heads that are no tree are
+    violations too: cycles, several roots, missing heads.
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """
-    constraints = rules.read()
-    assert constraints is not None  # there are rules in any case
-    read = read_sentences(trees, OtherTags(constraints.rules.upos).watched, any_heads=True)
-    signed = {**signature_of(space), **rules.signature_fields}
-    source = Source(Counted(read, share=share_of(trees)), Given(Asked(constraints, space)), signed)
+    read = met(read_sentences(trees, OtherTags(rules.rules.upos, run.warn).watched, any_heads=True), rules, names_of)
+    signed = {**signature_of(space), "rules": rules.name}
+    source = Source(Counted(read, share=share_of(trees)), Given(Asked(rules, space)), signed)
     job = Job("check", source, run, writing)
-    found = BrokenRules(constraints.rules)
+    found = BrokenRules(rules.rules)
     code = job.write(Checked.of, sheet=Sheet(COLUMNS, "check"), folds=[found])
     return max(code, found.exit_code)
 

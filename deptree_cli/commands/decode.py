@@ -17,7 +17,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, size_option
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.relaxed_sentences import RelaxedSentences
-from deptree_cli.cli.rule_options import KEPT, search_options
+from deptree_cli.cli.rule_options import rule_option, search_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
@@ -44,6 +44,7 @@ K_BEST = "k-best"
 
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
+@rule_option("Only trees that obey these rules")
 @entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
 @size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass", formerly=["--k-best"])
 @option(
@@ -100,10 +101,10 @@ def decode(
     last = {"size": size, "mass": mass, "within": within, "labelled": after, **fields, **writing.style_fields}
     writing = writing if size else writing.of_single_trees()
     folds: list[Fold[Any]] = [HeadCalibration()] if gold else []
-    folds += [RelaxedSentences(run.quiet)] if relax else []
+    folds += [RelaxedSentences(run)] if relax else []
     folds += [Unfinished(enough, size)] if enough and size else []
     first = {"method": K_BEST if size and method.name == MST else method.name}
-    job = Job("decode", scores.source(KEPT), run, writing, first, last)
+    job = Job("decode", scores.source(run), run, writing, first, last)
     return job.write(Decode(method, size, gold, labels_after, budget, enough), folds=folds, report=report)
 
 
@@ -140,7 +141,7 @@ def _check_rules(rules: bool, method: NamedFunction, size: int | None, labels_af
     if labels_after and rules:
         raise click.UsageError("--labels-after cannot be combined with rules, which need arcs with labels. Remove one.")
     if not rules:
-        check_effect(["relax", "budget"], "rules: --rules, --constraints or --spans")
+        check_effect(["relax", "budget"], "rules: --rules")
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
 
-    pipeline = Pipeline(bitext.source(), run, chosen)
+    pipeline = Pipeline(bitext.source(run), run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
     with estimating.listening():
         # To the end first, so that no progress is shown where the picture goes.

@@ -106,16 +106,15 @@ def parse(
         check_effect(["particles"], "--scores or --plot, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
-    source = parser.source(gold)
+    source = parser.source(run, gold)
     job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
     folds: list[Fold[Any]] = [ParserReport()] if gold else []
     with ExitStack() as opened:
         if kind:
             fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
             meta = replace(META, signature=signature("hpyp parse", fields))
-            folds.insert(0, ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run.quiet))
+            folds.insert(0, ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run))
         code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds, report=report)
-    parser.tell_unknown_tags(run)
     return code
 
 

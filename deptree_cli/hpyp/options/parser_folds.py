@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from deptree_cli.cli.calibrating import calibration_tables, draw_calibration, no_known_heads
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.other_tags import named
-from deptree_cli.cli.report import Table, talk
+from deptree_cli.cli.report import Table
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
 from deptree_cli.hpyp.model.accuracy import ALL, WORDS_ONLY
@@ -31,14 +32,14 @@ class ScoresBeside(Fold[ScoredWords]):
 
     attribute = "beside"
 
-    def __init__(self, write: Write, quiet: bool) -> None:
-        self._write = write
-        self._quiet = quiet
+    def __init__(self, write: Write, run: RunOptions) -> None:
+        self._write, self._run = write, run
 
     def add(self, counts: ScoredWords) -> None:
         words = counts.words
-        for notice in () if self._quiet else counts.notices:
-            talk(f"{words.sent_id}: {notice}")
+        for notice in counts.notices:
+            line = f"{words.sent_id}: {notice}"
+            self._run.warn(line, line)
         self._write(words.sent_id, counts.scores, words.forms)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
@@ -17,21 +17,22 @@ _OBJECT = 'Write {"sent_id": ..., "words": {"3": {"HeadIn": [2]}}, "spans": [[1,
 _FIELDS = ("sent_id", "words", "spans")
 
 
-def read_word_constraints(path: str) -> dict[str, tuple[WordConstraints, ...]]:
-    """What a file asks for, by sent_id, each line with its place.
+def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstraints, ...]]:
+    """What files ask for, by sent_id, each line with its place.
 
     Lines are JSON, or rows of sent_id, word, key, value or of sent_id, first, last. Those with # in front are comments.
 
     Raises:
-        DeptreeError: it cannot be read, or a line is not understood.
+        DeptreeError: one cannot be read, or a line is not understood.
     """
     found: dict[str, tuple[WordConstraints, ...]] = {}
-    with open_input(path) as source:
-        for number, line in enumerate(lines_of(source.stream, source.place), 1):
-            place = f"{source.place}:{number}"
-            if text := _text(line, place):
-                sent_id, asked = _of_row(text, place) if text[0] != "{" else _of_object(text, place)
-                found[sent_id] = (*found.get(sent_id, ()), asked)
+    for path in paths:
+        with open_input(path) as source:
+            for number, line in enumerate(lines_of(source.stream, source.place), 1):
+                place = f"{source.place}:{number}"
+                if text := _text(line, place):
+                    sent_id, asked = _of_row(text, place) if text[0] != "{" else _of_object(text, place)
+                    found[sent_id] = (*found.get(sent_id, ()), asked)
     return found
 
 

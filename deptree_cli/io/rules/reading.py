@@ -32,7 +32,7 @@ def read_rules(name: str) -> Ruleset:
         DeptreeError: there are none, or the file is not understood.
     """
     if not name.endswith(_SUFFIX) and name not in NAMES:
-        remedy = did_you_mean(name, NAMES, f"{one_of(NAMES)}, or name a file FILE{_SUFFIX}")
+        remedy = did_you_mean(name, NAMES, f"{one_of((*NAMES, 'misc'))}, or name a .toml, .tsv or .jsonl file")
         raise DeptreeError(f"there are no rules {name!r}", remedy)
     return _rules_of(text_of(name), name)
 
