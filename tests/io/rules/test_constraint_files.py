@@ -21,7 +21,7 @@ def read(tmp_path: Path):
     def read_text(text: str | bytes):
         path = tmp_path / "asked"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_word_constraints(str(path))
+        return read_word_constraints([str(path)])
 
     return read_text
 
@@ -141,6 +141,6 @@ def test_labels_that_scores_do_not_have_cannot_be_asked_for(read) -> None:
 def test_a_file_that_cannot_be_read(read, tmp_path: Path) -> None:
     for path, message in [("none.tsv", "no such file"), ("", "is a folder")]:
         with pytest.raises(DeptreeError, match=message):
-            read_word_constraints(str(tmp_path / path))
+            read_word_constraints([str(tmp_path / path)])
     with pytest.raises(DeptreeError, match="the file is empty"):
         read("\n")

@@ -198,7 +198,7 @@ def test_what_is_not_understood_is_said(read, text: str | bytes, message: str) -
     ("name", "message"),
     [
         ("udd", "there are no rules 'udd'. Did you mean ud?"),
-        ("latin", "there are no rules 'latin'. Choose one of ud, tree, or name a file FILE.toml."),
+        ("latin", "there are no rules 'latin'. Choose one of ud, tree, misc, or name a .toml, .tsv or .jsonl file."),
         ("none.toml", "none.toml: No such file or directory. Name a file of rules."),
         ("folder.toml", "folder.toml: Is a directory. Name a file of rules."),
     ],
