@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -18,6 +18,7 @@ from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
 from deptree_cli.cli.repairing import Look, Looked, Prepared, PreparedScores, Repair, WrittenScores
+from deptree_cli.cli.rule_options import met
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sentences import share_of
@@ -29,7 +30,7 @@ from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.rereading import Reread, rereadable
 from deptree_cli.io.sides import Side
-from deptree_cli.io.trees.base import TreeFormat
+from deptree_cli.io.trees.base import TreeFormat, names_of
 from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import Written, format_of, read_written
 
@@ -114,10 +115,21 @@ def work_on(
     work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
     sentences = trees.read(tags, suspects)
     if how.scores is not None:
-        found = trees.counted(_with_scores(sentences, how.scores, trees.place, run))
+        scored = _with_scores(sentences, how.scores, trees.place, run)
+        found = trees.counted(met(scored, how.rules, _names_of))
         return Source(found, PreparedScores(prepared, how.scores.how), how.signature_fields), work
-    items = trees.counted(sentences, len(suspects) if suspects else None)
+    items = trees.counted(met(sentences, how.rules, _names_of), len(suspects) if suspects else None)
     return Source(items, prepared, how.signature_fields), work
+
+
+def _names_of(item: Written | WrittenScores | DeptreeError) -> Sequence[str]:
+    """What files of rules may call a sentence."""
+    if isinstance(item, DeptreeError):
+        return [item.sent_id]
+    written = item.written if isinstance(item, WrittenScores) else item
+    with suppress(DeptreeError):  # malformed: an error of the sentence, raised where it is worked on
+        return [*names_of(written.block.sent_id), written.sent_id]
+    return [written.sent_id]
 
 
 def _learn(

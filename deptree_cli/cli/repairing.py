@@ -60,7 +60,7 @@ class Prepared:
         Raises:
             DeptreeError: it is malformed.
         """
-        return GivenSentence(written, self.asked.of(written.block, written.name, written.has_other_tags))
+        return GivenSentence(written, self.asked(written))
 
     def __call__(self, written: Written) -> Written | GivenSentence:
         """The same, unless there is nothing to look at."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,14 +21,6 @@ from deptree_cli.io.scores.record import Record
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.words import Words
     from deptree_cli.io.rules.constraints import Constraints
-
-
-class Named(Protocol):
-    """A sentence, or the error of one."""
-
-    @property
-    def sent_id(self) -> str:
-        """Its name."""
 
 
 # Prints rules instead.
@@ -141,16 +133,16 @@ def obeying(
 
 
 def met(
-    items: Iterable[Named], rules: Constraints, names_of: Callable[[str], Sequence[str]] = lambda name: [name]
+    items: Iterable[Any], rules: Constraints, names_of: Callable[[Any], Sequence[str]] = lambda item: [item.sent_id]
 ) -> Iterator[Any]:
     """The sentences as they are, and behind them an error for each that files of rules name and that did not come.
 
     Args:
-        names_of: what a sentence of a name may be called in these files.
+        names_of: what an item may be called in these files.
     """
     missing = {name: asked[0].place for name, asked in rules.of_words.items()}
     for item in items:
-        for name in names_of(item.sent_id) if missing else ():
+        for name in names_of(item) if missing else ():
             missing.pop(name, None)
         yield item
     for name, place in missing.items():

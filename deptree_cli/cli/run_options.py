@@ -13,7 +13,6 @@ from deptree_cli.cli.messages import Messages
 from deptree_cli.cli.options import entry_option
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
 from deptree_cli.core.errors import DeptreeError, counted
@@ -64,11 +63,11 @@ def _shard(context: click.Context, parameter: click.Parameter, text: str | None)
     return int(match[1]), int(match[2])
 
 
-def _sensible(jobs: int, quiet: bool) -> int:
+def _sensible(jobs: int, messages: Messages) -> int:
     """The number of workers, or as many as this machine keeps busy."""
     most = most_workers()
-    if jobs > most and not quiet:
-        talk(f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
+    if jobs > most:
+        messages.warn("jobs", f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
     return min(jobs, most)
 
 
@@ -117,9 +116,9 @@ def _run(
 ) -> RunOptions:
     if scheduler is not None and engine != ENGINES.get("dask"):
         raise click.UsageError("--scheduler is for --engine dask.")
-    workers = Workers(jobs if scheduler is not None else _sensible(jobs, quiet), scheduler)
-    who = engine.name if engine else ("processes" if jobs > 1 else None)
     messages = Messages(quiet, on_error == "skip", verbose)
+    workers = Workers(jobs if scheduler is not None else _sensible(jobs, messages), scheduler)
+    who = engine.name if engine else ("processes" if jobs > 1 else None)
     return RunOptions(output, who, workers, shard, quiet, verbose, messages)
 
 
