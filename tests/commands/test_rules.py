@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -101,10 +102,6 @@ def test_a_small_budget_is_told(done, deptree, put) -> None:
         assert row["certified"] == (row["gap"] == 0)
         assert row["gap"] >= lost - 1e-9
         assert not breaks_strict(row)
-
-
-def test_an_uncertain_tree_says_so_in_its_comments(deptree, put) -> None:
-    put("strict.toml", STRICTER)
     args = ("decode", *LABELLED, *WORDS, "--rules", "strict.toml", "--budget", 6, "--on-error", "skip")
     comments = deptree(*args).out.decode().splitlines()
     at = comments.index("# certified = no")
@@ -152,10 +149,9 @@ def test_nothing_but_a_tree_is_what_there_is_anyhow(done) -> None:
         assert one["heads"] == other["heads"] or one["log_prob"] >= other["log_prob"]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_any_number_of_jobs_writes_the_same(real, jobs: int) -> None:
+def test_any_number_of_jobs_writes_the_same(real) -> None:
     args = ("decode", *LABELLED, *WORDS, "--rules", "ud", "-k", 2)
-    assert real(*args, "--jobs", jobs).out == real(*args).out != b""
+    assert real(*args, "--jobs", 2).out == real(*args).out != b""
 
 
 def test_heads_and_labels_of_words_from_misc_and_from_a_file(done, put) -> None:
@@ -228,7 +224,6 @@ def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
     ("args", "message"),
     [
         (("--rules", "udd"), "there are no rules 'udd'. Did you mean ud?"),
-        (("--rules", "none.toml"), "none.toml: No such file or directory. Name a file of rules."),
         (("--rules", "bad.toml"), "bad.toml: there is no kind of rules 'leafs'. Did you mean leaf?"),
         (("--rules", "none.tsv"), "none.tsv: no such file."),
         (("--rules", "misc"), "--rules misc needs the sentences: --conllu FILE."),
@@ -265,14 +260,9 @@ def test_rules_need_their_labels_and_tell_of_missing_tags(deptree, done, put) ->
     assert (ran.code, ran.out) == (2, b"")
     assert "39 of 39 rules of ud-2026-11 ask for labels. Add --labels FILE." in ran.err
     text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
-    put("bare.conllu", "".join(_without_upos(line) for line in text.splitlines(keepends=True)))
+    put("bare.conllu", re.sub(r"(?m)^(\d+\t[^\t]*\t[^\t]*\t)[^\t]+", r"\1_", text))
     ran = done("decode", *LABELLED, "--conllu", "bare.conllu", "--rules", "ud", *JSON)
     assert "deptree: 7 rules of ud-2026-11 have no effect: the words have no UPOS" in ran.said
-
-
-def _without_upos(line: str) -> str:
-    cells = line.split("\t")
-    return line if len(cells) < 10 else "\t".join([*cells[:3], "_", *cells[4:]])
 
 
 # The arc to the clause passes over the root, and so crosses the arc of the full stop.

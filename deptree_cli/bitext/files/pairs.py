@@ -45,13 +45,13 @@ class PairSource:
         """The paths of all that there is."""
         return [path for path in (self.path, self.symmetric, self.text) if path is not None]
 
-    def read(self, layout: PairLayout, warn: Warn = unheard, first: int = 1) -> Iterator[PairRecord | DeptreeError]:
+    def read(self, layout: PairLayout, first: int = 1, warn: Warn = unheard) -> Iterator[PairRecord | DeptreeError]:
         """Read every sentence pair.
 
         Args:
             layout: of the scores, of both directions.
-            warn: tells a line, once for each key: what is assumed of scores, and what is odd.
             first: the running number of the first pair.
+            warn: tells a line, once for each key: what is assumed of scores, and what is odd.
 
         Yields:
             a record, or the DeptreeError of a pair that cannot be used.

@@ -69,7 +69,7 @@ class BitextOptions:
     def _read(self, run: RunOptions) -> Iterator[PairRecord | DeptreeError]:
         number = 0
         for each in self.sources:
-            for record in each.read(self.layout, run.warn, number + 1):
+            for record in each.read(self.layout, number + 1, run.warn):
                 number += 1
                 yield record
 

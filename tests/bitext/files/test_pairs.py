@@ -173,7 +173,7 @@ def test_how_many_there_are(scratch) -> None:
 def test_a_warning_where_no_link_pays(scratch) -> None:
     def warned(path: str, **how: Any) -> list[str]:
         lines: list[str] = []
-        list(PairSource(path).read(PairLayout(**how), lambda _, line: lines.append(line)))
+        list(PairSource(path).read(PairLayout(**how), warn=lambda _, line: lines.append(line)))
         return [line for line in lines if line]
 
     path = scratch("s.npz", files.npz({"a": np.full((2, 2), -1.0), "b": np.full((2, 2), 1.0)}))
