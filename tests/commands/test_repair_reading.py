@@ -163,6 +163,14 @@ def test_what_is_given_up_where_nothing_changes(deptree, put) -> None:
     assert deptree("repair", put("again.conllu", ran.out), *args).out == ran.out
 
 
+def test_sentences_that_files_of_rules_name_must_come(deptree, put) -> None:
+    """A name without the mark of a sample is enough."""
+    put("x.conllu", FINE.replace("= fine", "= fine/sample_2"))
+    ran = deptree("repair", "x.conllu", "--rules", put("c.tsv", "fine\t1\tHeadIn\t2\nelse\t1\tHeadIn\t2\n"), "-q")
+    assert ran.code == 2
+    assert ran.said == ["deptree: c.tsv:2 (else): there is no sentence of this name. Correct the name."]
+
+
 @pytest.mark.parametrize("label", ["nsubj", "_"])
 def test_a_label_that_only_a_constraint_names(done, put, label: str) -> None:
     row = f"1\tDogs\tdog\tNOUN\t_\t_\t2\t{label}\t_\tDeprelIn=nsubj:agent\n2\tbark\tbark\tVERB\t_\t_\t2\t"
