@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from deptree_cli.core.constraints.masks import Mask
 from deptree_cli.core.constraints.ruleset import KINDS
 from deptree_cli.core.constraints.words import Condition
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.rules.reading import forbidden_labels, read_rules, text_of
 
 EVERY_KIND = """
@@ -209,3 +211,18 @@ def test_names_of_no_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
     with pytest.raises(DeptreeError) as caught:
         read_rules(name)
     assert str(caught.value) == message
+
+
+def test_several_rules_hold_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tags that all allow; what files ask of words in one place; nothing where nothing is asked."""
+    monkeypatch.chdir(tmp_path)
+    Path("one.toml").write_text('upos = ["NOUN", "VERB"]\nleaf = ["det"]\n', encoding="utf-8")
+    Path("two.toml").write_text('upos = ["VERB", "X"]\nleaf = ["case"]\n', encoding="utf-8")
+    Path("a.tsv").write_text("s\t1\tHeadIn\t2\n", encoding="utf-8")
+    Path("b.jsonl.gz").write_bytes(gzip.compress(b'{"sent_id": "s", "spans": [[1, 2]]}'))
+    found = read_constraints(["one.toml", "a.tsv", "two.toml", "misc", "b.jsonl.gz", "one.toml"])
+    assert found is not None
+    assert found.name == "one.toml,a.tsv,two.toml,misc,b.jsonl.gz,one.toml"
+    assert (found.rules.upos, [rule.name for rule in found.rules.rules]) == (("VERB",), ["leaf det", "leaf case"])
+    assert [each.spans for each in found.of_words["s"]] == [(), ((1, 2),)]
+    assert (found.in_misc, found.need_trees, read_constraints([])) == (True, True, None)
