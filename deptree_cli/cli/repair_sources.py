@@ -17,7 +17,7 @@ from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
-from deptree_cli.cli.repairing import Look, Looked, Prepared, PreparedScores, Repair, WrittenScores
+from deptree_cli.cli.repairing import Look, Looked, Prepared, Repair, WrittenScores
 from deptree_cli.cli.rule_options import met
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_options import ScoreOptions
@@ -113,13 +113,11 @@ def work_on(
         suspects = bytes(len(suspects) * [1])
     ties = Ties(habits, rules.labels)
     work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
-    sentences = trees.read(tags, suspects)
+    items: Iterator[Any] = trees.read(tags, suspects)
     if how.scores is not None:
-        scored = _with_scores(sentences, how.scores, trees.place, run)
-        found = trees.counted(met(scored, how.rules, _names_of))
-        return Source(found, PreparedScores(prepared, how.scores.how), how.signature_fields), work
-    items = trees.counted(met(sentences, how.rules, _names_of), len(suspects) if suspects else None)
-    return Source(items, prepared, how.signature_fields), work
+        items, prepared = _with_scores(items, how.scores, trees.place, run), replace(prepared, how=how.scores.how)
+    read = trees.counted(met(items, how.rules, _names_of), len(suspects) if suspects else None)
+    return Source(read, prepared, how.signature_fields), work
 
 
 def _names_of(item: Written | WrittenScores | DeptreeError) -> Sequence[str]:
