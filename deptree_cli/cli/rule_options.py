@@ -97,7 +97,7 @@ def check_known(rules: Constraints, labels: tuple[str, ...] | None, has_words: b
         _check_all_have(rules, "labels", len(rules.rules.idle(replace(words, upos=["X"]))), "--labels FILE")
     else:
         warn("unknown labels", unknown_labels(rules.rules, labels, "that are not in --labels"))
-        warn("forbidden labels", forbidden_labels(rules.rules, labels)[0])
+        warn("forbidden labels", forbidden_labels(rules.rules, labels))
     if not has_words:
         _check_all_have(rules, "UPOS", _without_tags(rules, words), "the sentences: --conllu FILE")
 

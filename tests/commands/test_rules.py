@@ -132,7 +132,7 @@ def test_labels_that_are_not_those_of_the_rules(deptree, put) -> None:
     ran = deptree("decode", *args[:at], "upper.json", *args[at + 1 :])
     assert (ran.code, ran.out) == (2, b"")
     assert ran.said[-1].endswith(
-        " (en-1): ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL',"
+        "deptree: ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL',"
         " 'ADVMOD', 'AUX', 'CASE', 'DET', 'MARK', 'NMOD', 'NSUBJ', 'OBJ' and 3 others. Leave these rules out: --rules"
         " show prints ours as a file to change."
     )

@@ -16,12 +16,11 @@ from deptree_cli.core.constraints.relaxation import Relaxation
 from deptree_cli.core.constraints.ruleset import Ruleset, joined
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import Labels
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.rules.constraint_files import read_word_constraints
-from deptree_cli.io.rules.reading import forbidden_labels, read_rules, words_of
+from deptree_cli.io.rules.reading import read_rules, words_of
 from deptree_cli.io.rules.word_constraints import WordConstraints, constraints_in_misc
 
 # Instead of a file: what is asked stands in the sentences.
@@ -126,14 +125,7 @@ class SentenceConstraints:
             DeptreeError: no tree obeys what arcs decide, and nothing is given up.
         """
         relaxation = Relaxation(base, self.listed, can_relax=relax is not None)
-        try:
-            return under(relaxation, self.forbidden, self.finders, bool(relax), budget)
-        except DeptreeError:
-            said, is_all = forbidden_labels(self.rules, self.words.labels)
-            if not is_all:
-                raise
-            remedy = "Leave these rules out: --rules show prints ours as a file to change"
-            raise DeptreeError(said, remedy, sent_id=base.id) from None
+        return under(relaxation, self.forbidden, self.finders, bool(relax), budget)
 
 
 def read_constraints(names: Sequence[str]) -> Constraints | None:
