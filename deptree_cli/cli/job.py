@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.own_annotation import OwnAnnotation
 from deptree_cli.cli.pipeline import Choose, Pipeline, Work
 from deptree_cli.cli.provenance import says_more
 from deptree_cli.cli.report import show
@@ -91,22 +90,22 @@ class Job(Generic[Read, Prepared]):
             report: where the findings go; results are not written if they have no place then.
         """
         report = report or GoldReport()
-        silent, own = report.takes_output(self.run), OwnAnnotation()
+        silent = report.takes_output(self.run)
         encoded = self._encoded(work, None if silent else self.encoder.encode, folds)
         instead = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
         with report.opened(self.signature if self._writing.header else "") as tell:
             with self._open(sheet, silent) as write:
                 for data, counts in signed(self.pipeline.map(encoded, seed, instead), self.signature, self.run):
                     add(folds, counts)
-                    if isinstance(data, Spliced):
-                        own.add(data)
+                    for line in data.losses if isinstance(data, Spliced) else ():
+                        self.run.warn(line, line)
                     if data is not None:
                         write(data)
                 for fold in folds:
                     fold.check()
             for fold in folds:
                 tell(fold.rows())
-        self._conclude([*folds, own], report)
+        self._conclude(folds, report)
         return self.pipeline.exit_code
 
     def summarise(self, work: Work[Prepared, Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
