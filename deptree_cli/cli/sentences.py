@@ -17,13 +17,11 @@ class ReadSentence:
 
     Attributes:
         sent_id: its own, or its running number.
-        gold: the same sentence with its gold tree, if there is one.
         has_other_tags: whether the column UPOS of its file has something else than parts of speech.
     """
 
     block: Block
     sent_id: str
-    gold: Block | None = None
     has_other_tags: bool = False
 
     @property

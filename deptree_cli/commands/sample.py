@@ -35,7 +35,7 @@ HELP = """Sample K trees per sentence, independently, from the exact distributio
 Writes CoNLL-U if you pass --conllu (each sentence K times, as X/sample_1, ...), otherwise JSON Lines; the suffix of -o
 and --format override this. npz, npy and safetensors hold an array (K, n) of heads per sentence.
 
-With --rules or --spans, trees that break a rule are rejected; acceptance is the share of trees that obey.
+With --rules, trees that break a rule are rejected; acceptance is the share of trees that obey.
 
 Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
 
