@@ -14,6 +14,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import STDIN, open_input, share_read
+from deptree_cli.io.scores.assumptions import Warn, with_assumptions
 from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
@@ -46,22 +47,26 @@ class ScoreFiles:
         found = (self.source.path, self.conllu, self.lengths, self.label_scores, self.gold)
         return [path for path in found if path is not None]
 
-    def read(self, layout: Layout, other: ScoreSource | None, first: int) -> Iterator[Record | DeptreeError]:
+    def read(
+        self, layout: Layout, other: ScoreSource | None, warn: Warn, first: int
+    ) -> Iterator[Record | DeptreeError]:
         """The sentences of the file, the first of which has this running number."""
         labels = LabelScores(self.label_scores, layout.labelled) if self.label_scores else None
         if other is not None:
             records = read_both(self.source, other, layout, self.conllu, self.lengths, labels)
         else:
             records = read_records(self.source, layout, self.conllu, self.lengths, labels, first)
+        records = with_assumptions(records, self.source, layout, warn)
         if not self.gold:
             return records
         side = records_side(records, self.source, self.conllu)
         return with_gold(side, [self.gold], lambda record: words_in(record.scores.shape, layout), first)
 
-    def read_of(self, blocks: Side[Block], layout: Layout) -> Iterator[Record | DeptreeError]:
+    def read_of(self, blocks: Side[Block], layout: Layout, warn: Warn) -> Iterator[Record | DeptreeError]:
         """The same of sentences that somebody else reads."""
         labels = LabelScores(self.label_scores, layout.labelled) if self.label_scores else None
-        return read_records(self.source, layout, None, self.lengths, labels, blocks=blocks)
+        records = read_records(self.source, layout, None, self.lengths, labels, blocks=blocks)
+        return with_assumptions(records, self.source, layout, warn)
 
     @property
     def share(self) -> float | None:
@@ -79,9 +84,9 @@ class ScoreFiles:
 class ScoreStream:
     """The sentences of several score files, one file after another; it knows how far it has come."""
 
-    def __init__(self, files: tuple[ScoreFiles, ...], layout: Layout, other: ScoreSource | None = None) -> None:
+    def __init__(self, files: tuple[ScoreFiles, ...], layout: Layout, other: ScoreSource | None, warn: Warn) -> None:
         self._files = files
-        self._how = layout, other
+        self._how = layout, other, warn
         self._current = 0
         self._before = 0
         self._read = 0

@@ -39,7 +39,7 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     """
     layout, found = scores.how.layout, Overview(scores.how.layout)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
-    job = Job("inspect", scores.source(), run, replace(writing, single=True))
+    job = Job("inspect", scores.source(run), run, replace(writing, single=True))
     code = job.summarise(SentenceFacts.of, OneRow(found, empty), Sheet(title=scores.name))
     if advice := better_layout(found.means, layout):
         talk(advice)

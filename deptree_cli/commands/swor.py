@@ -81,7 +81,7 @@ def swor(
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
-    job = Job("swor", scores.source(), run, writing, {"sampler": algorithm.name}, last)
+    job = Job("swor", scores.source(run), run, writing, {"sampler": algorithm.name}, last)
     return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[Short(size, mass)])
 
 

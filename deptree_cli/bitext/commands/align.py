@@ -92,7 +92,7 @@ def align(
         )
 
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, choose=chosen)
+    job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, choose=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
     with estimating.listening(), Output(report) if report else nullcontext() as out:
         code = job.write(work, pruning.stream_seed, folds=[estimating, *[agreement] * bool(gold)])

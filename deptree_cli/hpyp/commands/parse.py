@@ -96,16 +96,15 @@ def parse(
         check_effect(["particles"], "--scores, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
-    source = parser.source()
+    source = parser.source(run)
     job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
     folds: list[Fold[Any]] = []
     with ExitStack() as opened:
         if kind:
             fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
             meta = Meta.of(signature("hpyp parse", fields))
-            folds.append(ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run.quiet))
+            folds.append(ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run))
         code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds)
-    parser.tell_unknown_tags(run)
     return code
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
 import numpy as np
 
 from deptree_cli.core.dtypes import Array
@@ -9,11 +11,21 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.source import ScoreSource
 
 # What is assumed where nobody answers.
 _ASSUMED = {"scale": "as weights", "orient": "heads in rows", "root": "ROOT first"}
 
 PROBABILITIES = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
+
+# Tells the user a line, once for each key.
+Warn = Callable[[str, str], None]
+
+
+def unheard(key: str, line: str) -> None:
+    """Tell nobody."""
+
 
 # From here on the sum of a word's weights is not that of probabilities.
 FAR = 0.1
@@ -51,6 +63,18 @@ class Assumptions:
         if "scale" in said and look_like_logits(scores, self._layout):
             said["scale"] += " (they look like logits: if so, pass --scale log)"
         return f"no {options} or --from given: reading {', '.join(said.values())}; `deptree inspect` shows more"
+
+
+def with_assumptions(
+    records: Iterable[Record | DeptreeError], scores: ScoreSource, layout: Layout, warn: Warn
+) -> Iterator[Record | DeptreeError]:
+    """The sentences of these scores, as they are; what is assumed of them is told."""
+    assumptions = Assumptions(scores.meta, layout)
+    for record in records:
+        if isinstance(record, Record):
+            line = assumptions.line(record.scores)
+            warn(line, line)
+        yield record
 
 
 def look_like_logits(scores: Array, layout: Layout) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypedDict, Unpack, cast
 
 from deptree_cli.core.errors import DeptreeError
@@ -20,9 +20,6 @@ from deptree_cli.io.scores.temperatures import temperature_of
 # What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
 CHOSEN = ("fix_heads", "relax", "budget")
 
-# What of it says what trees must obey.
-OF_TREES = ("rules", "constraints", "spans")
-
 
 class ReadOptions(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
@@ -30,9 +27,9 @@ class ReadOptions(TypedDict, total=False):
     preset: the layout (--from). It and the next three answer what the file does not say of itself. orient, root, scale:
     single answers over the preset. labels, label_scores, lengths: paths. space, single_root, projective: as of
     `TreeDistribution`; projective always if the file says so. temperature (a number, or the path of a calibration),
-    fix_heads, rules, constraints, spans: as there. relax: whether the fewest rules are given up where no
-    tree obeys, with what is left of the others (`ScoredSentence.given_up` names them). budget: maximum trees that a
-    sentence may cost for it.
+    fix_heads: as there. rules: `ud`, `tree`, `misc` or a file, or several of these. relax: whether the fewest rules are
+    given up where no tree obeys, with what is left of the others (`ScoredSentence.given_up` names them). budget:
+    maximum trees that a sentence may cost for it.
     """
 
     preset: str
@@ -47,9 +44,7 @@ class ReadOptions(TypedDict, total=False):
     projective: bool
     temperature: float | str
     fix_heads: bool
-    rules: str
-    constraints: str
-    spans: str
+    rules: str | Sequence[str]
     relax: bool
     budget: int
 
@@ -68,8 +63,7 @@ def read(
         conllu: path of the sentences of these scores, in CoNLL-U.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
         options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
-            temperature, fix_heads, rules, constraints, spans, relax and budget, as on the command line
-            (`ReadOptions`).
+            temperature, fix_heads, rules, relax and budget, as on the command line (`ReadOptions`).
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
@@ -84,7 +78,8 @@ def read(
     arcs = layout_of_arcs(source.layout(layout(*answers)), names is not None, label_scores is not None)
     short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
     chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
-    chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))
+    rules = options.get("rules", ())
+    chosen["constraints"] = read_constraints([rules] if isinstance(rules, str) else rules)
     how = Interpretation(arcs, read_labels(names) if names else None, **chosen)
     label_file = LabelScores(label_scores, arcs.labelled) if label_scores else None
     return prepared(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)

@@ -48,11 +48,6 @@ class RecordTrees:
         """Where its scores were read."""
         return self.record.place
 
-    @property
-    def notice(self) -> str:
-        """What the user must hear of the scores."""
-        return self.record.notice
-
 
 Prepared = TypeVar("Prepared")
 
