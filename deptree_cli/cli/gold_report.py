@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.params import OUTPUT
+from deptree_cli.cli.params import OUTPUT, REPORT
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.io.encoders.base import Row
@@ -68,7 +68,7 @@ def report_options(results: str, plot: bool = True) -> Decorator[Any]:
     """Give a command --report (and --plot) as one `report: GoldReport`; `results`: what goes to -o then."""
     help_text = f"Write the --gold report as JSON; - is stdout ({results} then need -o)."
     options = [
-        option("--report", type=OUTPUT, help=help_text),
+        option("--report", type=REPORT, help=help_text),
         option("--json", "as_json", is_flag=True, hidden=True, help="The same as --report -."),
     ]
     if plot:

@@ -12,7 +12,7 @@ from deptree_cli.cli.gold_report import GoldReport
 from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.own_annotation import OwnAnnotation
 from deptree_cli.cli.pipeline import Choose, Pipeline, Work
-from deptree_cli.cli.provenance import says_more
+from deptree_cli.cli.provenance import chosen_for_user
 from deptree_cli.cli.report import show, talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
@@ -152,7 +152,7 @@ def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterat
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    shown = run.quiet or not (run.verbose or says_more(signature))
+    shown = run.quiet or not chosen_for_user(signature)
     for result in results:
         if not shown:
             talk(signature)

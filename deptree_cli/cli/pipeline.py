@@ -54,7 +54,7 @@ class Pipeline(Generic[Read, Prepared]):
         self._run = run
         self._choose = choose
         self._noticed: set[str] = set()
-        self.skipped = Skipped(run.skip_errors, source.items.noun, run.verbose)
+        self.skipped = Skipped(run.skip_errors, source.items.noun)
 
     def map(
         self, work: Work[Prepared, Result], seed: int | None = None, instead: Sequence[Result] = ()
@@ -73,7 +73,7 @@ class Pipeline(Generic[Read, Prepared]):
         waiting: list[str] = []
         run, source = self._run, self._source
         tasks = self._choose(self._tasks(waiting))
-        with closing(ordered_map(step, tasks, run.engine, run.workers, is_at_hand)) as results:
+        with closing(ordered_map(step, tasks, run.workers, is_at_hand)) as results:
             for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
                 if isinstance(result, DeptreeError):
                     self.skipped.add(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from deptree_cli.cli.report import line_of, talk
+from deptree_cli.cli.report import talk
 from deptree_cli.core.errors import DeptreeError, counted, printable
 
 # How many are named, and how many kinds of the others.
@@ -21,11 +21,10 @@ class Skipped:
     Args:
         allowed: whether they are skipped.
         noun: what one thing is called that cannot be used.
-        every: whether all are named.
     """
 
-    def __init__(self, allowed: bool, noun: str, every: bool = False) -> None:
-        self._allowed, self._noun, self._every = allowed, noun, every
+    def __init__(self, allowed: bool, noun: str) -> None:
+        self._allowed, self._noun = allowed, noun
         self._others: Counter[str] = Counter()
         self.count = 0
 
@@ -34,15 +33,15 @@ class Skipped:
         if not self._allowed:
             raise error
         self.count += 1
-        if self._every or self.count <= NAMED:
-            talk(f"skipped: {line_of(error)}")
+        if self.count <= NAMED:
+            talk(f"skipped: {error.on_command_line}")
         else:
             self._others[_OWN.sub("...", error.problem)] += 1
 
     def tell(self) -> None:
         """Say how many there were, and what was wrong with those that are not named."""
         for kind, number in self._others.most_common(NAMED):
-            talk(printable(f"skipped: {number:,} more (name all with -v): {kind}."))
+            talk(printable(f"skipped: {number:,} more: {kind}."))
         if rest := sum(self._others.values()) - sum(number for _, number in self._others.most_common(NAMED)):
             talk(f"skipped: {rest:,} more with other errors")
         if self.count:

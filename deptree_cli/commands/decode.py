@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,8 +45,8 @@ K_BEST = "k-best"
 
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
-@entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
-@size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass", formerly=["--k-best"])
+@entry_option(METHODS, "--method", default=MST, help=f"{{names}}  [default: {MST}]", name=attrgetter("line"))
+@size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass")
 @option(
     "--mass",
     type=FloatRange(0, 1, min_open=True),
@@ -61,7 +62,7 @@ K_BEST = "k-best"
 )
 @option("--labels-after", is_flag=True, often=False, help="Find the best tree without its labels, then the labels.")
 @search_options
-@gold_option("Heads and their probabilities are compared with them (a table).", formerly=["--calibration"])
+@gold_option("Heads and their probabilities are compared with them (a table).")
 @report_options("trees")
 @format_options("jsonl", "conllu", ARRAYS, style=True)
 @run_options

@@ -33,7 +33,7 @@ COMMANDS = [
     ("swor", "-k", 4, "--seed", 7),
     ("swor", "-k", 4, "--seed", 7, "--labelled"),
     ("decode",),
-    ("decode", "--k-best", 2),
+    ("decode", "-k", 2),
 ]
 
 

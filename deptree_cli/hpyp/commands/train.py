@@ -17,7 +17,8 @@ from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
-from deptree_cli.cli.sections import command, option, reading_option, running_option
+from deptree_cli.cli.run_options import on_error_option, quiet_option
+from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.cli.skipping import Skipped
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
@@ -25,7 +26,7 @@ from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.complete import Complete
 from deptree_cli.hpyp.model.defaults import SPACING
 from deptree_cli.hpyp.options.earlier_model import check_overwriting, model_to_resume
-from deptree_cli.hpyp.options.training_run import Talk, Targets, run_training
+from deptree_cli.hpyp.options.training_run import Targets, run_training
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
 
@@ -102,14 +103,8 @@ if TYPE_CHECKING:
     metavar="N",
     help="Make the run repeatable.  [default: fresh, shown on stderr; with --resume, the model's]",
 )
-@running_option(
-    "--on-error",
-    type=click.Choice(["fail", "skip"]),
-    default="fail",
-    help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
-)
-@running_option("--quiet", "-q", is_flag=True, help="Only errors on stderr.")
-@running_option("--verbose", "-v", is_flag=True, help="Always print the run signature on stderr; not with -q.")
+@on_error_option
+@quiet_option
 def train(**options: Any) -> int:
     """Train a parser on a treebank, and write a model for the other `deptree hpyp` commands.
 
@@ -148,12 +143,11 @@ class TrainOptions:
     seed: int | None
     on_error: str
     quiet: bool
-    verbose: bool
 
 
 def _train(options: TrainOptions) -> int:
     _check(options)
-    skipped = Skipped(options.on_error == "skip", "sentence", options.verbose)
+    skipped = Skipped(options.on_error == "skip", "sentence")
     contexts = _contexts(options)
     complete = Complete(options.tags)
     trees = _usable(read_treebank(options.treebank, options.tags), skipped, Annotated.check_trainable)
@@ -180,9 +174,7 @@ def _train(options: TrainOptions) -> int:
         check_overwriting(options.model, training)
     if complete.line and not options.quiet:
         talk(complete.line)
-    run_training(
-        training, targets, options.model, partial(_signature, contexts, options), Talk(options.quiet, options.verbose)
-    )
+    run_training(training, targets, options.model, partial(_signature, contexts, options), options.quiet)
     skipped.tell()
     return 1 if skipped.count else 0
 
