@@ -74,7 +74,7 @@ class Pipeline(Generic[Read, Prepared]):
         run, source = self._run, self._source
         tasks = self._choose(self._tasks(waiting))
         with closing(ordered_map(step, tasks, run.workers, is_at_hand)) as results:
-            for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
+            for result in progress(results, source, run.shard):
                 if isinstance(result, DeptreeError):
                     self.skipped.add(result)
                     yield from instead

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
 from deptree_cli.cli.screen import width_of
-from deptree_cli.cli.status_line import clear_status
+from deptree_cli.cli.status_line import status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
 from deptree_cli.core.errors import printable, readable
 
 
 def talk(line: str) -> None:
     """One line to the user."""
-    clear_status()
+    status().clear()
     print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
 
 
@@ -53,7 +53,7 @@ def show(said: Table | str, stream: TextIO | None = None) -> None:
         drawn.add_column(heading, justify="right" if number else "left", no_wrap=True)
     for row in found.rows:
         drawn.add_row(*row)
-    clear_status()
+    status().clear()
     if said.title:
         console.print(shortened(printable(said.title), width), style="italic", highlight=False)
     console.print(drawn)

@@ -13,6 +13,7 @@ from deptree_cli.cli.compiling import kernels_told
 from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_text
 from deptree_cli.cli.interpreting import compiled_or_not
 from deptree_cli.cli.params import EMPTY_NAME, FileName, inputs_of, outputs_of, results_of
+from deptree_cli.cli.status_line import status_shown
 from deptree_cli.core.errors import readable
 from deptree_cli.io.files.overwrites import check_read_once, refuse_overwrites
 
@@ -99,15 +100,21 @@ def files_apart(ctx: click.Context) -> Iterator[None]:
     yield
 
 
+def run_shown(ctx: click.Context) -> AbstractContextManager[None]:
+    """Let there be a status line."""
+    return status_shown(results_of(ctx), bool(ctx.params.get("quiet")))
+
+
 def compiling_shown(ctx: click.Context) -> AbstractContextManager[None]:
-    """Tell of kernels within the block."""
-    return kernels_told(results_of(ctx), bool(ctx.params.get("quiet")))
+    """Tell of kernels."""
+    return kernels_told(bool(ctx.params.get("quiet")))
 
 
 # What goes around every command: each is entered with the parsed command line.
 GUARDS: tuple[Callable[[click.Context], AbstractContextManager[None]], ...] = (
     files_apart,
     compiled_or_not,
+    run_shown,
     compiling_shown,
 )
 

@@ -33,6 +33,7 @@ Submit = Callable[[list[Any]], Pending]
 
 JOBS = Setting("jobs")
 
+
 @dataclass(frozen=True)
 class Workers:
     """How many workers, and where.

@@ -67,7 +67,7 @@ def run_training(
         note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
     )
     with undone_at_once(kept.tell):
-        for line in progress(steps, source, output=path, quiet=quiet):
+        for line in progress(steps, source):
             kept.about_to_hold(training.progress)
             write_model(path, training.trained(), made_by(training.progress), compressed=False)
             kept.steps += 1
