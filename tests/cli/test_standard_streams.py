@@ -140,7 +140,7 @@ def test_all_three_closed(shell: Shell, tmp_path: Path) -> None:
     assert (tmp_path / "out.jsonl").read_text().count("\n") == 8
 
 
-@pytest.mark.parametrize("line", ["--help", "sample --help", "help reading", "--version", "sample --help-all"])
+@pytest.mark.parametrize("line", ["--help", "sample --help", "--version", "sample --help-all"])
 def test_a_full_disk_is_said_of_standard_output(shell: Shell, line: str) -> None:
     ran = shell(f"deptree {line} > /dev/full")
     assert (ran.returncode, ran.stderr) == (2, "deptree: standard output: No space left on device.\n")

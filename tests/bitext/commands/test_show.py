@@ -80,7 +80,7 @@ def test_other_methods(done: Run) -> None:
     assert "probabilities by method randomized, 30 iterations" in ran.out.decode()
     assert done(*given, "--seed", 7).out == ran.out
     assert done(*given, "--seed", 8).out != ran.out
-    assert "|method:randomized|iterations:30|seed:" in done(*given).signature
+    assert "|method:randomized|iterations:30|chains:" in done(*given).signature
 
 
 def test_the_width_of_the_terminal(done: Run, monkeypatch: pytest.MonkeyPatch) -> None:
