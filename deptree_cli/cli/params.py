@@ -71,4 +71,6 @@ def _shown(argument: click.Parameter) -> str:
 
 
 def _paths(value: Any) -> list[str]:
-    return list(value) if isinstance(value, tuple | list) else [value or ""]
+    """The paths among the values of a parameter, which may also be numbers; an empty one for what is none."""
+    given = value if isinstance(value, tuple | list) else [value]
+    return [each if isinstance(each, str) else "" for each in given]
