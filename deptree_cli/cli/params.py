@@ -34,8 +34,8 @@ class FileName(click.ParamType):  # type: ignore[type-arg]  # click 8.2 has none
 # A file that is read, one that is read unless a name of ours stands there, and one that is written.
 INPUT, NAME_OR_INPUT, OUTPUT = FileName(), FileName(), FileName()
 
-# The results, which go to standard output without a name; a report, to which they leave that stream.
-RESULTS, REPORT = FileName(), FileName()
+# The results, which go to standard output without a name.
+RESULTS = FileName()
 
 
 def inputs_of(ctx: click.Context) -> list[Named]:
@@ -45,10 +45,8 @@ def inputs_of(ctx: click.Context) -> list[Named]:
 
 def outputs_of(ctx: click.Context) -> list[Named]:
     """Return the files that the command line has written; `-` is standard output."""
-    reports, results = _named(ctx, REPORT), _named(ctx, RESULTS)
-    if not any(each.path == STDIN for each in reports):
-        results = [each._replace(path=each.path or STDIN) for each in results]
-    return [each for each in [*_named(ctx, OUTPUT), *reports, *results] if each.path]
+    results = [each._replace(path=each.path or STDIN) for each in _named(ctx, RESULTS)]
+    return [*results, *(each for each in _named(ctx, OUTPUT) if each.path)]
 
 
 def results_of(ctx: click.Context) -> str | None:
