@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.report import Table
+from deptree_cli.cli.tables import Table
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError, counted

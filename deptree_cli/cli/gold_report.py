@@ -59,9 +59,9 @@ class GoldReport:
             yield write
 
 
-def _report(*, report: str | None, as_json: bool, plot: str | None = None) -> GoldReport:
-    asked = "--report" if report else "--json" if as_json else "--plot" if plot else ""
-    return GoldReport(report or (STDIN if as_json else None), plot, asked)
+def _report(*, report: str | None, plot: str | None = None) -> GoldReport:
+    asked = "--report" if report else "--plot" if plot else ""
+    return GoldReport(report, plot, asked)
 
 
 def report_options(results: str, plot: bool = True) -> Decorator[Any]:
@@ -69,7 +69,6 @@ def report_options(results: str, plot: bool = True) -> Decorator[Any]:
     help_text = f"Write the --gold report as JSON; - is stdout ({results} then need -o)."
     options = [
         option("--report", type=OUTPUT, help=help_text),
-        option("--json", "as_json", is_flag=True, hidden=True, help="The same as --report -."),
     ]
     if plot:
         options.append(

@@ -43,6 +43,7 @@ class Job(Generic[Read, Prepared]):
         writing: how they are written.
         first, last: fields of the signature in front of those of `source` and `run`, and behind them.
         choose: which of the items are worked on, for commands that want some of them only.
+        about: what formats of scores and of reports are to know of all results.
 
     Attributes:
         pipeline: from the source to results.
@@ -62,6 +63,7 @@ class Job(Generic[Read, Prepared]):
         first: Mapping[str, object] = _NONE,
         last: Mapping[str, object] = _NONE,
         choose: Choose[Read] = iter,
+        about: Any = None,
     ) -> None:
         self.run = run
         self.encoder = writing.encoder(run.output, source.is_conllu)
@@ -71,7 +73,7 @@ class Job(Generic[Read, Prepared]):
             check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
         self.pipeline = Pipeline(source, run, choose)
         self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
-        self._writing = writing
+        self._writing, self._about = writing, about
 
     def write(
         self,
@@ -134,7 +136,7 @@ class Job(Generic[Read, Prepared]):
     def _open(self, sheet: Sheet, silent: bool = False) -> AbstractContextManager[Write]:
         if silent:
             return nullcontext(lambda encoded: None)
-        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet))
+        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet, self._about))
 
     def _conclude(self, folds: Iterable[Fold[Any]], report: GoldReport | None = None) -> None:
         """Show people what the folds found, but for what is in the report, and draw it where that is asked for."""

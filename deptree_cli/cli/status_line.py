@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from deptree_cli.cli.screen import width_of
 from deptree_cli.core.undo import undone_at_once
+from deptree_cli.io.files.screen import width_of
 
 
 class StatusLine:

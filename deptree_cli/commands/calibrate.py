@@ -13,16 +13,17 @@ from deptree_cli.cli.calibrating import no_known_heads
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, json_options
+from deptree_cli.cli.tables import Table
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.head_sets import HeadSets
 from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.records import ScoredSentence
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.
@@ -47,7 +48,7 @@ PARTS = 5
     help="Also find sets of heads that contain the right head this often, such as 0.9; may be repeated.",
 )
 @gold_option("Needed, unless --conllu has the heads.")
-@json_options
+@format_options(JSONL.name)
 @run_options
 def calibrate(
     scores: ScoreOptions, criterion: str, coverages: tuple[float, ...], writing: Writing, run: RunOptions

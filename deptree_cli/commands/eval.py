@@ -21,7 +21,7 @@ from deptree_cli.cli.scores_beside import beside_trees, scores_beside_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.core.evaluation import attachment
 from deptree_cli.core.evaluation.attachment import Attached, universal
@@ -29,7 +29,7 @@ from deptree_cli.core.evaluation.classes import CLASSES, Classes, by_class
 from deptree_cli.core.expectations.risks import risk, risk_variance
 from deptree_cli.io.conllu import lexical_scores
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.encoders.text import TEXT
+from deptree_cli.io.encoders.text import QUOTE
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees.compared import ComparedTrees, read_compared
 from deptree_cli.io.trees.conllu import tree_of
@@ -64,7 +64,7 @@ MOST = 3
 @option("--quote", is_flag=True, help="Write only the line to quote.")
 @seed_option
 @scores_beside_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def eval(
     trees: tuple[str, ...],
@@ -111,7 +111,7 @@ def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | N
 def _as_quote(writing: Writing) -> Writing:
     if writing.fmt is not None:
         raise click.UsageError(f"--quote and {'--json' if writing.fmt == 'jsonl' else '--tsv'}: choose one.")
-    return Writing((TEXT.name,))
+    return Writing((QUOTE.name,))
 
 
 def _source(gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None) -> Source[Any, ComparedTrees]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +29,10 @@ from deptree_cli.hpyp.options.parser_folds import ParserReport, ScoredWords, Sco
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, gold_option, parser_options
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
-from deptree_cli.io.scores.containers import container_to_write, write_scores
+from deptree_cli.io.encoders import SCORES, encoder_of
+from deptree_cli.io.encoders.arrays import NewScores
+from deptree_cli.io.encoders.base import Page
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
@@ -112,23 +115,22 @@ def parse(
     with ExitStack() as opened:
         if kind:
             fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
-            meta = replace(META, signature=signature("hpyp parse", fields))
-            folds.insert(0, ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run.quiet))
+            page = Page(signature("hpyp parse", fields), header=True, about=NewScores(META))
+            write = encoder_of(None, scores, (SCORES,), JSONL.name).open(scores, page)
+            folds.insert(0, ScoresBeside(opened.enter_context(write), run.quiet))
         code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds, report=report)
     parser.tell_unknown_tags(run)
     return code
 
 
 def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, has_gold: bool) -> None:
-    """Raise for options that do not go together, and before any work is done for scores that cannot be written."""
+    """Raise for options that do not go together."""
     if beam and size:
         raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
     if kind and not scores:
         raise click.UsageError("--score-kind needs --scores FILE.")
     if size and has_gold:
         raise click.UsageError("--gold compares one tree per sentence, -k samples many. Remove one.")
-    if scores:
-        container_to_write(scores, META)
 
 
 @dataclass(frozen=True)

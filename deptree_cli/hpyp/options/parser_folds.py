@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 from deptree_cli.cli.calibrating import calibration_tables, draw_calibration, no_known_heads
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.other_tags import named
-from deptree_cli.cli.report import Table, talk
+from deptree_cli.cli.report import talk
+from deptree_cli.cli.tables import Table
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
 from deptree_cli.hpyp.model.accuracy import ALL, WORDS_ONLY
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.comparison import Compared, Comparison
-from deptree_cli.io.scores.containers import Write
+from deptree_cli.io.encoders.arrays import SentenceScores
+from deptree_cli.io.encoders.base import Write
 
 
 class ScoredWords(NamedTuple):
@@ -39,7 +41,7 @@ class ScoresBeside(Fold[ScoredWords]):
         words = counts.words
         for notice in () if self._quiet else counts.notices:
             talk(f"{words.sent_id}: {notice}")
-        self._write(words.sent_id, counts.scores, words.forms)
+        self._write(SentenceScores(words.sent_id, counts.scores, words.forms))
 
 
 class ParserReport(Fold[Compared]):

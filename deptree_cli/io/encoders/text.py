@@ -114,7 +114,7 @@ def _cell(name: str, value: object) -> str:
         DeptreeError: it is a list, for which a cell has no place.
     """
     if isinstance(value, list | tuple):
-        raise DeptreeError(f"{name} is more than a number, which --tsv has no place for", "Leave out --tsv")
+        raise DeptreeError(f"{name} is more than a number, which TSV has no place for", "Write JSON Lines")
     if value is None:
         return ""
     if isinstance(value, str):
@@ -133,7 +133,7 @@ def _lines(path: str | None, page: Page) -> Iterator[Write]:
         yield out.write
 
 
-def _to_text(result: Any, _: Any) -> Any:
+def _to_quote(result: Any, _: Any) -> Any:
     return f"{result['line']}\n".encode()
 
 
@@ -141,4 +141,4 @@ CONLLU = Encoder("conllu", CONLLU_SUFFIXES, _to_conllu, _conllu)
 JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
 TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
 PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n")
-TEXT = Encoder("text", (".txt",), _to_text, _lines)
+QUOTE = Encoder("quote", (".txt",), _to_quote, _lines)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from deptree_cli.cli.report import Table, show
-from deptree_cli.cli.screen import USUAL, width_of
+from deptree_cli.io.files.screen import USUAL, width_of
 
 NO_WIDTHS = ["0", "-3", "", " ", "²", "80x24", "1e3", "9" * 5000]
 
