@@ -63,7 +63,7 @@ def drawn(table: Table, width: int, styled: bool = False) -> str:
 
     console = Console(file=StringIO(), markup=False, emoji=False, highlight=False, width=UNCUT, force_terminal=styled)
     texts = [[shown(cell) for cell in row] for row in table.rows]
-    tries = [_grid(table.columns, texts, gap, broken) for gap, broken in ((1, False), (1, True), (0, True))]
+    tries = [_grid(table.columns, texts, gap, room) for gap, room in ((1, UNCUT), (1, 12), (1, 0), (0, 0))]
     tries.append(_records(table.columns, texts, width))
     needed = [Measurement.get(console, console.options, each).minimum for each in tries]
     chosen = next((number for number, least in enumerate(needed) if least <= width), -1)
@@ -74,14 +74,14 @@ def drawn(table: Table, width: int, styled: bool = False) -> str:
     return console.file.getvalue()
 
 
-def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]], gap: int, broken: bool) -> Grid:
-    """The table with so many more columns of a terminal between its own, its headings broken or not."""
+def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]], gap: int, room: int) -> Grid:
+    """The table with so many more columns of a terminal between its own; headings wider than `room` are broken."""
     grid = _empty(gap, show_header=True)
     for number, heading in enumerate(columns):
         cells = [row[number] for row in rows]
         wraps = heading == ID or any(" " in each for each in cells)
         needed = 0 if wraps else max(map(_width, cells), default=0)
-        title = _broken(heading, needed) if broken else heading
+        title = _broken(heading, max(needed, room))
         least = max(needed, *map(_width, title.split("\n")))
         grid.add_column(title, justify="right" if number else "left", min_width=least, no_wrap=not wraps)
     for row in rows:
