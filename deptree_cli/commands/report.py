@@ -63,7 +63,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
     writing = Writing((HTML,))
     job = Job("report", _source(scores, samples), run, writing, last={"samples": samples, "top": top}, about=about)
-    return job.write(Pack(rules, has_gold), folds=[Doubts(top, rules, scores.name)])
+    return job.write(Pack(rules, has_gold), folds=[Doubts(top, rules)])
 
 
 def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:
@@ -124,11 +124,10 @@ class Doubts(Fold[tuple[int, float, frozenset[str]]]):
     Args:
         top: how many sentences the page shows.
         rules: whose breaks are counted.
-        read: what is read, for messages.
     """
 
-    def __init__(self, top: int, rules: Constraints | None, read: str) -> None:
-        self._top, self._rules, self._read = top, rules, read
+    def __init__(self, top: int, rules: Constraints | None) -> None:
+        self._top, self._rules = top, rules
         self._sentences = self._words = 0
         self._errors = 0.0
         self._labels: set[str] = set()
@@ -139,10 +138,6 @@ class Doubts(Fold[tuple[int, float, frozenset[str]]]):
         self._words += words
         self._errors += errors
         self._labels |= labels
-
-    def check(self) -> None:
-        if not self._sentences:
-            raise DeptreeError("there are no sentences to show", "Check the file", place=self._read)
 
     def lines(self) -> Iterator[str]:
         yield from layout_doubts(self._errors, self._words)

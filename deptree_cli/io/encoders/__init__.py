@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder
-from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, QUOTE, TSV
+from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
 from deptree_cli.io.files.output import suffix_of
 
-_TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH, QUOTE)}
+_TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}
 
 # In the place of a name: every container of scores, for scores, and each that holds arrays, for any.
 SCORES, ARRAYS = "scores", "arrays"

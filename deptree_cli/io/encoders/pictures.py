@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Write
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.screen import screen_of
@@ -46,6 +47,8 @@ def _html(path: str | None, page: Page) -> Iterator[Write]:
     with Output(path, "a page") as out:
         sentences = MostDoubtful(page.about.top)
         yield sentences.add
+        if not sentences.total:
+            raise DeptreeError("there are no sentences to show", "Check the file")
         out.write(to_html(page.about, page.signature, sentences))
 
 
