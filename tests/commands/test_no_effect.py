@@ -36,7 +36,6 @@ NO_EFFECT = [
     ("agree", (GOLD, GOLD, "--alpha", "0.1"), "--alpha needs --test"),
     ("eval", (GOLD, "--scores", *SCORES, "--resamples", "9"), "--resamples needs gold trees"),
     ("hpyp parse", ("m.npz", GOLD, "--beam", "8", "--particles", "9"), "--particles needs --scores or --plot"),
-    ("show", (*SCORES, "--heat-map", "x.svg", "-k", "3"), "-k needs arcs to draw beside --heat-map"),
     ("decode", (*SCORES, "--budget", "7"), "--budget needs rules"),
     ("decode", (*SCORES, "--labels-after"), "--labels-after needs the names of labels"),
     ("decode", (*SCORES, *SENTENCES, "--sent-id-format", "{id}/{k}"), "--sent-id-format needs -k"),

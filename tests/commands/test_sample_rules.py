@@ -222,7 +222,7 @@ BESIDE = {
     "diff": (DATA / "scores.npz", "-k", 5),
     "check-bias": ("--sampler", "auto", "-k", 200),
     "convert": ("-o", "out.npz"),
-    "show": ("--sentence", "en-1", "--text"),
+    "show": ("--sentence", "en-1", "--format", "text"),
     "report": ("-o", "out.html"),
 }
 

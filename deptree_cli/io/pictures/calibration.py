@@ -1,4 +1,4 @@
-"""How often heads of each probability are right, as SVG: their share over the probability; more words, larger points."""
+"""How often heads of each probability are right, as SVG: a point for each tenth, larger where more words are."""
 
 from __future__ import annotations
 

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import numpy as np
+from xml.etree import ElementTree
+
 import pytest
 
-from deptree_cli.io.pictures import plots
+from deptree_cli.io.pictures.calibration import calibration_svg
+
+CORNER = ["0.9 to 1.0", 1000, 1.0, 1.0]
+HALF = ["0.4 to 0.5", 250, 0.45, 0.5]
 
 
-def test_no_point_is_cut_by_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+def circles(svg: str) -> list[dict[str, float]]:
+    found = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}circle")
+    return [{name: float(each.attrib[name]) for name in ("cx", "cy", "r")} for each in found]
+
+
+def test_no_point_is_cut_by_the_edge() -> None:
     """All words in one of the corners, which makes its point as large as it can be."""
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'deptree-cli[plot]'")
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.plot_calibration([["0.0 to 0.1", 0, 0.0, 0.0], ["0.9 to 1.0", 1000, 1.0, 1.0]], "", "x.png")
-    (figure,) = drawn
-    figure.canvas.draw()
-    (axes,) = figure.axes
-    (points,) = axes.collections
-    frame = axes.get_window_extent()
-    for place, area in zip(axes.transData.transform(points.get_offsets()), points.get_sizes(), strict=True):
-        radius = np.sqrt(area) / 2 * figure.dpi / 72
-        assert np.all(place - radius >= frame.min)
-        assert np.all(place + radius <= frame.max)
+    svg = calibration_svg([CORNER], "<&>")
+    (point,) = circles(svg)
+    root = ElementTree.fromstring(svg)
+    assert 0 < point["cx"] - point["r"] < point["cx"] + point["r"] < float(root.attrib["width"])
+    assert 0 < point["cy"] - point["r"] < point["cy"] + point["r"] < float(root.attrib["height"])
+    assert root[0].text == "<&>"
+
+
+def test_points_stand_where_their_numbers_say() -> None:
+    half, corner = circles(calibration_svg([HALF, CORNER], ""))
+    assert half["r"] < corner["r"]
+    assert (corner["cx"] - half["cx"]) / 0.55 == pytest.approx((half["cy"] - corner["cy"]) / 0.5, abs=1)
