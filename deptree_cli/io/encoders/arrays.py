@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Write
-from deptree_cli.io.scores.containers import CONTAINERS, Container
+from deptree_cli.io.scores import containers
+from deptree_cli.io.scores.containers import Container
 from deptree_cli.io.scores.meta import NOTHING, Meta
 
 
@@ -39,25 +40,25 @@ class SentenceScores(NamedTuple):
         return self
 
 
-def containers(others: bool = False) -> Iterator[Container]:
+def written(others: bool = False) -> Iterator[Container]:
     """Yield the containers that are written.
 
     Args:
         others: also those of other packages, which are looked for.
     """
-    yield from (each for each in (CONTAINERS if others else CONTAINERS.known) if each.write)
+    yield from (each for each in (containers.CONTAINERS if others else containers.CONTAINERS.known) if each.write)
 
 
 def of_arrays(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder for each container that holds arrays under the names of sentences; `others` as above."""
-    for each in containers(others):
+    for each in written(others):
         if each.holds_arrays:
             yield Encoder(each.name, each.suffixes, _arrays, partial(_open_arrays, each))
 
 
 def of_scores(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder of scores for each container, text first; `others` as above."""
-    for each in sorted(containers(others), key=lambda each: each.holds_arrays):
+    for each in sorted(written(others), key=lambda each: each.holds_arrays):
         yield Encoder(each.name, each.suffixes, _scores, partial(_open_scores, each))
 
 
@@ -103,6 +104,6 @@ def _check_kept(container: Container, path: str | None, header: bool, about: New
     if needed:
         what = container.suffixes[0] + " without its header" * bare
         problem = f"a {what} cannot say that these scores have to be read with {' '.join(needed)}"
-        keeping = [each.suffixes[0] for each in containers(others=True) if each.keeps_meta(True)]
+        keeping = [each.suffixes[0] for each in written(others=True) if each.keeps_meta(True)]
         remedy = "Leave out --no-header" if bare else f"Write {', '.join(keeping[:-1])} or {keeping[-1]}"
         raise DeptreeError(problem, remedy, place=path or "")

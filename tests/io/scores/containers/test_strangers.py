@@ -13,7 +13,6 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
-from deptree_cli.io.encoders import arrays
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores import containers
@@ -102,8 +101,7 @@ def test_an_entry_point_may_read_what_we_refuse(scratch, contents, monkeypatch: 
     ours = list(CONTAINERS)
     monkeypatch.setattr(EntryPoint, "load", lambda self: hdf)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [offer] if group == offer.group else [])
-    for module in (containers, arrays):
-        monkeypatch.setattr(module, "CONTAINERS", Register("container", ours, CONTAINERS.group))
+    monkeypatch.setattr(containers, "CONTAINERS", Register("container", ours, CONTAINERS.group))
     assert contents(path)[0] == Meta("x")
     assert contents(scratch("a", Path(path).read_bytes()))[0] == Meta("x")
     assert format_for("a.h5").name == "h5py"
