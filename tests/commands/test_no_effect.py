@@ -93,6 +93,8 @@ WRITES_ARRAYS = {
     "decode": SCORES,
     "combine": (*2 * (f"{DATA / 'scores.npz'}:natasha",), "--method", "mixture"),
     "bitext expectations": BITEXT,
+    "convert": SCORES,
+    "dump": ("natasha", DATA / "paragraphs.txt"),
 }
 
 
