@@ -20,8 +20,11 @@ ID, LEAST_ID = "sent_id", 12
 # A longer word of a text (of a path, say) may be folded; no number is as long, and no verdict.
 LONGEST = 24
 
-# What stands beside the two columns of records, and columns that no table takes.
-BETWEEN, UNCUT = 5, 1 << 20
+# Columns that no table takes.
+UNCUT = 1 << 20
+
+# What is tried in turn: columns of the terminal between those of the table, and how wide headings may be.
+TRIES = ((1, UNCUT), (1, 12), (1, 0), (0, 0))
 
 
 class Table(NamedTuple):
@@ -39,14 +42,36 @@ class ShortId(NamedTuple):
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """The least and the most room that it takes."""
-        from rich.cells import cell_len
         from rich.measure import Measurement
 
-        return Measurement(min(LEAST_ID, cell_len(self.text)), cell_len(self.text))
+        return Measurement(min(LEAST_ID, _width(self.text)), _width(self.text))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The name in the room that there is."""
         yield shortened(self.text, options.max_width)
+
+
+class Column(NamedTuple):
+    """A column: what stands in it, whether that may be wrapped or shortened, and the room that it takes even so."""
+
+    heading: str
+    cells: list[str | ShortId]
+    wraps: bool
+    least: int
+
+    @classmethod
+    def of(cls, heading: str, cells: list[str | ShortId]) -> Column:
+        """Look at what stands in it."""
+        words = [_width(word) for each in cells if isinstance(each, str) for word in each.split()]
+        longest = max(words, default=0)
+        has_ids = any(isinstance(each, ShortId) for each in cells)
+        wraps = has_ids or longest > LONGEST or any(" " in each for each in cells if isinstance(each, str))
+        return cls(heading, cells, wraps, max(LEAST_ID * has_ids, min(longest, LONGEST)))
+
+    def broken(self, room: int) -> Column:
+        """Return the column with its heading in lines as wide as its cells or the room."""
+        title = _broken(self.heading, max(self.least, room))
+        return self._replace(heading=title, least=max([self.least, *map(_width, title.split("\n"))]))
 
 
 def drawn(table: Table, width: int, styled: bool = False) -> str:
@@ -58,61 +83,54 @@ def drawn(table: Table, width: int, styled: bool = False) -> str:
         styled: whether the terminal may be told what is italic and bold.
     """
     from rich.console import Console
-    from rich.measure import Measurement
     from rich.text import Text
 
-    console = Console(file=StringIO(), markup=False, emoji=False, highlight=False, width=UNCUT, force_terminal=styled)
-    texts = [[shown(cell) for cell in row] for row in table.rows]
-    tries = [_grid(table.columns, texts, gap, room) for gap, room in ((1, UNCUT), (1, 12), (1, 0), (0, 0))]
-    tries.append(_records(table.columns, texts, width))
-    needed = [Measurement.get(console, console.options, each).minimum for each in tries]
-    chosen = next((number for number, least in enumerate(needed) if least <= width), -1)
+    file = StringIO()
+    console = Console(file=file, markup=False, emoji=False, highlight=False, width=UNCUT, force_terminal=styled)
+    rows = [[_cell(*each) for each in zip(table.columns, row, strict=True)] for row in table.rows]
+    columns = [Column.of(heading, [row[number] for row in rows]) for number, heading in enumerate(table.columns)]
+    tries = ((gap, [each.broken(room) for each in columns]) for gap, room in TRIES)
+    gap, shown = next((each for each in tries if _least(*each) <= width), (1, _records(columns, width)))
     if table.title:
         console.print(Text(shortened(printable(table.title), width), style="italic"))
-    console.print(tries[chosen], width=max(width, needed[chosen]))
-    assert isinstance(console.file, StringIO)
-    return console.file.getvalue()
+    console.print(_grid(gap, shown), width=max(width, _least(gap, shown)))
+    return file.getvalue()
 
 
-def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]], gap: int, room: int) -> Grid:
-    """The table with so many more columns of a terminal between its own; headings wider than `room` are broken."""
-    grid = _empty(gap, show_header=True)
-    for number, heading in enumerate(columns):
-        cells = [row[number] for row in rows]
-        wraps = heading == ID or any(" " in each for each in cells)
-        needed = 0 if wraps else max(map(_width, cells), default=0)
-        title = _broken(heading, max(needed, room))
-        least = max(needed, *map(_width, title.split("\n")))
-        grid.add_column(title, justify="right" if number else "left", min_width=least, no_wrap=not wraps)
-    for row in rows:
-        grid.add_row(*(_cell(*each) for each in zip(columns, row, strict=True)))
-    return grid
+def _least(gap: int, columns: Sequence[Column]) -> int:
+    """How wide the table is at least, with so many columns of a terminal between its own, and edges."""
+    return 1 + sum(each.least + gap + 1 for each in columns)
 
 
-def _records(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Grid:
-    """The rows as records: a line of name and value for each cell, an empty one between two records."""
-    grid = _empty(1, show_header=False)
-    cells = {text for row in rows for heading, text in zip(columns, row, strict=True) if heading != ID}
-    least = max((_width(text) for text in cells if " " not in text and len(text) <= LONGEST), default=0)
-    names = [_broken(heading, width - least - BETWEEN) for heading in columns]
-    grid.add_column(no_wrap=True, min_width=max(_width(line) for name in names for line in name.split("\n")))
-    grid.add_column(overflow="fold", min_width=least)
-    for number, row in enumerate(rows):
-        if number:
-            grid.add_row()
-        for name, heading, text in zip(names, columns, row, strict=True):
-            grid.add_row(name, _cell(heading, text))
-    return grid
-
-
-def _empty(gap: int, show_header: bool) -> Grid:
+def _grid(gap: int, columns: Sequence[Column]) -> Grid:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
 
-    return Grid(box=SIMPLE_HEAD, padding=(0, gap, 0, 0), show_header=show_header)
+    has_headings = any(each.heading for each in columns)
+    grid = Grid(box=SIMPLE_HEAD, padding=(0, gap, 0, 0), show_header=has_headings)
+    for number, each in enumerate(columns):
+        least = None if each.wraps else each.least
+        side = "right" if number and has_headings else "left"
+        grid.add_column(each.heading, justify=side, min_width=least, no_wrap=not each.wraps, overflow="fold")
+    for row in zip(*(each.cells for each in columns), strict=True):
+        grid.add_row(*row)
+    return grid
 
 
-def _cell(heading: str, text: str) -> ShortId | str:
+def _records(columns: Sequence[Column], width: int) -> list[Column]:
+    """The rows as records: a line of name and value for each cell, an empty one between two records."""
+    names, values = list[str | ShortId](), list[str | ShortId]()
+    for row in zip(*(each.cells for each in columns), strict=True):
+        names += [""] * bool(names) + [_broken(each.heading, width // 2) for each in columns]
+        values += [""] * bool(values) + [*row]
+    return [Column.of("", names), Column.of("", values)]
+
+
+def _cell(heading: str, value: object) -> str | ShortId:
+    """A value as it is drawn: floats to three digits, None as a dash."""
+    if value is None:
+        return "-"
+    text = f"{value:.3g}" if isinstance(value, float) else printable(str(value))
     return ShortId(text) if heading == ID else text
 
 
@@ -140,10 +158,3 @@ def shortened(text: str, width: int) -> str:
     while _width(ahead) + _width(behind) >= width:  # characters of two columns
         ahead, behind = (ahead[:-1], behind) if _width(ahead) > _width(behind) else (ahead, behind[1:])
     return f"{ahead}…{behind}"
-
-
-def shown(value: object) -> str:
-    """A value for a table: floats to three digits, None as a dash."""
-    if value is None:
-        return "-"
-    return f"{value:.3g}" if isinstance(value, float) else printable(str(value))

@@ -18,7 +18,7 @@ from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
 from deptree_cli.io.encoders import SCORES
 from deptree_cli.io.encoders.arrays import NewScores, SentenceScores
@@ -107,7 +107,7 @@ class Lost(Fold[int]):
 
     def lines(self) -> Iterator[str]:
         if self._lost:
-            count = f"{self._lost} arcs are" if self._lost > 1 else "1 arc is"
+            count = "1 arc is" if self._lost == 1 else f"{counted(self._lost, 'arc')} are"
             yield f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)"
 
 
