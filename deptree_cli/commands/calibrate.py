@@ -41,8 +41,8 @@ PARTS = 5
     "--criterion",
     type=click.Choice(list(CRITERIA)),
     default="likelihood",
-    help="What to fit: the likelihood of gold trees, which may raise the calibration error, or that error itself (how "
-    "far probabilities of heads are from the share of right ones).  [default: likelihood]",
+    help="What to fit: the likelihood of gold trees, which may raise the calibration error, or that error itself."
+    "  [default: likelihood]",
 )
 @option(
     "--coverage",
@@ -67,9 +67,9 @@ def calibrate(
     """Find the temperature at which probabilities fit gold trees; other commands read it with --calibrated FILE.
 
     Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), and before and after:
-    log-likelihood per word, expected calibration error, and how often the best tree's heads in each tenth of
-    probability are right (also a table on stderr). `after` is cross-validated: every fifth of the sentences is judged
-    by a fit to the others. --coverage adds thresholds of sets of heads, for deptree marginals --head-sets.
+    log-likelihood per word, expected calibration error, and how often heads in each tenth of probability are right.
+    `after` is cross-validated: every fifth of the sentences is judged by a fit to the others. --coverage adds
+    thresholds of sets of heads, for deptree marginals --head-sets.
 
     Sentences that lack heads (_) or whose gold tree is impossible do not count for the likelihood of arcs. Scores are
     kept in memory: 8 bytes per arc.
