@@ -110,8 +110,13 @@ def _grid(gap: int, columns: Sequence[Column]) -> Grid:
     grid = Grid(box=SIMPLE_HEAD, padding=(0, gap, 0, 0), show_header=has_headings)
     for number, each in enumerate(columns):
         least = None if each.wraps else each.least
-        side = "right" if number and has_headings else "left"
-        grid.add_column(each.heading, justify=side, min_width=least, no_wrap=not each.wraps, overflow="fold")
+        grid.add_column(
+            each.heading,
+            justify="right" if number and has_headings else "left",
+            min_width=least,
+            no_wrap=not each.wraps,
+            overflow="fold",
+        )
     for row in zip(*(each.cells for each in columns), strict=True):
         grid.add_row(*row)
     return grid
