@@ -109,7 +109,7 @@ def _table_of(rows: list[Row], page: Page) -> Table:
     return Table(title, names, [[row.get(name) for name in shown] for row in rows])
 
 
-TABLE = Encoder("table", (".txt",), rows_of, _table, for_people=True)
+TABLE = Encoder("table", (), rows_of, _table, for_people=True)
 
 # The formats of commands whose results are rows.
 ROWS = (TABLE, JSONL.name, TSV.name)

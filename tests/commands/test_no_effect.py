@@ -107,4 +107,8 @@ def test_every_command_that_writes_arrays_is_here() -> None:
 def test_a_terminal_gets_no_bytes(terminal, name: str, fmt: str) -> None:
     code, shown = terminal(*name.split(), *WRITES_ARRAYS[name], "--format", fmt)
     assert code == 2
-    assert shown.splitlines() == ["deptree: a terminal cannot show arrays. Name a file with -o, or redirect: > FILE."]
+    (line,) = shown.splitlines()
+    if fmt == "npy" and name in ("convert", "dump"):
+        assert "a .npy cannot say that these scores have to be read with" in line
+        return
+    assert line == "deptree: a terminal cannot show arrays. Name a file with -o, or redirect: > FILE."
