@@ -109,7 +109,7 @@ CASES = [
     ("check-bias {scores} --samples drawn.jsonl", ALL, LONG, LONG + PAIRED),
     ("check-bias {scores} -k 20 --seed 7 --projective", ALL, LONG, LONG + PAIRED),
     ("show {scores} -o out.svg", 1, 1, 0),
-    ("show {scores} --sentence ru-1 {gold} {labels} --text", 1, 1, 0),
+    ("show {scores} --sentence ru-1 {gold} {labels} --format text", 1, 1, 0),
     ("show {scores} -k 20 -o out.svg", 1, 1, 0),
     ("report {scores} {gold} -o out.html", 2 * ALL, ALL, 0),  # and the mass of trees without crossing arcs
     ("convert {scores} -o out.npz --to torch-struct --to-scale weight", 0, 0, 0),
