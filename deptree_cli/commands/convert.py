@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import OUTPUT
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
@@ -30,12 +31,19 @@ from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.presets import PRESETS, layout
 from deptree_cli.io.scores.records import ScoredSentence
 
+if TYPE_CHECKING:
+    from deptree_cli.io.rules.constraints import Constraints
+
+# Who keeps rules about whole trees.
+_ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
+
 # The layout that needs no option to be read, but for the scale.
 USUAL = "synjax"
 
 
 @command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
 @score_options
+@rule_option("Write arcs that these rules forbid as impossible, if single arcs decide them")
 @option("--to", metavar="PARSER", shell_complete=PRESETS.complete, help="The layout to write, as for --from.")
 @option("--to-orient", type=click.Choice(CHOICES["orient"]), help="The orientation to write, as for --orient.")
 @option("--to-root", type=click.Choice(CHOICES["root"]), help="The position of ROOT to write, as for --root.")
@@ -59,22 +67,30 @@ def convert(
 ) -> int:
     """Write scores in another container or layout, as they are interpreted: checked, with --temperature and so on.
 
-    The format is the container; npy holds arrays one after another. Without --to the layout is (n+1, n+1), head-dep,
-    ROOT first, on the scale read. The output names its own layout, so the other commands need no --from for it. A .npy
-    cannot: it is written for weights, or if you pass --to or --to-scale, and never for scores of projective trees. If a
-    float cannot hold the weights of a sentence, they are multiplied, column by column, by a constant, which changes log
-    Z but no probability.
+    Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output names its own layout, so
+    the other commands need no --from for it. A .npy cannot: it is written for weights, or if you pass --to or
+    --to-scale, and never for scores of projective trees. If a float cannot hold the weights of a sentence, they are
+    multiplied, column by column, by a constant, which changes log Z but no probability.
     """
+    _check_arcs_decide(scores.how.constraints)
     target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
     target = _with_labels(target, scores, to_labels)
     meta = Meta(layout=replace(target, name=to or ""), trees=scores.how.space.kind, ordered=_knows_order(scores))
     asked = bool(to or to_scale) or target.scale == Layout().scale
-    source = scores.source()
+    source = scores.source(run)
     read = {f"read{name}": value for name, value in source.signature_fields.items()}
     source = replace(source, signature_fields=read)
     job = Job("convert", source, run, writing, _fields(meta), about=NewScores(meta, asked))
     with Output(to_labels) if to_labels else nullcontext() as names:
         return job.write(Convert(target), folds=[Lost(), *([LabelNames(names)] if names else [])])
+
+
+def _check_arcs_decide(rules: Constraints | None) -> None:
+    """Raise for rules that scores of arcs cannot say."""
+    if rules is not None and rules.need_trees:
+        count, total = len(rules.rules.tree_rules), len(rules.rules.rules)
+        which = f"{count} of {counted(total, 'rule')} of {rules.rules.name}" if count else "spans"
+        raise click.UsageError(f"Only whole trees decide {which}, and scores are of single arcs. {_ELSEWHERE}.")
 
 
 def _fields(meta: Meta) -> dict[str, object]:
@@ -154,6 +170,8 @@ class Convert:
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Converted:
         """The work on one sentence."""
+        if sentence.needs_trees:
+            raise DeptreeError("only whole trees decide a span, and scores are of single arcs", _ELSEWHERE)
         target, distribution, record = self.target, sentence.distribution, sentence.record
         if target.labels and distribution.labels and distribution.labels.added:
             name = distribution.labels.names[-distribution.labels.added]

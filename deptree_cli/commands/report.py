@@ -13,14 +13,14 @@ from deptree_cli.cli.doubts import layout_doubts
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing
-from deptree_cli.core.errors import DeptreeError, counted, printable
+from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
 from deptree_cli.io.pages.packing import PackedSentence, packed
 from deptree_cli.io.pages.page import Report
@@ -36,6 +36,7 @@ MOST = 2000
 
 @command(epilog="\b\nTry: deptree report scores.npz --from natasha --conllu gold.conllu -o report.html")
 @score_options
+@rule_option("Count how often the trees of --conllu break these rules")
 @gold_option("The page shows how often heads of each tenth of probability are right.")
 @option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
 @option(
@@ -54,31 +55,25 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U or TSV. The page needs no
     network. Keys: press ? in the page.
 
-    Rules are counted if the trees of --conllu break them; they change no probability.
+    Broken --rules are counted; they change no probability.
     """
     rules = scores.how.constraints
     scores = replace(scores, how=replace(scores.how, constraints=None))
     names = [printable(PurePath(each).name) for each in (scores.name, scores.conllu) if each]
     how, has_gold = scores.how, bool(scores.gold)
     about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
-    writing = Writing((HTML,))
-    job = Job("report", _source(scores, samples), run, writing, last={"samples": samples, "top": top}, about=about)
+    last, source = {"samples": samples, "top": top}, _source(scores, samples, run)
+    job = Job("report", source, run, Writing((HTML,)), last=last, about=about)
     return job.write(Pack(rules, has_gold), folds=[Doubts(top, rules)])
 
 
-def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:
+def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
     """The sentences, each with its samples, if there are some."""
-    source: Source[Any, Any] = scores.source()
     if samples is None:
-        return source
+        return scores.source(run)
     from deptree_cli.io.trees import read_trees  # few reports have samples
-    from deptree_cli.io.trees.beside import WithTrees, records_with_trees
 
-    def fail(error: DeptreeError) -> None:
-        raise error
-
-    found = records_with_trees(source.items, read_trees(samples), scores.how.layout, fail)
-    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare))
+    return scores.with_samples(read_trees(samples), run)
 
 
 @dataclass(frozen=True)

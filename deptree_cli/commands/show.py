@@ -65,7 +65,7 @@ def show(
     choose = ChosenSentence(wanted, scores.place, run.shard)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     about = Report("", scores.how.space, scores.how.labels or ())
-    job = Job("show", scores.source(), run, writing, last=fields, choose=choose, about=about)
+    job = Job("show", scores.source(run), run, writing, last=fields, choose=choose, about=about)
     return job.write(DrawArcs(size, threshold), seed)
 
 

@@ -28,9 +28,6 @@ HELP = """Draw one sentence pair as a matrix: the darker a cell, the more probab
 
 Writes text as wide as the terminal: source words on the left, target words above. The links of the best alignment are
 marked, and their probabilities listed on the right. Without --text, words are shown by their numbers, counted from 0.
-
-Methods to compute link probabilities:
-
 """
 
 
@@ -52,7 +49,7 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
         return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
 
     fields = {"sentence": wanted, **pruning.signature_fields}
-    job = Job("bitext show", bitext.source(), run, Writing((as_text(alignment_text),)), last=fields, choose=chosen)
+    job = Job("bitext show", bitext.source(run), run, Writing((as_text(alignment_text),)), last=fields, choose=chosen)
     with estimating.listening():
         code = job.write(DrawLinks(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)

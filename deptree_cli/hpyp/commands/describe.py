@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.params import OUTPUT
+from deptree_cli.cli.params import RESULTS
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import command, writing_option
 from deptree_cli.cli.tables import Table, drawn
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @command(epilog="\b\nTry: deptree hpyp describe model.npz")
 @model_argument
 @format_options(*ROWS, header=False)
-@writing_option("--output", "-o", type=OUTPUT, help="Write to FILE, which appears when complete.")
+@writing_option("--output", "-o", type=RESULTS, help="Write to FILE, which appears when complete.")
 def describe(model: str, writing: Writing, output: str | None) -> int:
     """Show how a model was trained and what it knows: words, tags, labels and the counts behind its probabilities.
 
