@@ -24,7 +24,7 @@ from deptree_cli.cli.scores_beside import beside_sets, scores_beside_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     SharedHeads,
     by_label,
@@ -69,7 +69,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
 )
 @seed_option
 @scores_beside_options("Scores of the sentences: chance is then that of heads drawn from their marginals.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def agree(
     trees: tuple[str, ...],

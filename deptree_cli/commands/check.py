@@ -21,7 +21,7 @@ from deptree_cli.cli.sections import command
 from deptree_cli.cli.sentences import read_sentences, share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of, space_options
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.trees.base import names_of
@@ -38,7 +38,7 @@ COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @rule_option("What trees must obey", ["ud"])
 @space_options
-@row_options
+@format_options(*ROWS)
 @run_options
 def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
     """List the rules that given trees break, and what is no tree: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.

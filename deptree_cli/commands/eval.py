@@ -22,7 +22,7 @@ from deptree_cli.cli.scores_beside import beside_trees, scores_beside_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.core.evaluation import attachment
 from deptree_cli.core.evaluation.attachment import TAGS, Attached, no_punctuation, right_tags, universal
@@ -64,7 +64,7 @@ MOST = 3
 @option("--no-punct", is_flag=True, help="Leave out words with the label punct in GOLD: UAS, LAS and classes.")
 @seed_option
 @scores_beside_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def eval(
     trees: tuple[str, ...],
