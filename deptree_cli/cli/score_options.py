@@ -119,10 +119,6 @@ class ScoreOptions:
         """
         if of_tree_rules is None and self.how.constraints is not None:
             check_arcs_decide(self.how.constraints)
-        if any((each.conllu or each.gold) for each in self.files):
-            from deptree_cli.kernels.flags import start_quickly
-
-            start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)

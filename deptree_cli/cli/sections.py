@@ -11,7 +11,6 @@ import click
 
 from deptree_cli.cli.compiling import kernels_told
 from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_options_briefly, write_text
-from deptree_cli.cli.interpreting import compiled_or_not
 from deptree_cli.cli.params import EMPTY_NAME, INPUT, OUTPUT, FileName
 from deptree_cli.cli.provenance import from_defaults
 from deptree_cli.cli.report import line_of, talk
@@ -106,7 +105,7 @@ class Command(click.Command):
         if not quiet:
             for path in partial_files(file.path for file in outputs):
                 talk(f"{path} is what a run that was killed left behind; nobody writes it any more")
-        with compiled_or_not(ctx), kernels_told(ctx.params.get("output"), quiet), _defaults_named(ctx):
+        with kernels_told(ctx.params.get("output"), quiet), _defaults_named(ctx):
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

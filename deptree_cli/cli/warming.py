@@ -1,4 +1,4 @@
-"""Compile what commands need, by small runs of them in processes of their own, over all cores."""
+"""Compile what commands need: their example lines are run in processes of their own, over all cores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from multiprocessing import active_children, get_all_start_methods, get_context
 from pathlib import Path
@@ -17,27 +17,30 @@ from typing import NamedTuple
 
 import click
 
-from deptree_cli.cli.interpreting import VARIABLE
+from deptree_cli.cli.table import Entry
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.core.workers import WORKERS_PER_CORE, die_with_parent, most_workers
 
+SPACES = ("--multi-root", "--projective")
+
 
 class Task(NamedTuple):
-    """Command lines to run in one process, where each finds the kernels of those before it.
+    """The example line of a command, to be run in a process of its own, in each of the spaces that it has.
 
     Attributes:
-        data: the folder of its data, where it runs.
+        name: the command.
+        line: its example line.
+        data: the folder of its files, where it runs.
         code: the folder for machine code, None for the user's.
         portable: whether it is compiled for any processor of this machine's level.
-        interpreted: whether nothing is compiled: they run for the files that they write.
     """
 
-    lines: Sequence[str]
+    name: str
+    line: str
     data: str
     code: Path | None
     portable: bool
-    interpreted: bool = False
 
 
 class Warmed(NamedTuple):
@@ -47,25 +50,27 @@ class Warmed(NamedTuple):
     there: set[str]
 
 
-def warm_up(recipes: Iterable[Sequence[str]], code: Path | None, portable: bool) -> Warmed:
-    """Run the lines of each command (`recipes.py`) so that their machine code is kept, in `code` or the user's folder.
+def warm_up(names: Iterable[str], entries: Mapping[str, Entry], code: Path | None, portable: bool) -> Warmed:
+    """Run the example lines of commands so that their machine code is kept, in `code` or the user's folder.
 
     Raises:
         DeptreeError: one of them failed.
     """
-    from deptree_cli.cli.recipes import DATA, write_data
+    from deptree_cli.cli.example_files import write_examples  # loads NumPy: when there is work
 
     found = Warmed(set(), set())
+    names = [name for name in names if entries[name].reads not in ("text", "")]  # it takes a parser; it is `warm`
+    reads_model = any(entries[name].reads == "model" for name in names)
+    first = [name for name in entries if entries[name].writes == "model" and (name in names or reads_model)]
     # Not forked where there is no fork: then nobody hears of kernels before the end.
     context = get_context("fork" if "fork" in get_all_start_methods() else None)
     with TemporaryDirectory(prefix="deptree-warm-") as folder, _removed_at_once(folder):
-        write_data(Path(folder))
-        data = [Task([line], folder, code, portable, interpreted=True) for line in DATA]
-        tasks = [Task(lines, folder, code, portable) for lines in recipes]
-        for each in (data, tasks):
-            workers = min(most_workers() // WORKERS_PER_CORE, len(each) or 1)
+        write_examples(Path(folder))
+        for each in (first, [name for name in names if name not in first]):
+            tasks = [Task(name, entries[name].line, folder, code, portable) for name in each]
+            workers = min(most_workers() // WORKERS_PER_CORE, len(tasks) or 1)
             with context.Pool(workers, _quietly, (os.getpid(),), maxtasksperchild=1) as pool:
-                for compiled, there in pool.imap_unordered(_run, each):
+                for compiled, there in pool.imap_unordered(_run, tasks):
                     found.compiled.update(compiled)
                     found.there.update(there)
     return found._replace(there=found.there - found.compiled)
@@ -99,25 +104,37 @@ def _quietly(parent: int) -> None:
 
 
 def _run(task: Task) -> Warmed:
-    """Run commands in this process, which has run none; the files of machine code that they wrote and read."""
-    from deptree_cli.cli.app import deptree
+    """Run a line in this process, which has run none; the files of machine code that it wrote and read."""
     from deptree_cli.kernels.cache import keep_in
+    from deptree_cli.kernels.flags import compile_kernels
     from deptree_cli.kernels.portable import compile_portably
 
-    os.environ[VARIABLE] = str(int(task.interpreted))
     os.chdir(task.data)
     if task.portable:
         compile_portably()
     if task.code:
         keep_in(task.code)
-    for line in task.lines:
-        try:
-            with contextlib.suppress(SystemExit):
-                deptree(shlex.split(line), standalone_mode=False)
-        except (click.ClickException, DeptreeError) as error:
-            raise DeptreeError(f"deptree {line} failed ({error})", "Report it, please") from None
-    if task.interpreted:
-        return Warmed(set(), set())
+    compile_kernels()
+    try:
+        _run_line(task.line)
+    except (click.ClickException, DeptreeError) as error:
+        raise DeptreeError(f"{task.line} failed ({error})", "Report it, please") from None
+    for space in SPACES:
+        with contextlib.suppress(click.ClickException, DeptreeError):  # it may have none, or its sampler not serve it
+            _run_line(task.line.replace(f"deptree {task.name}", f"deptree {task.name} {space}"))
     from deptree_cli.kernels.stored import FILES
 
     return Warmed(*({str(path) for path, written in FILES.items() if written == wanted} for wanted in (True, False)))
+
+
+def _run_line(line: str) -> None:
+    """Run the commands of a line, of which each reads what the one before it wrote; other programs are left out."""
+    from deptree_cli.cli.app import deptree
+
+    written = os.devnull
+    for number, stage in enumerate(line.split(" | ")):
+        program, *args = shlex.split(stage)
+        if program == "deptree":
+            read, written = written, f"{os.getpid()}-{number}"
+            with open(read) as sys.stdin, open(written, "w") as sys.stdout, contextlib.suppress(SystemExit):  # noqa: PTH123
+                deptree(args, standalone_mode=False)

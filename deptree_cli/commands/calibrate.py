@@ -29,7 +29,7 @@ from deptree_cli.io.scores.records import ScoredSentence
 PARTS = 5
 
 
-@command(epilog="\b\nTry: deptree calibrate scores.npz --from natasha --gold gold.conllu -o calibration.json")
+@command()
 @score_options
 @option(
     "--criterion",

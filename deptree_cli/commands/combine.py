@@ -20,7 +20,7 @@ from deptree_cli.cli.combining import (
     with_gold_tree,
     written_weight,
 )
-from deptree_cli.cli.job import Job, signed
+from deptree_cli.cli.job import Job, with_signature
 from deptree_cli.cli.layout_options import MATRIX_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
@@ -78,7 +78,7 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 """
 
 
-@command(help=HELP, epilog="\b\nTry: deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3")
+@command(help=HELP)
 @click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_presets)
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
 @option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")
@@ -188,6 +188,6 @@ def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, la
     fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
     meta = Meta(signature("combine", fields), target, str(fields["trees"] or ""))
     with write_scores(run.output, meta, True) as write:
-        for each in signed(pipeline.map(Product(weights, target)), meta.signature, run):
+        for each in with_signature(pipeline.map(Product(weights, target)), meta.signature, run):
             write(each.sent_id, each.scores, each.forms)
     return pipeline.exit_code

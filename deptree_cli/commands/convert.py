@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.job import with_signature
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.report import talk
@@ -34,7 +34,7 @@ from deptree_cli.io.signature import signature
 USUAL = "synjax"
 
 
-@command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
+@command()
 @score_options
 @option("--to", metavar="PARSER", shell_complete=PRESETS.complete, help="The layout to write, as for --from.")
 @option("--to-orient", type=click.Choice(CHOICES["orient"]), help="The orientation to write, as for --orient.")
@@ -74,7 +74,7 @@ def convert(
     with ExitStack() as opened:
         names = opened.enter_context(Output(to_labels)) if to_labels else None
         write = opened.enter_context(write_scores(run.output, meta, header, asked))
-        for number, done in enumerate(signed(pipeline.map(Convert(target)), meta.signature, run)):
+        for number, done in enumerate(with_signature(pipeline.map(Convert(target)), meta.signature, run)):
             if number == 0 and names:
                 names.write(dump(done.labels))
             write(done.sent_id, done.scores, done.forms)

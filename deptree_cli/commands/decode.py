@@ -22,6 +22,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.unfinished import Enough, Unfinished
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.constrained import MBR, MST
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 K_BEST = "k-best"
 
 
-@command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
+@command()
 @score_options
 @entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
 @size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass", formerly=["--k-best"])
@@ -225,7 +226,7 @@ def _on_all(log_probs: Float, complete: bool) -> list[Note]:
 
 
 @dataclass(frozen=True)
-class Decode:
+class Decode(Work):
     """One tree of a sentence by a method, or up to `size` of them; `compared` with gold heads or not.
 
     Attributes:
@@ -258,7 +259,7 @@ class Decode:
         sentence = sentences.sent_ids, sentences.blocks
         return TreesOfMany(*sentence, best, notes, False, lambda: {"HeadProb": found.probs_of(best)}).each()
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
+    def one(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence."""
         how, labels = (self.size is not None, self.compared), sentence.distribution.labels
         joint = labels is not None and not self.labels_after

@@ -22,7 +22,7 @@ from deptree_cli.core.expectations import kl
 from deptree_cli.io.scores.records import ScoredSentence
 
 
-@command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
+@command()
 @one_score_options
 @click.argument("other", type=INPUT)
 @size_option(1000, "Trees sampled from each side for the Jensen-Shannon divergence.")

@@ -11,7 +11,7 @@ from itertools import islice
 import click
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.job import with_signature
 from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
@@ -78,7 +78,6 @@ _output_option = partial(option, type=OUTPUT)
 @command(
     help=HELP,
     listing=Listing("parsers", PARSERS, _described),
-    epilog="\b\nTry: deptree dump natasha paragraphs.txt | deptree sample - -k 5 --seed 7",
 )
 @click.argument(
     "parser",
@@ -160,7 +159,7 @@ def _write(scored: Iterator[Scored], labels: list[str] | None, outputs: Outputs,
         writers = list(_writers(outputs, opened))
         if outputs.labels:
             opened.enter_context(Output(outputs.labels)).write(line_of(labels))
-        for each in signed(scored, outputs.meta.signature, run):
+        for each in with_signature(scored, outputs.meta.signature, run):
             for write in writers:
                 write(each)
 

@@ -69,7 +69,6 @@ def input_options(function: Any) -> Any:
 @command(
     help=HELP,
     listing=Listing("quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}"),
-    epilog="\b\nTry: deptree expect entropy scores.npz --from natasha",
 )
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
 @score_options

@@ -26,7 +26,7 @@ from deptree_cli.io.scores.records import ScoredSentence
 _ASSUMED = " (assumed)"
 
 
-@command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
+@command()
 @score_options
 @gold_option("The report shows how well they fit.")
 @bare_row_options

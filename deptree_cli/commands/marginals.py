@@ -17,6 +17,7 @@ from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.shares import shares
 from deptree_cli.core.errors import counted
@@ -48,7 +49,6 @@ SIZE = 1000
 
 @command(
     help=HELP,
-    epilog="\b\nTry: deptree marginals scores.npz --from natasha -o marginals.npz",
 )
 @score_options
 @option(
@@ -120,7 +120,7 @@ def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tup
 
 
 @dataclass(frozen=True)
-class Marginals:
+class Marginals(Work):
     """Marginals of one sentence; `as_read`, and not as CoNLL-U.
 
     Attributes:
@@ -145,7 +145,7 @@ class Marginals:
         matrices = sentences.as_read(trees.marginals)
         return list(map(MatrixAsRead, sentences.records, trees.lengths.tolist(), layouts, matrices))
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
+    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
         """The work on one sentence."""
         return replace(self._found(sentence, rng), limit=self.limit, above=self.above)
 

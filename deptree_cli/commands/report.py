@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deptree_cli.cli.doubts import layout_doubts
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.job import with_signature
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MOST = 2000
 
 
-@command(epilog="\b\nTry: deptree report scores.npz --from natasha --conllu gold.conllu -o report.html")
+@command()
 @score_options
 @gold_option("The page shows how often heads of each tenth of probability are right.")
 @option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
@@ -66,7 +66,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     results = pipeline.map(Pack(rules, bool(scores.gold)))
     with Output(run.output, "a page") as out:  # before the work: whether it can be written
         doubts = Doubts()
-        kept, total = _most_doubtful(doubts.counted(signed(results, made_by, run)), top)
+        kept, total = _most_doubtful(doubts.counted(with_signature(results, made_by, run)), top)
         if not kept:
             raise DeptreeError("there are no sentences to show", "Check the file", place=scores.name)
         out.write(_page(kept, total, scores, made_by, rules is not None))

@@ -15,6 +15,7 @@ from deptree_cli.cli.rule_options import KEPT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
@@ -56,7 +57,6 @@ def _described(entry: Sampler) -> str:
 @command(
     help=HELP,
     listing=Listing("samplers", SAMPLERS, _described),
-    epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @score_options
 @size_option(1, "Trees per sentence.")
@@ -118,12 +118,17 @@ class Drawn(AsTrees):
 
 
 @dataclass(frozen=True)
-class DrawTrees:
+class DrawTrees(Work):
     """Trees of one sentence; with `unique` each distinct one once."""
 
     sampler: Sampler
     size: int
     unique: bool
+
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of a sentence."""
+        return self.size
 
     @property
     def in_batches(self) -> bool:
@@ -143,7 +148,7 @@ class DrawTrees:
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
+    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
         drawn = self._drawn(sentence, rng)
         return _counted(drawn) if self.unique else drawn

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.job import with_signature
 from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from deptree_cli.io.pages.packing import PackedSentence
 
 
-@command(epilog="\b\nTry: deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg")
+@command()
 @score_options
 @wanted_option
 @size_option(None, "Draw N samples over each other instead of the marginals.", "none")
@@ -83,13 +83,13 @@ def show(
     if not drawn:
         check_effect(["size", "threshold"], "arcs to draw beside --heat-map: --text or -o FILE")
     form = _form(text, run.output)
-    choose = ChosenSentence(wanted, scores.place, run.shard)
-    pipeline = Pipeline(scores.source(), run, choose)
+    select = ChosenSentence(wanted, scores.place, run.shard)
+    pipeline = Pipeline(scores.source(), run, select)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     made_by = signature("show", {**scores.signature_fields, **run.signature_fields, **fields})
     # To the end first, so that no progress is shown where the picture goes.
     work = DrawArcs(size, threshold, form == HTML)
-    for seen in signed(list(pipeline.map(work, seed)), made_by, run):
+    for seen in with_signature(list(pipeline.map(work, seed)), made_by, run):
         if heat_map:
             draw_heat_map(seen.marginals, seen.picture.forms, seen.tree, seen.picture.name, heat_map)
         if drawn:

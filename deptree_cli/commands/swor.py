@@ -51,7 +51,6 @@ SIZE_FOR_MASS = 10_000
 @command(
     help=HELP,
     listing=Listing("algorithms", ALGORITHMS, lambda entry: f"{entry.name}: {entry.cost}\n  {entry.source}"),
-    epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7",
 )
 @score_options
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")

@@ -1,34 +1,25 @@
-"""The one place where kernels get their compiler flags."""
+"""Who runs kernels, Python or machine code; and the one place where they get their compiler flags.
+
+To compile takes seconds, to load machine code one. A command therefore begins with Python, and asks before it works:
+`foresee`. What nobody foresees, such as walks, spends a budget; when that ends, kernels are compiled. The output is the
+same, byte by byte. A library always compiles. Whoever sets NUMBA_DISABLE_JIT has decided: 0 compiles, 1 does not.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial, update_wrapper
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
+Result = TypeVar("Result")
 
-
-def _is_interpreted() -> bool:
-    """What numba says, or would say: to import it takes a third of a second."""
-    if "numba" in sys.modules:
-        return bool(sys.modules["numba"].config.DISABLE_JIT)
-    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-
-
-# Whether Python runs the kernels (NUMBA_DISABLE_JIT=1).
-INTERPRETED = _is_interpreted()
-
-# The integers that inner loops index arrays with. In machine code they are unsigned: those cannot count from the end of
-# an axis, which would be checked at every step and keep loops from being vectorised. Python takes its own: NumPy 1 adds
-# an unsigned integer and one of Python's as floats.
-Index: Any = int if INTERPRETED else np.uint64
-
-if not INTERPRETED:
-    from deptree_cli.kernels.stored import keep
-    from deptree_cli.kernels.within import Kernel
+# The steps of Python that are worth a compiler, about a second: sums of n words take n^3 of them, a tree of n words n
+# times as many as `TREE`, `BYTES` of text one, and so does every call of a kernel.
+WORTH, TREE, BYTES = 250_000, 5, 4
 
 # No fastmath: the sweeps rely on the order of additions, and on zeros and infinities meaning what IEEE 754 says.
 # error_model numpy: a division by zero gives inf or nan, as in an array; the check would keep loops from being
@@ -36,21 +27,159 @@ if not INTERPRETED:
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
+class Spent(BaseException):
+    """Python has worked on a sentence for as long as it may: `again` does the sentence anew, by machine code."""
+
+
+class Budget:
+    """What Python may still do.
+
+    Attributes:
+        steps: how many are left; None if kernels are compiled.
+        inside: whether a kernel is running.
+        again: whether what is running is done anew if the steps end.
+        waiting: what to do when kernels are compiled.
+    """
+
+    def __init__(self) -> None:
+        numba = sys.modules.get("numba")
+        given = os.environ.get("NUMBA_DISABLE_JIT", "")
+        disabled = numba.config.DISABLE_JIT if numba else given not in ("", "0")
+        self.steps: float | None = math.inf if disabled else None
+        self.is_open = not given and not numba
+        self.inside = self.again = False
+        self.waiting: list[Callable[[], None]] = []
+
+
+BUDGET = Budget()
+
+
+def begin_with_python() -> None:
+    """Have Python run kernels as long as that is quicker; for commands, before they import a kernel."""
+    if BUDGET.is_open:
+        BUDGET.steps = WORTH
+
+
+def foresee(steps: float) -> None:
+    """Ask whether work of so many steps, and all that was done, is worth a compiler; if so, compile from now on."""
+    if BUDGET.steps is not None:
+        BUDGET.steps -= steps
+        if BUDGET.steps < 0:
+            compile_kernels()
+
+
+def is_decided() -> bool:
+    """Whether nothing that is foreseen changes who runs kernels."""
+    return BUDGET.steps is None or BUDGET.steps == math.inf
+
+
+def compile_kernels() -> None:
+    """Have kernels compiled from now on, unless that is forbidden."""
+    if BUDGET.steps is not None and BUDGET.steps < math.inf:
+        BUDGET.steps = None
+        start_quickly()
+        while BUDGET.waiting:
+            BUDGET.waiting.pop(0)()
+
+
+def when_compiled(action: Callable[[], None]) -> None:
+    """Do something before the first kernel is compiled."""
+    if BUDGET.steps is None:
+        action()
+    else:
+        BUDGET.waiting.append(action)
+
+
+def once_more(work: Callable[[], Result]) -> Result:
+    """Return the result of work; where Python's steps end within it, it is done anew by machine code."""
+    if BUDGET.steps is None:
+        return work()
+    try:
+        BUDGET.again = True
+        return work()
+    except Spent:
+        compile_kernels()
+    finally:
+        BUDGET.again = BUDGET.inside = False
+    return work()
+
+
+class PythonKernel:
+    """A kernel that Python runs until it is compiled.
+
+    Integers wrap around and divisions by zero give inf without a warning, as they do in machine code.
+    """
+
+    def __init__(self, function: Any, compiled: Callable[[], Any]) -> None:
+        self.function = function
+        self._compiled = compiled
+        update_wrapper(self, function)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The compiled function."""
+        return self._compiled()
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it, by whoever runs kernels now; a kernel that Python runs is not left to machine code half-way."""
+        if BUDGET.steps is None:
+            return self.compiled(*args)
+        BUDGET.steps -= 1
+        if BUDGET.steps < 0 and BUDGET.again:
+            raise Spent
+        if BUDGET.steps < 0 and not BUDGET.inside:
+            compile_kernels()
+            return self.compiled(*args)
+        return self.function(*args) if BUDGET.inside else self._begun(args)
+
+    def _begun(self, args: tuple[Any, ...]) -> Any:
+        """Run it, called by no other kernel."""
+        import numpy as np  # `deptree --help` must not wait for it
+
+        BUDGET.inside = True
+        try:
+            with np.errstate(all="ignore"):
+                return self.function(*args)
+        finally:
+            BUDGET.inside = False
+
+    def __reduce__(self) -> str:
+        """Pickle it by its name."""
+        return str(self.__qualname__)
+
+
+class _Index:
+    def __call__(self, number: Any) -> int:
+        return int(number)
+
+
+# The integers that inner loops index arrays with. In machine code they are unsigned: those cannot count from the end of
+# an axis, which would be checked at every step and keep loops from being vectorised. Python takes its own: NumPy 1 adds
+# an unsigned integer and one of Python's as floats.
+Index = _Index()
+
+
 def kernel(function: Any = None, allocates: bool = False, **options: Any) -> Any:
     """Return a function that is compiled when first called; a decorator. Its machine code is kept on disk if possible.
 
     allocates: whether the function makes arrays, or returns some. All others borrow the arrays of their arguments:
     references to these are not counted, which for each view and each field would cost more than many a loop.
-    options: flags beside `OPTIONS`, or instead of them. Where Python runs the kernels, numba is not imported; integers
-    wrap around and divisions by zero give inf without a warning, as they do in machine code.
+    options: flags beside `OPTIONS`, or instead of them.
     """
     if function is None:
         return partial(kernel, allocates=allocates, **options)
-    if INTERPRETED:
-        return np.errstate(all="ignore")(function)
-    compiled = Kernel(function, targetoptions={"nopython": True, "_nrt": allocates} | OPTIONS | options)
-    keep(compiled)
-    return compiled
+    compiled = partial(_compiled, function, {"nopython": True, "_nrt": allocates} | OPTIONS | options)
+    return compiled() if BUDGET.steps is None else PythonKernel(function, compiled)
+
+
+def _compiled(function: Any, options: dict[str, Any]) -> Any:
+    """The function as numba compiles it, which is imported now."""
+    from deptree_cli.kernels.stored import keep
+    from deptree_cli.kernels.within import Kernel
+
+    found = Kernel(function, targetoptions=options)
+    keep(found)
+    return found
 
 
 def start_quickly() -> None:
@@ -58,7 +187,7 @@ def start_quickly() -> None:
 
     For processes of our own: in a program that compiles other functions too, those could then not call BLAS.
     """
-    if INTERPRETED or "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules:
+    if "numba.np.arraymath" in sys.modules or "scipy.linalg" in sys.modules:
         return
     sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     try:

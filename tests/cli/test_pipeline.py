@@ -136,10 +136,10 @@ def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said)
     """Wherever it failed: results are in step with the source. Nothing does so where errors are not skipped."""
     nothing = ("nothing", 0, 0)
     pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skip_errors=True))
-    numbers = [row[1] for row in pipeline.map(squared, 7, instead=[nothing])]
+    numbers = [row[1] for row in pipeline.map(squared, 7, placeholders=[nothing])]
     assert (numbers, pipeline.skipped.count) == ([1, 0, 4, 0, 25, 0, 64], 3)
     with pytest.raises(DeptreeError, match="it was lost"):
-        list(pipeline_of(with_errors(), opened, run_by(engine, jobs)).map(squared, 7, instead=[nothing]))
+        list(pipeline_of(with_errors(), opened, run_by(engine, jobs)).map(squared, 7, placeholders=[nothing]))
 
 
 @EVERY_WAY

@@ -19,7 +19,7 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
@@ -48,7 +48,6 @@ Methods to compute link probabilities:
 @command(
     help=HELP,
     listing=LISTING,
-    epilog="\b\nTry: deptree bitext align bitext.npz --gold bitext_gold.align -o links.align",
 )
 @bitext_options
 @option(
@@ -84,13 +83,13 @@ def align(
     estimating = Estimating(pruning.method, pruning.settings, run)
     report.check(bool(gold))
 
-    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
+    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
         return bitext.announced(
             estimating.until_stopped(tasks), run, 1 if threshold is None else 0 if pruning.is_asked else 2
         )
 
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, choose=chosen)
+    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, select=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
     with estimating.listening():
         code = job.write(

@@ -14,8 +14,8 @@ from deptree_cli.bitext.options.estimating import Estimating, Estimator
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
-from deptree_cli.cli.job import signed
-from deptree_cli.cli.pipeline import Numbered, Pipeline
+from deptree_cli.cli.job import with_signature
+from deptree_cli.cli.pipeline import Pipeline, Task
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.screen import screen_of
@@ -42,7 +42,6 @@ Methods to compute link probabilities:
 @command(
     help=HELP,
     listing=LISTING,
-    epilog="\b\nTry: deptree bitext show bitext.npz --text bitext.txt --sentence de-3",
 )
 @bitext_options
 @wanted_option
@@ -52,10 +51,10 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     """Draw one sentence pair."""
     plot = _plot(run.output)
     estimating = Estimating(pruning.method, pruning.settings, run)
-    choose = ChosenSentence(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
+    select = ChosenSentence(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
 
-    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
-        return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
+    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+        return bitext.announced(select(tasks), run, 1 if pruning.is_asked else 3)
 
     pipeline = Pipeline(bitext.source(), run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
@@ -64,7 +63,7 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
         drawn = list(pipeline.map(DrawLinks(estimating.work), pruning.stream_seed))
     for r_hat, _ in drawn:
         estimating.add(r_hat)
-    for picture in signed([each for _, each in drawn], signature("bitext show", fields), run):
+    for picture in with_signature([each for _, each in drawn], signature("bitext show", fields), run):
         if plot:
             picture.heat_map.write(plot)
             continue

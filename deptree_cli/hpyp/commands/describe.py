@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deptree_cli.hpyp.model.trained import Trained
 
 
-@command(epilog="\b\nTry: deptree hpyp describe model.npz")
+@command()
 @model_argument
 @bare_row_options
 @writing_option("--output", "-o", type=OUTPUT, help="Write to FILE, which appears when complete.")
