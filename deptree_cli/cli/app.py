@@ -16,7 +16,7 @@ from deptree_cli.cli.report import line_of
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.cli.table import COMMANDS
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
-from deptree_cli.kernels.flags import begin_with_python
+from deptree_cli.kernels.budget import begin_with_python
 from deptree_cli.version import __version__
 
 DONE, BAD_INPUT = 0, 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-# Ids that example lines name stand first. Ordinary scores of sentences of some lengths, and last such as leave the range
+# Ids that example lines name stand first. Scores are ordinary ones but for those of the last two, which leave the range
 # of float64.
 IDS, LENGTHS = ("en-1", *"abcdefg"), (2, 1, 3, 6, 9, 14, 6, 9)
 PAIRS = {"de-3": (2, 3), "a": (4, 5), "b": (6, 7)}

@@ -12,6 +12,12 @@ from deptree_cli.cli.table import Entry
 from deptree_cli.core.nearest import nearest
 
 
+def entries_of(ctx: click.Context) -> dict[str, Entry]:
+    """All commands of the program that runs, those of groups by two words."""
+    program = ctx.find_root().command
+    return program.entries() if isinstance(program, LazyGroup) else {}
+
+
 class LazyGroup(click.Group):
     """A group by a table; groups within groups work alike, each with the table of its own folder.
 

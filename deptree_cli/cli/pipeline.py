@@ -18,7 +18,7 @@ from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import SentenceStreams, sentence_stream
 from deptree_cli.io.files.streams import is_at_hand
-from deptree_cli.kernels.flags import TREE, foresee, is_decided, once_more
+from deptree_cli.kernels.budget import TREE, foresee, is_decided, once_more
 
 Result = TypeVar("Result")
 

@@ -105,8 +105,8 @@ def _quietly(parent: int) -> None:
 
 def _run(task: Task) -> Warmed:
     """Run a line in this process, which has run none; the files of machine code that it wrote and read."""
+    from deptree_cli.kernels.budget import compile_kernels
     from deptree_cli.kernels.cache import keep_in
-    from deptree_cli.kernels.flags import compile_kernels
     from deptree_cli.kernels.portable import compile_portably
 
     os.chdir(task.data)
@@ -116,18 +116,18 @@ def _run(task: Task) -> Warmed:
         keep_in(task.code)
     compile_kernels()
     try:
-        _run_line(task.line)
+        run_line(task.line)
     except (click.ClickException, DeptreeError) as error:
         raise DeptreeError(f"{task.line} failed ({error})", "Report it, please") from None
     for space in SPACES:
         with contextlib.suppress(click.ClickException, DeptreeError):  # it may have none, or its sampler not serve it
-            _run_line(task.line.replace(f"deptree {task.name}", f"deptree {task.name} {space}"))
+            run_line(task.line.replace(f"deptree {task.name}", f"deptree {task.name} {space}"))
     from deptree_cli.kernels.stored import FILES
 
     return Warmed(*({str(path) for path, written in FILES.items() if written == wanted} for wanted in (True, False)))
 
 
-def _run_line(line: str) -> None:
+def run_line(line: str) -> None:
     """Run the commands of a line, of which each reads what the one before it wrote; other programs are left out."""
     from deptree_cli.cli.app import deptree
 

@@ -8,6 +8,7 @@ from time import monotonic
 
 import click
 
+from deptree_cli.cli.groups import entries_of
 from deptree_cli.cli.sections import command, option, running_option
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import did_you_mean
@@ -37,10 +38,9 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
     Without COMMAND it compiles all commands, which takes some minutes on all cores. It does not compile anything twice,
     so an interrupted run continues where it ended.
     """
-    from deptree_cli.cli.app import deptree
-    from deptree_cli.cli.warming import warm_up
+    from deptree_cli.cli.warming import warm_up  # it loads what runs processes: when there is work
 
-    entries = deptree.entries()
+    entries = entries_of(click.get_current_context())
     names = _chosen(commands, list(entries))
     place, began = Path(folder).absolute() if folder else cache_folder(), monotonic()
     if folder:

@@ -18,7 +18,7 @@ from numba.core.typed_passes import NopythonTypeInference
 from numba.core.types import NumberClass, uint64, unliteral
 from numba.extending import typeof_impl
 
-from deptree_cli.kernels.flags import Index, PythonKernel
+from deptree_cli.kernels.budget import Index, PythonKernel
 
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

@@ -15,12 +15,16 @@ from click.testing import CliRunner, Result
 
 from deptree_cli.cli.app import COMMANDS
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import Entry
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.parsers import PARSERS
 from deptree_cli.io.scores.presets import PRESETS
 
 PACKAGE = "deptree_scratch"
-TABLE = {"plain": "Do the plain thing.", "hpyp": "Generate, with a model of its own."}
+TABLE = {
+    "plain": Entry("Do the plain thing.", "scratch plain"),
+    "hpyp": Entry("Generate, with a model of its own.", "scratch hpyp train a.txt", package=f"{PACKAGE}.hpyp"),
+}
 
 FILES = {
     "__init__.py": "",
@@ -28,8 +32,10 @@ FILES = {
     "hpyp/__init__.py": f"""
 import click
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import Entry
 
-TABLE = {{"train": "Train a model.", "log-loss": "Say how bad it is.", "broken": "Fail when loaded."}}
+DOES = {{"train": "Train a model.", "log-loss": "Say how bad it is.", "broken": "Fail when loaded."}}
+TABLE = {{name: Entry(does, "scratch hpyp") for name, does in DOES.items()}}
 
 @click.group(cls=LazyGroup, package="{PACKAGE}.hpyp", table=TABLE)
 @click.option("--model", default="none", help="Where it is.")

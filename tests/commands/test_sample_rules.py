@@ -11,7 +11,7 @@ import pytest
 from deptree_cli.core.samplers import names as samplers_of
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.scores.reading import read
-from tests.every_command import COMMANDS, command
+from tests.every_command import COMMANDS, command, example
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
@@ -214,24 +214,12 @@ READING_RULES = [
     name for name in COMMANDS if {(each.name, each.param_type_name) for each in command(name).params} >= LED_BY_SCORES
 ]
 
-# What a command needs beside scores and rules.
-BESIDE = {
-    "score": (DATA / "gold.conllu",),
-    "doubt": ("--conllu", DATA / "gold.conllu"),
-    "calibrate": ("--gold", DATA / "gold.conllu"),
-    "diff": (DATA / "scores.npz", "-k", 5),
-    "check-bias": ("--sampler", "auto", "-k", 200),
-    "convert": ("-o", "out.npz"),
-    "show": ("--sentence", "en-1", "--text"),
-    "report": ("-o", "out.html"),
-}
-
 
 @pytest.mark.parametrize("quiet", [(), ("-q",)], ids=["", "quiet"])
 @pytest.mark.parametrize("name", READING_RULES)
 def test_every_command_keeps_rules_of_whole_trees_or_refuses_them(deptree, name, quiet):
-    before = ("entropy",) if name == "expect" else ()
-    given = (name, *before, SCORES[0], *BESIDE.get(name, ()), *SCORES[1:], *LABELS, "--shard", "1/2", *quiet, "--rules")
+    line = [DATA / word if (DATA / word).exists() else word for word in example(name)]
+    given = (*line, *LABELS, "--shard", "1/2", *quiet, "--rules")
     asked = deptree(*given, "own.toml", "--spans", "spans.tsv")
     if name in KEEPING:
         assert asked.code == 0, asked.err

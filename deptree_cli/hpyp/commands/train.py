@@ -28,7 +28,7 @@ from deptree_cli.hpyp.options.earlier_model import check_overwriting, model_to_r
 from deptree_cli.hpyp.options.training_run import Talk, Targets, run_training
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
-from deptree_cli.kernels.flags import compile_kernels
+from deptree_cli.kernels.budget import compile_kernels
 
 if TYPE_CHECKING:
     from deptree_cli.hpyp.model.contexts import Contexts

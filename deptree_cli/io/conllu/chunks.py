@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.columns import BOM, header_of
-from deptree_cli.kernels.flags import BYTES, foresee
+from deptree_cli.kernels.budget import BYTES, foresee
 from deptree_cli.kernels.text.columns import BEGUN, EMPTY, LINE_START
 
 _READ = 1 << 18

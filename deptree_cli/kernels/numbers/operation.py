@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial, singledispatch, wraps
 from typing import Any
 
-from deptree_cli.kernels.flags import when_compiled
+from deptree_cli.kernels.budget import when_compiled
 
 
 def operation(body: Any = None, **options: Any) -> Any:

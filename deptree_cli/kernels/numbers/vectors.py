@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.kernels.flags import when_compiled
+from deptree_cli.kernels.budget import when_compiled
 from deptree_cli.kernels.portable import LINE
 
 
