@@ -103,12 +103,13 @@ class Server:
 
 def _run_here(line: str) -> None:
     """Run a line of the table in this process, and forget what it writes."""
+    from deptree_cli.cli.app import deptree
     from deptree_cli.cli.warming import run_line
 
     streams = sys.stdin, sys.stdout, sys.stderr
     sys.stderr = io.StringIO()
     try:
-        run_line(line)
+        run_line(line, deptree)
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
 

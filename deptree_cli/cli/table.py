@@ -49,10 +49,7 @@ COMMANDS = {
         "deptree marginals scores.npz --from natasha -o marginals.npz",
         writes="arrays",
     ),
-    "score": Entry(
-        "Compute the probabilities of given trees.",
-        "deptree score scores.npz gold.conllu --from natasha",
-    ),
+    "score": Entry("Compute the probabilities of given trees.", "deptree score scores.npz gold.conllu --from natasha"),
     "eval": Entry(
         "Compare parsed trees with gold trees, with error bars.",
         "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -",
@@ -67,11 +64,7 @@ COMMANDS = {
         "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -",
         reads="trees",
     ),
-    "check": Entry(
-        "Find the rules that given trees break.",
-        "deptree check broken.conllu",
-        reads="trees",
-    ),
+    "check": Entry("Find the rules that given trees break.", "deptree check broken.conllu", reads="trees"),
     "repair": Entry(
         "Change as little as possible to make trees valid.",
         "deptree repair broken.conllu -o repaired.conllu --changes changes.tsv",
@@ -83,8 +76,7 @@ COMMANDS = {
         "deptree partition scores.npz --from natasha | jq .single_root_mass",
     ),
     "expect": Entry(
-        "Compute an expectation: entropy, divergence, risk, ...",
-        "deptree expect entropy scores.npz --from natasha",
+        "Compute an expectation: entropy, divergence, risk, ...", "deptree expect entropy scores.npz --from natasha"
     ),
     "calibrate": Entry(
         "Make probabilities fit gold trees; find sets of heads.",
@@ -96,16 +88,14 @@ COMMANDS = {
         writes="scores",
     ),
     "diff": Entry(
-        "Compare two score files of the same sentences.",
-        "deptree diff scores.npz scores.npz --from natasha",
+        "Compare two score files of the same sentences.", "deptree diff scores.npz scores.npz --from natasha"
     ),
     "check-bias": Entry(
         "Test a sampler, or anybody's samples, against the exact distribution.",
         "deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
     ),
     "inspect": Entry(
-        "Report how a score file is interpreted.",
-        "deptree inspect scores.npz --from natasha --conllu gold.conllu",
+        "Report how a score file is interpreted.", "deptree inspect scores.npz --from natasha --conllu gold.conllu"
     ),
     "show": Entry(
         "Draw a sentence: arcs with their probabilities, samples, a heat map.",
@@ -128,12 +118,7 @@ COMMANDS = {
         reads="text",
         writes="scores",
     ),
-    "warm": Entry(
-        "Compile what commands need before their first runs.",
-        "deptree warm partition",
-        reads="",
-        writes="",
-    ),
+    "warm": Entry("Compile what commands need before their first runs.", "deptree warm partition", reads="", writes=""),
     "hpyp": Entry(
         "Train and use a generative parser; no other parser is needed.",
         "deptree hpyp train treebank.conllu -m model.npz && deptree hpyp parse model.npz sentences.conllu",

@@ -35,7 +35,7 @@ from deptree_cli.kernels.portable import LEVEL, NATIVE
 def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: bool) -> int:
     """Compile what commands need, so that their first runs do not have to.
 
-    Without COMMAND it compiles all commands, which takes some minutes on all cores. It does not compile anything twice,
+    Without COMMAND it compiles all commands, which takes some minutes. It does not compile anything twice,
     so an interrupted run continues where it ended.
     """
     from deptree_cli.cli.warming import warm_up  # it loads what runs processes: when there is work
@@ -49,9 +49,9 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
         problem = "this folder cannot be written" if folder else "there is no folder to keep machine code in"
         raise DeptreeError(problem, "Set NUMBA_CACHE_DIR, or pass -o FOLDER", place=folder or "")
     is_portable = (cpu or (LEVEL if folder else NATIVE)) == LEVEL
-    found = warm_up(names, entries, place if folder else None, is_portable)
+    compiled, there = warm_up(names, entries, place if folder else None, is_portable)
     if not quiet:
-        kernels = f"{counted(len(found.compiled), 'kernel')} compiled, {len(found.there)} were there"
+        kernels = f"{counted(len(compiled), 'kernel')} compiled, {len(there)} were there"
         click.echo(f"{kernels}, in {place}; {monotonic() - began:.0f} s")
     return 0
 

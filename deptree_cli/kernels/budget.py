@@ -140,7 +140,7 @@ class PythonKernel:
 
     def __reduce__(self) -> str:
         """Pickle it by its name."""
-        return str(self.__qualname__)
+        return str(self.function.__qualname__)
 
 
 class _Index:

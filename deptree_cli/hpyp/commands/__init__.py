@@ -9,10 +9,7 @@ from deptree_cli.cli.table import Entry
 
 COMMANDS = {
     "train": Entry(
-        "Train a parser on a treebank.",
-        "deptree hpyp train treebank.conllu -m model.npz --seed 7",
-        "treebank",
-        "model",
+        "Train a parser on a treebank.", "deptree hpyp train treebank.conllu -m model.npz --seed 7", "treebank", "model"
     ),
     "parse": Entry(
         "Parse sentences: best trees, samples, arc scores.",
@@ -31,16 +28,9 @@ COMMANDS = {
         "model",
     ),
     "generate": Entry(
-        "Sample sentences with their trees.",
-        "deptree hpyp generate model.npz -k 10 --seed 7",
-        "model",
-        "trees",
+        "Sample sentences with their trees.", "deptree hpyp generate model.npz -k 10 --seed 7", "model", "trees"
     ),
-    "describe": Entry(
-        "Show how a model was trained and what it knows.",
-        "deptree hpyp describe model.npz",
-        "model",
-    ),
+    "describe": Entry("Show how a model was trained and what it knows.", "deptree hpyp describe model.npz", "model"),
 }
 
 
