@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import threading
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from importlib import import_module
@@ -31,8 +32,6 @@ class Budget:
 
     Attributes:
         steps: how many are left; None if kernels are compiled.
-        inside: whether a kernel is running.
-        again: whether what is running is done anew if the steps end.
         waiting: what to do when kernels are compiled.
     """
 
@@ -42,11 +41,16 @@ class Budget:
         disabled = numba.config.DISABLE_JIT if numba else given not in ("", "0")
         self.steps: float | None = math.inf if disabled else None
         self.is_open = not given and not numba
-        self.inside = self.again = False
         self.waiting: list[Callable[[], None]] = []
 
 
-BUDGET = Budget()
+class Running(threading.local):
+    """What runs in a thread: a kernel, by Python; and work that is done anew if the steps end."""
+
+    inside = again = False
+
+
+BUDGET, RUNNING = Budget(), Running()
 
 
 def begin_with_python() -> None:
@@ -90,12 +94,12 @@ def once_more(work: Callable[[], Result]) -> Result:
     if BUDGET.steps is None:
         return work()
     try:
-        BUDGET.again = True
+        RUNNING.again = True
         return work()
     except Spent:
         compile_kernels()
     finally:
-        BUDGET.again = BUDGET.inside = False
+        RUNNING.again = RUNNING.inside = False
     return work()
 
 
@@ -120,23 +124,23 @@ class PythonKernel:
         if BUDGET.steps is None:
             return self.compiled(*args)
         BUDGET.steps -= 1
-        if BUDGET.steps < 0 and BUDGET.again:
+        if BUDGET.steps < 0 and RUNNING.again:
             raise Spent
-        if BUDGET.steps < 0 and not BUDGET.inside:
+        if BUDGET.steps < 0 and not RUNNING.inside:
             compile_kernels()
             return self.compiled(*args)
-        return self.function(*args) if BUDGET.inside else self._begun(args)
+        return self.function(*args) if RUNNING.inside else self._begun(args)
 
     def _begun(self, args: tuple[Any, ...]) -> Any:
         """Run it, called by no other kernel."""
         import numpy as np  # `deptree --help` must not wait for it
 
-        BUDGET.inside = True
+        RUNNING.inside = True
         try:
             with np.errstate(all="ignore"):
                 return self.function(*args)
         finally:
-            BUDGET.inside = False
+            RUNNING.inside = False
 
     def __reduce__(self) -> str:
         """Pickle it by its name."""

@@ -88,12 +88,12 @@ def test_who_does_it_once_more_begins_anew(left) -> None:
 
 
 def test_an_error_leaves_nothing_behind(left) -> None:
-    found = left(100)
+    left(100)
     failing = PythonKernel(lambda: 1 / 0, lambda: machine)
     for run in (failing, lambda: once_more(failing)):
         with pytest.raises(ZeroDivisionError):
             run()
-        assert (found.inside, found.again) == (False, False)
+        assert (budget.RUNNING.inside, budget.RUNNING.again) == (False, False)
 
 
 def test_what_waits_is_done_before_the_first_kernel_is_compiled(left) -> None:
