@@ -12,7 +12,7 @@ unset PYTHONPATH
 make --no-print-directory demo VENV="$work/venv"
 cp -r sample_data "$work/data"
 for name in sample swor decode marginals partition expect inspect check-bias; do
-  line=$(deptree "$name" --help | sed -n 's/^ *Try: //p')
+  line=$(deptree "$name" --help | sed -n 's/^ *Try: //p' | sed 's/ | jq .*//')
   (cd "$work/data" && NUMBA_DISABLE_JIT=0 bash -c "$line" > /dev/null) || test "$name" = check-bias
 done
 if find "$work/deptree" -name '*.nbc' 2>/dev/null | grep .; then

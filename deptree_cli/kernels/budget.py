@@ -22,6 +22,8 @@ Result = TypeVar("Result")
 # times as many as `TREE`, `BYTES` of text one, and so does every call of a kernel.
 WORTH, TREE, BYTES = 250_000, 5, 4
 
+VARIABLE = "NUMBA_DISABLE_JIT"
+
 
 class Spent(BaseException):
     """Python has worked on a sentence for as long as it may: `again` does the sentence anew, by machine code."""
@@ -37,10 +39,9 @@ class Budget:
 
     def __init__(self) -> None:
         numba = sys.modules.get("numba")
-        given = os.environ.get("NUMBA_DISABLE_JIT", "")
-        disabled = numba.config.DISABLE_JIT if numba else given not in ("", "0")
-        self.steps: float | None = math.inf if disabled else None
-        self.is_open = not given and not numba
+        is_forbidden = numba.config.DISABLE_JIT if numba else os.environ.get(VARIABLE, "0") not in ("", "0")
+        self.steps: float | None = math.inf if is_forbidden else None
+        self.is_open = not (is_forbidden or numba)
         self.waiting: list[Callable[[], None]] = []
 
 
@@ -56,7 +57,7 @@ BUDGET, RUNNING = Budget(), Running()
 def begin_with_python() -> None:
     """Have Python run kernels as long as that is quicker; for commands, before they import a kernel."""
     if BUDGET.is_open:
-        BUDGET.steps = WORTH
+        BUDGET.steps = 0 if os.environ.get(VARIABLE) else WORTH
 
 
 def foresee(steps: float) -> None:
