@@ -76,7 +76,7 @@ class Job(Generic[Read, Prepared]):
 
     def write(
         self,
-        work: Work | Function,
+        work: Work[Any] | Function[Any],
         seed: int | None = None,
         sheet: Sheet = NO_ROWS,
         folds: Sequence[Fold[Any]] = (),
@@ -111,7 +111,7 @@ class Job(Generic[Read, Prepared]):
         self._conclude([*folds, own], report)
         return self.pipeline.exit_code
 
-    def summarise(self, work: Work | Function, fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
+    def summarise(self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
         """Write what a fold finds of all results; the exit status.
 
         Args:
@@ -129,7 +129,7 @@ class Job(Generic[Read, Prepared]):
         return self.pipeline.exit_code
 
     def _encoded(
-        self, work: Work | Function, encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
+        self, work: Work[Any] | Function[Any], encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
     ) -> Encoded:
         return Encoded(as_work(work), encode, self._writing.style, tuple(fold.attribute for fold in folds))
 
@@ -164,7 +164,7 @@ def with_signature(results: Iterable[Result], signature: str, run: RunOptions) -
 
 
 @dataclass(frozen=True)
-class Encoded(Work):
+class Encoded(Work[Any]):
     """Work whose result is encoded, None without an encoder, with what it counts for in folds.
 
     Attributes:
@@ -172,7 +172,7 @@ class Encoded(Work):
         attributes: of a result, which folds count.
     """
 
-    work: Work
+    work: Work[Any]
     encode: Callable[[Any, Any], Any] | None
     style: Style
     attributes: tuple[str, ...]

@@ -59,7 +59,7 @@ class Pipeline(Generic[Read, Prepared]):
         self.skipped = Skipped(run.skip_errors, source.items.noun, run.verbose)
 
     def map(
-        self, work: Work | Function, seed: int | None = None, placeholders: Sequence[Result] = ()
+        self, work: Work[Result] | Function[Result], seed: int | None = None, placeholders: Sequence[Result] = ()
     ) -> Iterator[Result]:
         """The work on every prepared item and its random stream, in order; `work` is picklable.
 
@@ -121,7 +121,7 @@ class Step(Generic[Read, Prepared, Result]):
     """What is done to one item; it travels to worker processes."""
 
     prepare: Callable[[Read], Prepared]
-    work: Work
+    work: Work[Result]
     seed: int | None
 
     def __call__(self, task: Task[Read] | DeptreeError) -> Result | DeptreeError:
@@ -135,8 +135,7 @@ class Step(Generic[Read, Prepared, Result]):
 
     def _result(self, item: Read, occurrence: int) -> Result:
         stream = None if self.seed is None else sentence_stream(self.seed, item.sent_id, occurrence)
-        result: Result = self.work.one(self.prepare(item), stream)
-        return result
+        return self.work.one(self.prepare(item), stream)
 
     def weight(self, task: Task[Read] | DeptreeError) -> int:
         """How many numbers an item has, which are kept for as long as others are waited for."""
@@ -160,7 +159,7 @@ class Step(Generic[Read, Prepared, Result]):
         """The results of those that can be worked on at once, None for the others."""
         results: list[Any] = [None] * len(tasks)
         numbered = [(at, *task) for at, task in enumerate(tasks) if not isinstance(task, DeptreeError)]
-        prepare = self.prepare
+        prepare: Any = self.prepare
         batch = prepare.batch([item for _, item, _ in numbered]) if isinstance(prepare, PreparesBatches) else None
         if batch is not None:
             selected = [numbered[place] for place in batch.places]

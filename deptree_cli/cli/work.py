@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+Result = TypeVar("Result", covariant=True)
 
 # Work on one item, prepared; its random stream is None where the run has no seed, and so nothing is random.
-Function = Callable[[Any, Any], Any]
+Function = Callable[[Any, Any], Result]
 
 
 @runtime_checkable
-class Work(Protocol):
+class Work(Protocol[Result]):
     """What is done to items; it travels to worker processes."""
 
     @property
@@ -24,7 +26,7 @@ class Work(Protocol):
         """Whether many items are worked on at once, where they can be."""
         return False
 
-    def one(self, prepared: Any, stream: Any) -> Any:
+    def one(self, prepared: Any, stream: Any) -> Result:
         """The result of an item. `stream`: its random numbers."""
 
     def batch(self, prepared: Any, streams: Any) -> Sequence[Any]:
@@ -33,16 +35,16 @@ class Work(Protocol):
 
 
 @dataclass(frozen=True)
-class Alone(Work):
+class Alone(Work[Result], Generic[Result]):
     """A function as work: of one item after another."""
 
-    function: Function
+    function: Function[Result]
 
-    def one(self, prepared: Any, stream: Any) -> Any:
+    def one(self, prepared: Any, stream: Any) -> Result:
         """The result of an item."""
         return self.function(prepared, stream)
 
 
-def as_work(work: Work | Function) -> Work:
+def as_work(work: Work[Result] | Function[Result]) -> Work[Result]:
     """Work, a plain function too."""
     return work if isinstance(work, Work) else Alone(work)

@@ -170,7 +170,7 @@ class Audited:
 
 
 @dataclass(frozen=True)
-class AuditSampler(Work):
+class AuditSampler(Work[Any]):
     """The audit of a sampler of the register on one sentence."""
 
     sampler: Sampler

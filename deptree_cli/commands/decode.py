@@ -226,7 +226,7 @@ def _on_all(log_probs: Float, complete: bool) -> list[Note]:
 
 
 @dataclass(frozen=True)
-class Decode(Work):
+class Decode(Work[Any]):
     """One tree of a sentence by a method, or up to `size` of them; `compared` with gold heads or not.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -120,7 +120,7 @@ def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tup
 
 
 @dataclass(frozen=True)
-class Marginals(Work):
+class Marginals(Work[Any]):
     """Marginals of one sentence; `as_read`, and not as CoNLL-U.
 
     Attributes:

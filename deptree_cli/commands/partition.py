@@ -57,7 +57,7 @@ class Found(NamedTuple):
         return cls((sentence.id, sentence.distribution.n, partition_of(sentence.distribution)))
 
 
-class Rows(Work):
+class Rows(Work[Any]):
     """A sentence's row, with log Z alone where nothing else is worked out."""
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -118,7 +118,7 @@ class Drawn(AsTrees):
 
 
 @dataclass(frozen=True)
-class DrawTrees(Work):
+class DrawTrees(Work[Any]):
     """Trees of one sentence; with `unique` each distinct one once."""
 
     sampler: Sampler
