@@ -197,10 +197,8 @@ class Repairs(Fold[Done]):
         if counts.before is not None:
             self.before.add(counts.before)
 
-    def tables(self) -> Iterator[Table]:
-        return self.before.tables()
-
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[Table | str]:
+        yield from self.before.tables()
         yield from self.before.notices(labels=False)  # they are filled
         if self.untaught and self._repaired:
             yield "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE tells more"

@@ -222,7 +222,6 @@ def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
         (("--spans", "none.tsv"), "none.tsv: no such file."),
         (("--constraints", "misc"), "--constraints misc needs the sentences: --conllu FILE."),
         (("--spans", "misc"), "--spans misc needs the sentences: --conllu FILE."),
-        (("--rules", "ud", "--labels-after"), "--labels-after cannot be combined with rules"),
         (("--rules", "ud", "--budget", "0"), "Invalid value for '--budget'"),
         (("--constraints", "bad.tsv"), "bad.tsv:2: there is no constraint 'Headin'. Did you mean HeadIn?"),
         (("--constraints", "far.tsv"), "far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it."),

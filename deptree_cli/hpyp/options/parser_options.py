@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 import click
@@ -15,16 +14,14 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, option, reading_option
+from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.cli.sentences import ReadSentence, read_sentences, share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.hpyp.files.treebank import Tags, annotated
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
 from deptree_cli.hpyp.options.unknown_tags import UnknownTags
-from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.sides import Side
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6
@@ -33,11 +30,10 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to be parsed: its bytes, its words and tags, and the gold tree if there is one."""
+    """A sentence to be parsed: its bytes, and its words and tags."""
 
     block: Block
     annotated: Annotated
-    gold: Annotated | None = None
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,7 @@ class AsAnnotated:
         found = annotated(read.block, read.sent_id, self.tagset)
         if (seconds := found.n * self.seconds_per_word) > PATIENCE:
             talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
-        gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
-        return Sentence(read.block, found, gold)
+        return Sentence(read.block, found)
 
 
 def read_trained(path: str) -> Any:
@@ -104,12 +99,9 @@ class ParserOptions:
         if self.unknown_tags.line and not run.quiet:
             talk(self.unknown_tags.line)
 
-    def source(self, gold: tuple[str, ...] = ()) -> Source[ReadSentence, Sentence]:
-        """The sentences of all files in order, each with its gold tree if there are files of these."""
+    def source(self) -> Source[ReadSentence, Sentence]:
+        """The sentences of all files in order."""
         sentences = read_sentences(self.sentences, None if self.predicts_tags else self.unknown_tags.watched)
-        if gold:
-            side = Side(sentences, "sentences", names=attrgetter("block.names"))
-            sentences = with_gold(side, gold, lambda each: each.block.n)
         items = Counted(sentences, share=share_of(self.sentences))
         return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 
@@ -127,15 +119,6 @@ particles_option = option(
     default=PARTICLES,
     metavar="N",
     help=f"Effort: more is slower and more accurate.  [default: {PARTICLES}]",
-)
-
-gold_option = reading_option(
-    "--gold",
-    type=INPUT,
-    multiple=True,
-    often=True,
-    help="Gold trees: the same sentences in CoNLL-U. Reports attachment scores, with and without punctuation, and"
-    " tag accuracy; with --scores or --plot also the calibration of arc probabilities.",
 )
 
 filters_option = option(
