@@ -8,10 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.own_annotation import OwnAnnotation
 from deptree_cli.cli.pipeline import Pipeline, Select
-from deptree_cli.cli.provenance import says_more
-from deptree_cli.cli.report import show, talk
+from deptree_cli.cli.provenance import chosen_for_user
+from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows
@@ -87,17 +86,16 @@ class Job(Generic[Read, Prepared]):
             sheet: how rows are laid out.
             folds: each adds what results count for there.
         """
-        own = OwnAnnotation()
         encoded = self._encoded(work, self.encoder.encode, folds)
         placeholders = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
         with self.encoder.open(self.run.output, self._page(sheet)) as write:
             results = self.pipeline.map(encoded, seed, placeholders)
             for data, counts in with_signature(results, self.signature, self.run):
                 add(folds, counts)
-                if isinstance(data, Spliced):
-                    own.add(data)
+                for line in data.losses if isinstance(data, Spliced) else ():
+                    self.run.warn(line, line)
                 write(data)
-        self._tell(*folds, own)
+        self._tell(*folds)
         return self.pipeline.exit_code
 
     def summarise(self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
@@ -138,11 +136,9 @@ def with_signature(results: Iterable[Result], signature: str, run: RunOptions) -
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    shown = run.quiet or not (run.verbose or says_more(signature))
+    if chosen_for_user(signature):
+        run.warn("signature", signature)
     for result in results:
-        if not shown:
-            talk(signature)
-            shown = True
         data_follows()
         yield result
 

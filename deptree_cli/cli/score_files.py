@@ -14,6 +14,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import STDIN, open_input, share_read
+from deptree_cli.io.scores.assumptions import Warn, with_assumptions
 from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
@@ -47,7 +48,7 @@ class ScoreFiles:
         return [path for path in found if path is not None]
 
     def read(
-        self, layout: Layout, label_layout: Layout, other: ScoreSource | None, first: int
+        self, layout: Layout, label_layout: Layout, other: ScoreSource | None, warn: Warn, first: int
     ) -> Iterator[Record | DeptreeError]:
         """The sentences of the file, the first of which has this running number."""
         labels = LabelScores(self.label_scores, label_layout) if self.label_scores else None
@@ -55,15 +56,19 @@ class ScoreFiles:
             records = read_both(self.source, other, layout, self.conllu, self.lengths, labels)
         else:
             records = read_records(self.source, layout, self.conllu, self.lengths, labels, first)
+        records = with_assumptions(records, self.source, layout, warn)
         if not self.gold:
             return records
         side = records_side(records, self.source, self.conllu)
         return with_gold(side, [self.gold], lambda record: words_in(record.scores.shape, layout), first)
 
-    def read_of(self, blocks: Side[Block], layout: Layout, label_layout: Layout) -> Iterator[Record | DeptreeError]:
+    def read_of(
+        self, blocks: Side[Block], layout: Layout, label_layout: Layout, warn: Warn
+    ) -> Iterator[Record | DeptreeError]:
         """The same of sentences that somebody else reads."""
         labels = LabelScores(self.label_scores, label_layout) if self.label_scores else None
-        return read_records(self.source, layout, None, self.lengths, labels, blocks=blocks)
+        records = read_records(self.source, layout, None, self.lengths, labels, blocks=blocks)
+        return with_assumptions(records, self.source, layout, warn)
 
     @property
     def share(self) -> float | None:
@@ -82,10 +87,10 @@ class ScoreStream:
     """The sentences of several score files, one file after another; it knows how far it has come."""
 
     def __init__(
-        self, files: tuple[ScoreFiles, ...], layout: Layout, label_layout: Layout, other: ScoreSource | None = None
+        self, files: tuple[ScoreFiles, ...], layout: Layout, label_layout: Layout, other: ScoreSource | None, warn: Warn
     ) -> None:
         self._files = files
-        self._how = layout, label_layout, other
+        self._how = layout, label_layout, other, warn
         self._current = 0
         self._before = 0
         self._read = 0

@@ -92,10 +92,10 @@ def agree(
     _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        return _agreement(Job("agree", _source(trees, scores), run, writing, first), trees, per)
+        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per)
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
-    job = Job("agree", _source(trees, scores), run, writing, first, last)
+    job = Job("agree", _source(trees, scores, run), run, writing, first, last)
     work, found = Test(permutations), TwoFiles(trees, alpha)
     if per == SENTENCE:
         code = job.write(work, seed, Sheet(agreement.TEST_BY_SENTENCE), [found])
@@ -123,9 +123,9 @@ def _check(
         raise click.UsageError(f"--test compares two files of trees, but there are {len(trees)}.")
 
 
-def _source(trees: Sequence[str], scores: ScoreOptions | None) -> Source[Members, Any]:
+def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Members, Any]:
     if scores is not None:
-        return beside_sets(scores, trees)
+        return beside_sets(scores, trees, run)
     return Source(Counted(read_members(list(map(Member, trees))), share=share_of(trees[:1])))
 
 

@@ -75,7 +75,7 @@ def calibrate(
     if plot:
         check_plot(plot)
     fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
-    job = Job("calibrate", scores.source(), run, replace(writing, single=True), last=fields)
+    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
     found = Calibrating(criterion, coverages, scores.how, job.signature)
     code = job.summarise(Kept.of, found, Sheet())
     if plot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option
 from deptree_cli.cli.relaxed_sentences import RelaxedSentences
-from deptree_cli.cli.rule_options import KEPT, search_options
+from deptree_cli.cli.rule_options import rule_option, search_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 @command()
 @score_options
-@entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
+@rule_option("Only trees that obey these rules")
+@entry_option(METHODS, "--method", default=MST, help=f"{{names}}  [default: {MST}]", name=attrgetter("line"))
 @stopping_options
 @search_options
 @format_options("jsonl", "conllu", ARRAYS, style=True)
@@ -62,15 +64,15 @@ def decode(
     last = {**rule.signature_fields, **searched, **writing.style_fields}
     first = {"method": "k-best" if rule.size and method.name == MST else method.name}
     writing = writing if rule.size else writing.of_single_trees()
-    folds: list[Fold[Any]] = [RelaxedSentences(run.quiet)] * relax + [TruncatedLists(rule)] * bool(rule.option)
-    job = Job("decode", scores.source(KEPT), run, writing, first, last)
+    folds: list[Fold[Any]] = [RelaxedSentences(run)] * relax + [TruncatedLists(rule)] * bool(rule.option)
+    job = Job("decode", scores.source(run), run, writing, first, last)
     return job.write(Decode(method, rule, budget), folds=folds)
 
 
 def _check(method: NamedFunction, rule: StoppingRule, rules: bool) -> None:
     """Raise for options that do not go together; `rules`: whether trees must obey some."""
     if not rules:
-        check_effect(["relax", "budget"], "rules: --rules, --constraints or --spans")
+        check_effect(["relax", "budget"], "rules: --rules")
     if rule.option and method.name != MST:
         raise click.UsageError(f"{rule.option} needs --method {MST}, but --method is {method.name}. Remove one.")
     if rule.option and rules:

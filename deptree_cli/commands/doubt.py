@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 
 import click
 
@@ -30,7 +31,7 @@ SHOWN = 20
 @command()
 @score_options
 @option("--per", type=click.Choice([WORD, SENTENCE]), help="Rank words or sentences.  [default: word]")
-@entry_option(CRITERIA, "--by", default=None, help="Rank sentences by", names=lambda: [each.line for each in CRITERIA])
+@entry_option(CRITERIA, "--by", default=None, help="Rank sentences by: {names}.", name=attrgetter("line"))
 @selection_options
 @option(
     "--threshold",
@@ -73,7 +74,7 @@ def doubt(
     _check(scores, ranked_by)
     of = {"by": ranked_by.name, "threshold": threshold} if ranked_by else {}
     fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields, "marks": marks}
-    job = Job("doubt", replace(scores.source(), is_conllu=False), run, writing, last=fields)
+    job = Job("doubt", replace(scores.source(run), is_conllu=False), run, writing, last=fields)
     marked = {(each.sent_id, each.word): each for each in read_marks(marks)} if marks else {}
     work = Doubt(ranked_by, threshold, job.encoder is CONLLU, marked)
     columns = columns_of(ranked_by, scores.how.labels is not None, bool(marks))

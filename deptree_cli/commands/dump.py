@@ -43,9 +43,6 @@ HELP = """Run a parser and write its arc scores, unchanged, for --from PARSER.
 INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
 JSON Lines with sent_id, scores and forms, or by the suffix of -o .npz or .safetensors. The parser must be
 installed: natasha (for Russian) is an extra of this package, the others are packages of their own.
-
-Parsers:
-
 """
 
 
@@ -77,7 +74,7 @@ _output_option = partial(option, type=OUTPUT)
 
 @command(
     help=HELP,
-    listing=Listing("parsers", PARSERS, _described),
+    listing=Listing("Parsers", PARSERS, _described, of_argument=True),
 )
 @click.argument(
     "parser",
@@ -126,7 +123,7 @@ def dump(
         source = batches(islice(read, start, None, step), size, file.place)
         pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
-        _write(_sound(scored, pipeline), adapter.labels, outputs, run)
+        _write(_sound(scored, run), adapter.labels, outputs, run)
     return pipeline.exit_code
 
 
@@ -143,12 +140,12 @@ class ScoreBatch:
         return score(PARSERS.get(self.parser), adapter_of(self.parser, self.model), batch, self.labelled)
 
 
-def _sound(scored: Iterable[list[Scored | DeptreeError]], pipeline: Pipeline[Batch, Batch]) -> Iterator[Scored]:
+def _sound(scored: Iterable[list[Scored | DeptreeError]], run: RunOptions) -> Iterator[Scored]:
     """The sentences one by one, without those that the parser could not score."""
     for batch in scored:
         for each in batch:
             if isinstance(each, DeptreeError):
-                pipeline.skipped.add(each)
+                run.skip(each)
             else:
                 yield each
 

@@ -91,7 +91,7 @@ def eval(
         check_effect(["by", "resamples", "seed"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
     missing = MISSING if gold and not lexical else ""
     settings = EvaluationSettings(systems, names, kinds, missing=missing, **how)
-    source = _source(gold, systems, scores)
+    source = _source(gold, systems, scores, run)
     last = _signature_fields(gold, settings, scores, lexical) | {"punct": "no" if no_punct else None}
     job = Job("eval", source, run, writing, last=last)
     return job.summarise(Evaluate(kinds, lexical, no_punct), Evaluation(settings, job.signature), settings.sheet)
@@ -108,11 +108,13 @@ def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | N
     return (None, trees) if len(trees) == 1 else (trees[0], trees[1:])
 
 
-def _source(gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None) -> Source[Any, ComparedTrees]:
+def _source(
+    gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None, run: RunOptions
+) -> Source[Any, ComparedTrees]:
     if scores is None:
         assert gold is not None
         return Source(Counted(read_compared(gold, systems), share=share_of([gold])), attrgetter("trees"))
-    return beside_trees(scores, systems[0], gold)
+    return beside_trees(scores, systems[0], gold, run)
 
 
 def _signature_fields(

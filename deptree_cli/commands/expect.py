@@ -35,9 +35,6 @@ kl and cross-entropy compare with --other FILE, in the same layout (and --grad a
 attachment with the HEADs in --gold FILE. features, covariance and ge take --features: sums of arc features over a
 tree, their means, their covariances, and the generalised expectation objective (minus half the squared distance of the
 means from --target).
-
-Quantities:
-
 """
 
 INFINITE = "infinite: the other scores forbid an arc that is possible here"
@@ -57,7 +54,6 @@ def _option(needed: Input) -> Callable[[Any], Any]:
         type=FloatRange(0, min_open=True) if needed.kind == NUMBER else INPUT,
         metavar=METAVARS[needed.kind],
         help=f"{needed.help}, for {named}.",
-        formerly=[f"--{name}" for name in needed.formerly],
     )
 
 
@@ -68,7 +64,7 @@ def input_options(function: Any) -> Any:
 
 @command(
     help=HELP,
-    listing=Listing("quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    listing=Listing("Quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
 )
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
 @score_options
@@ -89,7 +85,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
     if grad or not quantity.scalar:
         writing = writing.as_json(run.output, "gradients" if grad else name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
-    job = Job("expect", scores.source(), run, writing, {"quantity": name, **numbers})
+    job = Job("expect", scores.source(run), run, writing, {"quantity": name, **numbers})
     return job.write(
         Quantities(quantity, values, grad), sheet=Sheet(["sent_id", "n", name, "reason"], f"expect {name}")
     )

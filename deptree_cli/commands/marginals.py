@@ -15,7 +15,7 @@ from deptree_cli.cli.arc_rows import COLUMNS, LABELLED
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.rule_options import KEPT
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
@@ -31,6 +31,7 @@ from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
+    from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.batches import ScoredBatch
 
 HELP = """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
@@ -42,7 +43,7 @@ a row per arc: sent_id, word, form, head, head_form, prob. -o FILE.npz (.npy, .s
 With --labels it writes the probability of every arc with every label, on the last axis (the first, if the scores have
 it there), and LabelProb in MISC: the probability of HEAD with DEPREL.
 
-If rules need whole trees (--rules, --spans), they are shares of -k sampled trees that obey. JSON Lines then have
+If rules need whole trees, they are shares of -k sampled trees that obey. JSON Lines then have
 standard_errors, iterations (the number of trees) and acceptance, the share of sampled trees that obey; CoNLL-U lacks
 the comments."""
 
@@ -54,6 +55,7 @@ SIZE = 1000
     help=HELP,
 )
 @score_options
+@rule_option("Only trees that obey these rules")
 @option(
     "--head-sets",
     "with_sets",
@@ -84,18 +86,21 @@ def marginals(
     writing: Writing,
 ) -> int:
     """Compute the probability of every arc."""
-    size = _size(size, scores.need_trees)
+    size = _size(size, scores.how.constraints)
     sets = _head_sets(scores, with_sets, coverage)
     drawn = {"size": size, "seed": seed if size else None}
     last = {**drawn, "coverage": sets and sets[0], "threshold": sets and repr(sets[1]), "above": above}
-    told = f"where rules need whole trees, marginals are shares of {counted(size, 'drawn tree')} (-k)" if size else KEPT
-    job = Job("marginals", scores.source(told), run, writing, last=last)
+    job = Job("marginals", scores.source(run), run, writing, last=last)
+    if size:
+        shown = counted(size, "drawn tree")
+        run.warn("shares", f"where rules need whole trees, marginals are shares of {shown} (-k)")
     work = Marginals(_shown(job.encoder, above, sets is not None), size, sets and sets[1])
     return job.write(work, drawn["seed"], Sheet(LABELLED if scores.how.labels else COLUMNS))
 
 
-def _size(size: int | None, need_trees: bool) -> int | None:
-    """How many trees to draw: none unless there are rules that need whole trees."""
+def _size(size: int | None, rules: Constraints | None) -> int | None:
+    """How many trees to draw: none unless there may be rules that need whole trees."""
+    need_trees = rules is not None and (rules.need_trees or rules.in_misc)
     if size and not need_trees:
         raise click.UsageError("-k needs rules that only whole trees decide. Remove it: these marginals are exact.")
     if not need_trees:

@@ -14,9 +14,8 @@ from deptree_cli.cli.doubts import layout_doubts
 from deptree_cli.cli.job import with_signature
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
@@ -37,6 +36,7 @@ MOST = 2000
 
 @command()
 @score_options
+@rule_option("Count how often the trees of --conllu break these rules")
 @gold_option("The page shows how often heads of each tenth of probability are right.")
 @option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
 @option(
@@ -55,14 +55,14 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U or TSV. The page needs no
     network. Keys: press ? in the page.
 
-    Rules are counted if the trees of --conllu break them; they change no probability.
+    Broken --rules are counted; they change no probability.
     """
     _check_output(run.output)
     rules = scores.how.constraints
     scores = replace(scores, how=replace(scores.how, constraints=None))
     fields = {**scores.signature_fields, **run.signature_fields, "samples": samples, "top": top}
     made_by = signature("report", fields)
-    pipeline = Pipeline(_source(scores, samples), run)
+    pipeline = Pipeline(_source(scores, samples, run), run)
     results = pipeline.map(Pack(rules, bool(scores.gold)))
     with Output(run.output, "a page") as out:  # before the work: whether it can be written
         doubts = Doubts()
@@ -78,8 +78,8 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
         from deptree_cli.io.rules.reading import unknown_labels  # few reports have rules
 
         said += filter(None, [unknown_labels(rules.rules, doubts.labels, "that no word has")])
-    for line in [] if run.quiet else said:
-        talk(line)
+    for line in said:
+        run.warn(line, line)
     return pipeline.exit_code
 
 
@@ -89,19 +89,13 @@ def _check_output(output: str | None) -> None:
         raise DeptreeError("a report is a page of HTML", "Name a .html file", place=output or "")
 
 
-def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:
+def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
     """The sentences, each with its samples, if there are some."""
-    source: Source[Any, Any] = scores.source()
     if samples is None:
-        return source
+        return scores.source(run)
     from deptree_cli.io.trees import read_trees  # few reports have samples
-    from deptree_cli.io.trees.beside import WithTrees, records_with_trees
 
-    def fail(error: DeptreeError) -> None:
-        raise error
-
-    found = records_with_trees(source.items, read_trees(samples), scores.how.layout, fail)
-    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare))
+    return scores.with_samples(read_trees(samples), run)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ EXPLAINED = {name for cell in CELLS for name in re.findall(r"`([\w-]+)`", cell)}
 SCORES = "scores.npz --from natasha"
 LABELS = "--labels labels.json --label-scores label_scores.npz"
 CONLLU = "--conllu sentences.conllu"
-FORBIDDEN = "--constraints forbidden.tsv"
+FORBIDDEN = "--rules forbidden.tsv"
 
 # Lines that run in a folder with the sample data, for all that each command can write. They may read earlier files.
 LINES = f"""

@@ -40,9 +40,6 @@ sent_id and links as pairs of numbers.
 
 The best alignment links words one to one. With --threshold P, words may have several links; above 0.5 they have at most
 one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip) leaves an empty line.
-
-Methods to compute link probabilities:
-
 """
 
 
@@ -91,7 +88,7 @@ def align(
         )
 
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, select=chosen)
+    job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, select=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
     with estimating.listening(), Output(report) if report else nullcontext() as out:
         code = job.write(work, pruning.stream_seed, folds=[estimating, *[agreement] * bool(gold)])

@@ -36,9 +36,6 @@ Arrays of expectations have the names read, and standard errors have NAME.standa
 Ctrl-C stops an estimate early and writes what there is; the exit status is then 130.
 
 The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseconds for two sentences of 20 words.
-
-Methods to compute link probabilities:
-
 """
 
 
@@ -57,7 +54,7 @@ def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions
     def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
         return bitext.announced(estimating.until_stopped(tasks), run, 0 if pruning.is_asked else 2)
 
-    job = Job("bitext expectations", bitext.source(), run, writing, last=pruning.signature_fields, select=chosen)
+    job = Job("bitext expectations", bitext.source(run), run, writing, last=pruning.signature_fields, select=chosen)
     with estimating.listening():
         code = job.write(LinkExpectations(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)

@@ -46,8 +46,6 @@ tree is found by algorithm 1 of Buys and Blunsom (2015), or with --beam by a bea
 
 With --scores FILE, the filter's arc probabilities (marginals) become arc scores, which the other commands read without
 --from, as if you passed --projective. They are approximate, and the parser's preferences beyond single arcs are lost.
-The kinds:
-
 """
 
 # The layout and tree space that a score file records, so that other commands need no options.
@@ -60,7 +58,7 @@ def _described(kind: ScoreKind) -> str:
 
 @command(
     help=HELP,
-    listing=Listing("score-kinds", SCORE_KINDS, _described),
+    listing=Listing("Kinds of arc scores", SCORE_KINDS, _described),
 )
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")
@@ -71,7 +69,7 @@ def _described(kind: ScoreKind) -> str:
     "--score-kind",
     "kind",
     default=None,
-    help=f"Kind of arc scores, see above.  [default: {SCORE_KINDS.known[0].name}]",
+    help=f"Kind of arc scores: {{names}}.  [default: {SCORE_KINDS.known[0].name}]",
 )
 @seed_option
 @format_options("conllu", "jsonl", style=True)
@@ -96,16 +94,15 @@ def parse(
         check_effect(["particles"], "--scores, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
-    source = parser.source()
+    source = parser.source(run)
     job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
     folds: list[Fold[Any]] = []
     with ExitStack() as opened:
         if kind:
             fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
             meta = replace(META, signature=signature("hpyp parse", fields))
-            folds.append(ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run.quiet))
+            folds.append(ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run))
         code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds)
-    parser.tell_unknown_tags(run)
     return code
 
 

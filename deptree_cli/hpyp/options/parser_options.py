@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.cli.sentences import ReadSentence, read_sentences, share_of
 from deptree_cli.cli.source import Source
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, annotated
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
@@ -89,19 +91,15 @@ class ParserOptions:
         pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
         return AsAnnotated(self.trained.progress.tagset, work * pace)
 
-    @cached_property
-    def unknown_tags(self) -> UnknownTags:
-        """What is found of the tags of sentences."""
-        return UnknownTags(self.trained.symbols, self.trained.progress.tagset)
+    def _with_known_tags(self, run: RunOptions) -> Iterator[ReadSentence | DeptreeError]:
+        """The sentences, as they are; tells at the end how many tags were not known."""
+        tags = UnknownTags(self.trained.symbols, self.trained.progress.tagset)
+        yield from read_sentences(self.sentences, tags.watched)
+        run.warn("tags", tags.line)
 
-    def tell_unknown_tags(self, run: RunOptions) -> None:
-        """Tell how many tags were not known, once all sentences are read."""
-        if self.unknown_tags.line and not run.quiet:
-            talk(self.unknown_tags.line)
-
-    def source(self) -> Source[ReadSentence, Sentence]:
+    def source(self, run: RunOptions) -> Source[ReadSentence, Sentence]:
         """The sentences of all files in order."""
-        sentences = read_sentences(self.sentences, None if self.predicts_tags else self.unknown_tags.watched)
+        sentences = read_sentences(self.sentences) if self.predicts_tags else self._with_known_tags(run)
         items = Counted(sentences, share=share_of(self.sentences))
         return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.dtypes import Float
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.io.scores.containers import Write
@@ -24,12 +24,12 @@ class ScoresBeside(Fold[ScoredWords]):
 
     attribute = "beside"
 
-    def __init__(self, write: Write, quiet: bool) -> None:
-        self._write = write
-        self._quiet = quiet
+    def __init__(self, write: Write, run: RunOptions) -> None:
+        self._write, self._run = write, run
 
     def add(self, counts: ScoredWords) -> None:
         words = counts.words
-        for notice in () if self._quiet else counts.notices:
-            talk(f"{words.sent_id}: {notice}")
+        for notice in counts.notices:
+            line = f"{words.sent_id}: {notice}"
+            self._run.warn(line, line)
         self._write(words.sent_id, counts.scores, words.forms)
