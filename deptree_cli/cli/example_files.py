@@ -1,4 +1,4 @@
-"""Small files of the names that example lines read (`table.py`), for `deptree warm`: `sample_data` is not installed."""
+"""Small files of the names that example lines read, for `warm`: the sample data are not installed with the package."""
 
 from __future__ import annotations
 

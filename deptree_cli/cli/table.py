@@ -10,7 +10,7 @@ class Entry(NamedTuple):
 
     Attributes:
         does: what it does, in at most ten words and a sentence.
-        line: what its help tells to try, for files of the names of `sample_data`.
+        line: what its help tells to try, for files that have the names of our sample data.
         reads: what its line reads first: scores, trees, draws, pairs, treebank, model, text, or nothing.
         writes: what it writes: trees, rows, arrays, scores, model, picture, page, or nothing.
         package: of a group, where its commands are.
