@@ -153,7 +153,7 @@ def _with_scores(
     """The sentences, which are found again by their numbers when their scores have come."""
     waiting = deque[Written]()
     blocks = Side(_blocks(sentences, waiting), "sentences", place)
-    for record in scores.files[0].read_of(blocks, scores.how.layout, scores.how.label_layout, run.warn):
+    for record in scores.files[0].read_of(blocks, scores.how.layout, run.warn):
         if isinstance(record, DeptreeError):
             yield record
             continue

@@ -26,7 +26,7 @@ EVIL = "</script><script>alert(1)</script><!--"
 def sentence(text: str, scores: np.ndarray, space=SINGLE_ROOT):
     record = Record("s", 1, scores, Block(Chunk(text.encode(), 1), "x.conllu"), "x.npy")
     read = layout(None, "head-dep", "first", "log")
-    return Interpretation(read, read, space=space)(record)
+    return Interpretation(read, space=space)(record)
 
 
 def data_of(page: bytes) -> dict:
