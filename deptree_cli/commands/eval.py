@@ -42,9 +42,7 @@ SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 MOST = 3
 
 
-@command(
-    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -"
-)
+@command()
 @click.argument("trees", metavar="GOLD SYSTEM [SYSTEM2]", nargs=-1, required=True, type=INPUT)
 @option(
     "--by",
