@@ -11,6 +11,7 @@ from itertools import islice
 import click
 
 from deptree_cli.cli.help import Listing
+from deptree_cli.cli.job import with_signature
 from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.hpyp import Parser
-from tests.every_command import COMMANDS, reading
+from tests.every_command import COMMANDS, command, reading
 
 DATA = Path(__file__).parents[2] / "sample_data"
 
