@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.gold_report import GoldReport
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.own_annotation import OwnAnnotation
-from deptree_cli.cli.pipeline import Choose, Pipeline, Work
-from deptree_cli.cli.provenance import says_more
-from deptree_cli.cli.report import show, talk
+from deptree_cli.cli.pipeline import Pipeline, Select
+from deptree_cli.cli.provenance import chosen_for_user
+from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows
+from deptree_cli.cli.work import Function, Work, as_work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import Style
-from deptree_cli.io.encoders.base import Page, Sheet, Write
+from deptree_cli.io.encoders.base import Page, Sheet
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.signature import signature
 
@@ -42,7 +40,8 @@ class Job(Generic[Read, Prepared]):
         run: how the command runs, and where results go.
         writing: how they are written.
         first, last: fields of the signature in front of those of `source` and `run`, and behind them.
-        choose: which of the items are worked on, for commands that want some of them only.
+        select: which of the items are worked on, for commands that want some of them only.
+        about: what formats of scores and of reports are to know of all results.
 
     Attributes:
         pipeline: from the source to results.
@@ -61,7 +60,8 @@ class Job(Generic[Read, Prepared]):
         writing: Writing,
         first: Mapping[str, object] = _NONE,
         last: Mapping[str, object] = _NONE,
-        choose: Choose[Read] = iter,
+        select: Select[Read] = iter,
+        about: Any = None,
     ) -> None:
         self.run = run
         self.encoder = writing.encoder(run.output, source.is_conllu)
@@ -69,47 +69,38 @@ class Job(Generic[Read, Prepared]):
             source.check_words()
         else:
             check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
-        self.pipeline = Pipeline(source, run, choose)
+        self.pipeline = Pipeline(source, run, select)
         self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
-        self._writing = writing
+        self._writing, self._about = writing, about
 
     def write(
         self,
-        work: Work[Prepared, Any],
+        work: Work[Any] | Function[Any],
         seed: int | None = None,
         sheet: Sheet = NO_ROWS,
         folds: Sequence[Fold[Any]] = (),
-        report: GoldReport | None = None,
     ) -> int:
-        """Write the results, and what the folds found of them; the exit status.
+        """Write the results, and tell what the folds found of them; the exit status.
 
         Args:
             work: what is done to an item; its result is encoded by the worker.
             seed: of random numbers, None for work that draws none.
             sheet: how rows are laid out.
             folds: each adds what results count for there.
-            report: where the findings go; results are not written if they have no place then.
         """
-        report = report or GoldReport()
-        silent, own = report.takes_output(self.run), OwnAnnotation()
-        encoded = self._encoded(work, None if silent else self.encoder.encode, folds)
-        instead = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
-        with report.opened(self.signature if self._writing.header else "") as tell:
-            with self._open(sheet, silent) as write:
-                for data, counts in signed(self.pipeline.map(encoded, seed, instead), self.signature, self.run):
-                    add(folds, counts)
-                    if isinstance(data, Spliced):
-                        own.add(data)
-                    if data is not None:
-                        write(data)
-                for fold in folds:
-                    fold.check()
-            for fold in folds:
-                tell(fold.rows())
-        self._conclude([*folds, own], report)
+        encoded = self._encoded(work, self.encoder.encode, folds)
+        placeholders = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
+        with self.encoder.open(self.run.output, self._page(sheet)) as write:
+            results = self.pipeline.map(encoded, seed, placeholders)
+            for data, counts in with_signature(results, self.signature, self.run):
+                add(folds, counts)
+                for line in data.losses if isinstance(data, Spliced) else ():
+                    self.run.warn(line, line)
+                write(data)
+        self._tell(*folds)
         return self.pipeline.exit_code
 
-    def summarise(self, work: Work[Prepared, Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
+    def summarise(self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
         """Write what a fold finds of all results; the exit status.
 
         Args:
@@ -117,77 +108,74 @@ class Job(Generic[Read, Prepared]):
         """
         for _, counts in self.pipeline.map(self._encoded(work, None, [fold]), seed):
             add([fold], counts)
-        fold.check()
         rows = fold.rows()
         sheet = sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))
-        with self._open(sheet) as write:
-            for row in signed(rows, self.signature, self.run):
+        with self.encoder.open(self.run.output, self._page(sheet)) as write:
+            for row in with_signature(rows, self.signature, self.run):
                 write(self.encoder.encode(row, self._writing.style))
-        self._conclude([fold])
+        self._tell(fold)
         return self.pipeline.exit_code
 
     def _encoded(
-        self, work: Work[Prepared, Any], encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
-    ) -> Encoded[Prepared]:
-        return Encoded(work, encode, self._writing.style, tuple(fold.attribute for fold in folds))
+        self, work: Work[Any] | Function[Any], encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
+    ) -> Encoded:
+        return Encoded(as_work(work), encode, self._writing.style, tuple(fold.attribute for fold in folds))
 
-    def _open(self, sheet: Sheet, silent: bool = False) -> AbstractContextManager[Write]:
-        if silent:
-            return nullcontext(lambda encoded: None)
-        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet))
+    def _page(self, sheet: Sheet) -> Page:
+        return Page(self.signature, self._writing.header, sheet, self._about)
 
-    def _conclude(self, folds: Iterable[Fold[Any]], report: GoldReport | None = None) -> None:
-        """Show people what the folds found, but for what is in the report, and draw it where that is asked for."""
-        for fold in folds:
-            if not self.run.quiet:
-                for each in [*(() if report and report.path else fold.tables()), *fold.lines()]:
+    def _tell(self, *folds: Fold[Any]) -> None:
+        """Tell people what the folds found."""
+        if not self.run.quiet:
+            for fold in folds:
+                for each in fold.lines():
                     show(each)
-            if report and report.plot:
-                fold.draw(report.plot)
 
 
-def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
+def with_signature(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
     """The results on their way to the output; with the first of them the signature on stderr, where it is news.
 
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    shown = run.quiet or not (run.verbose or says_more(signature))
+    if chosen_for_user(signature):
+        run.warn("signature", signature)
     for result in results:
-        if not shown:
-            talk(signature)
-            shown = True
         data_follows()
         yield result
 
 
 @dataclass(frozen=True)
-class Encoded(Generic[Prepared]):
-    """The work on an item with its result encoded, None without an encoder, and what it counts for in folds.
+class Encoded(Work[Any]):
+    """Work whose result is encoded, None without an encoder, with what it counts for in folds.
 
     Attributes:
         style: of trees.
         attributes: of a result, which folds count.
     """
 
-    work: Work[Prepared, Any]
+    work: Work[Any]
     encode: Callable[[Any, Any], Any] | None
     style: Style
     attributes: tuple[str, ...]
 
-    def __call__(self, prepared: Prepared, stream: Any) -> tuple[Any, tuple[Any, ...]]:
-        """The two of a prepared item; `stream`: its random numbers."""
-        return self._encoded(self.work(prepared, stream))
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of an item."""
+        return self.work.trees
 
     @property
     def in_batches(self) -> bool:
-        """Whether the work is done for many items at once, where that is possible."""
-        return getattr(self.work, "in_batches", False)
+        """Whether many items are worked on at once, where they can be."""
+        return self.work.in_batches
+
+    def one(self, prepared: Any, stream: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The two of a prepared item."""
+        return self._encoded(self.work.one(prepared, stream))
 
     def batch(self, prepared: Any, streams: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
-        """The two of each item of a batch; None for what has to be worked on by itself. `streams`: random numbers."""
-        results = self.work.batch(prepared, streams)  # type: ignore[attr-defined]
-        return [self._if_encoded(result) for result in results]
+        """The two of each item of a batch; None for what has to be worked on by itself."""
+        return [self._if_encoded(result) for result in self.work.batch(prepared, streams)]
 
     def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:
         """See `_encoded`; None where that fails, which is told of the item by itself."""

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import click
 
+from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.cli.space_options import SPACE_OPTIONS
-from deptree_cli.cli.tempering_options import tempering_options
 from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.presets import PRESETS
+
+
+def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str | None:
+    """A click callback: the number, which is no name of a file."""
+    try:
+        number = float(said)
+    except ValueError:
+        return said
+    return positive(context, parameter, number)
+
 
 # What matrices need wherever they are read.
 MATRIX_OPTIONS = [
@@ -20,7 +30,7 @@ MATRIX_OPTIONS = [
         often=True,
         shell_complete=PRESETS.complete,
         names=lambda: PRESETS.names,
-        help="The layout that this parser uses",
+        help="The layout that this parser uses ({names}), or answers such as dep-head,log.",
     ),
     reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
     reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),
@@ -30,13 +40,19 @@ MATRIX_OPTIONS = [
         help="Weights (0 forbids), or log-scores such as logits (-inf and anything up to -1e15 forbid).",
     ),
     *SPACE_OPTIONS,
-    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
 # What the scores of one parser need.
 LAYOUT_OPTIONS = [
     *MATRIX_OPTIONS,
-    tempering_options,
+    reading_option(
+        "--temperature",
+        type=INPUT,
+        default="1",
+        callback=_number_or_path,
+        metavar="X|FILE",
+        help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
+    ),
     reading_option(
         "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,7 +14,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import STDIN, open_input, share_read
-from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores
+from deptree_cli.io.scores.assumptions import Warn, with_assumptions
+from deptree_cli.io.scores.labels import LabelScores
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.record import Record
@@ -47,23 +48,25 @@ class ScoreFiles:
         return [path for path in found if path is not None]
 
     def read(
-        self, layout: Layout, label_layout: Layout, other: ScoreSource | None, first: int
+        self, layout: Layout, other: ScoreSource | None, warn: Warn, first: int
     ) -> Iterator[Record | DeptreeError]:
         """The sentences of the file, the first of which has this running number."""
-        labels = LabelScores(self.label_scores, label_layout) if self.label_scores else None
+        labels = LabelScores(self.label_scores, layout.labelled) if self.label_scores else None
         if other is not None:
             records = read_both(self.source, other, layout, self.conllu, self.lengths, labels)
         else:
             records = read_records(self.source, layout, self.conllu, self.lengths, labels, first)
+        records = with_assumptions(records, self.source, layout, warn)
         if not self.gold:
             return records
         side = records_side(records, self.source, self.conllu)
         return with_gold(side, [self.gold], lambda record: words_in(record.scores.shape, layout), first)
 
-    def read_of(self, blocks: Side[Block], layout: Layout, label_layout: Layout) -> Iterator[Record | DeptreeError]:
+    def read_of(self, blocks: Side[Block], layout: Layout, warn: Warn) -> Iterator[Record | DeptreeError]:
         """The same of sentences that somebody else reads."""
-        labels = LabelScores(self.label_scores, label_layout) if self.label_scores else None
-        return read_records(self.source, layout, None, self.lengths, labels, blocks=blocks)
+        labels = LabelScores(self.label_scores, layout.labelled) if self.label_scores else None
+        records = read_records(self.source, layout, None, self.lengths, labels, blocks=blocks)
+        return with_assumptions(records, self.source, layout, warn)
 
     @property
     def share(self) -> float | None:
@@ -81,11 +84,9 @@ class ScoreFiles:
 class ScoreStream:
     """The sentences of several score files, one file after another; it knows how far it has come."""
 
-    def __init__(
-        self, files: tuple[ScoreFiles, ...], layout: Layout, label_layout: Layout, other: ScoreSource | None = None
-    ) -> None:
+    def __init__(self, files: tuple[ScoreFiles, ...], layout: Layout, other: ScoreSource | None, warn: Warn) -> None:
         self._files = files
-        self._how = layout, label_layout, other
+        self._how = layout, other, warn
         self._current = 0
         self._before = 0
         self._read = 0
@@ -170,19 +171,6 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
             problem = f"is read in another layout than {sources[0].place}"
             remedy = "Read them one by one, or pass --from if one of them does not name its layout"
             raise DeptreeError(problem, remedy, place=each.place)
-    if layouts[0] is not asked and asked.assumed():
-        mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
+    if layouts[0].reading != asked.reading:
+        mark_provenance(click.get_current_context(silent=True), "from")
     return layouts[0]
-
-
-def with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:
-    """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
-    if label_scores:
-        if labels is None:
-            raise click.UsageError("--label-scores needs the names of the labels: --labels FILE.")
-        return replace(read, labels=None)
-    if labels:
-        return replace(read, labels=read.labels or LABEL_AXIS)
-    if read.labels:
-        raise click.UsageError(f"--from {read.name} has an axis of labels: name them with --labels FILE.")
-    return read

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,28 +14,30 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
-from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired, with_label_axis
+from deptree_cli.cli.rule_options import check_known, obeying
+from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of
-from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
-from deptree_cli.cli.unknown_labels import UnknownLabels
-from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import is_root
 from deptree_cli.core.spaces import Short
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import place_of, share_read
-from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
-from deptree_cli.io.scores.layout import CHOICES
+from deptree_cli.io.scores.labels import layout_of_arcs, read_labels
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.pairing import records_side
-from deptree_cli.io.scores.presets import answers, layout
+from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.scores.temperatures import temperature_of
 
 if TYPE_CHECKING:
+    from deptree_cli.io.rules.constraints import Constraints
+    from deptree_cli.io.trees.base import GivenTree
     from deptree_cli.io.trees.beside import RecordTrees
 
 
@@ -46,16 +50,12 @@ class ScoreOptions:
         how: how records become distributions.
         labels_path: the file of the names of labels, if the scores tell them.
         other: a second score file of the same sentences, for commands that compare.
-        rules: what trees must obey.
-        tempering: what log-scores are divided by.
     """
 
     files: tuple[ScoreFiles, ...]
     how: Interpretation
     labels_path: str | None = None
     other: ScoreSource | None = None
-    rules: RuleOptions = NO_RULES
-    tempering: Tempering = NO_TEMPERING
 
     @property
     def place(self) -> str:
@@ -88,12 +88,12 @@ class ScoreOptions:
         Raises:
             DeptreeError: it says that it has another layout, or no scores.
         """
-        other, read = ScoreSource(path), self.how.layout
-        own = other.layout(unsaid := layout())
-        for name in CHOICES if own is not unsaid else ():
+        other, read = ScoreSource(path), self.how.layout.complete
+        own = other.layout(Layout())
+        for name in CHOICES:
             one, two = getattr(read, name), getattr(own, name)
             if one and two and one != two:
-                problem = f"the file says --{name} {two} of itself, but {self.place} is read with --{name} {one}"
+                problem = f"the file says {two} of itself, but {self.place} is read as {one}"
                 raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
         return replace(self, other=other)
 
@@ -107,75 +107,75 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def source(self, of_tree_rules: str | None = None) -> Source[Record, ScoredSentence]:
+    def source(self, run: RunOptions) -> Source[Record, ScoredSentence]:
         """The sentences, to be read once.
 
-        Args:
-            of_tree_rules: what to tell the user of rules that only a tree decides, if there are some: `KEPT` or a line;
-                None for commands that cannot keep them.
-
         Raises:
-            DeptreeError: there are rules that the command cannot keep, or several score files where two are compared.
+            DeptreeError: rules ask for what nobody gives, or there are several score files where two are compared.
         """
-        if of_tree_rules is None and self.how.constraints is not None:
-            check_arcs_decide(self.how.constraints)
-        if any((each.conllu or each.gold) for each in self.files):
-            from deptree_cli.kernels.flags import start_quickly
-
-            start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
-        unmet = UnmetSentences(self.how.constraints)
-        records = unmet.watched(self._with_notices(reading, of_tree_rules or KEPT))
-        items = Counted(records, reading.total, reading.share)
+        reading = ScoreStream(self.files, self.how.layout, self.other, run.warn)
+        items = Counted(self._watched(reading, run), reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
-        return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words, unmet.line)
+        return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words)
 
-    def of_trees(self, path: str) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
+    def with_samples(
+        self, trees: Iterable[GivenTree | DeptreeError], run: RunOptions
+    ) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
+        """The sentences with their trees, which may come in any order."""
+        from deptree_cli.io.trees.beside import WithTrees, records_with_trees  # few commands read trees
+
+        source = self.source(run)
+        found = records_with_trees(source.items, trees, self.how.layout, partial(run.skip, noun="sample"))
+        return Source(Counted(found, lambda: len(found)), WithTrees(source.prepare), source.signature_fields)
+
+    def of_trees(self, path: str, run: RunOptions) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
         """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
         from deptree_cli.io.trees import read_trees  # few commands read trees
         from deptree_cli.io.trees.beside import WithTrees, records_of_trees
 
-        source, files = self.source(), self.files[0]
+        source, files = self.source(run), self.files[0]
         records = records_side(iter(source.items), files.source, files.conllu)
         found = records_of_trees(read_trees(path, named=False), records, self.how.layout, place_of(path))
         items = Counted(found, share=lambda: share_read(path))
-        return Source(items, WithTrees(source.prepare), source.signature_fields, last_notice=source.last_notice)
+        return Source(items, WithTrees(source.prepare), source.signature_fields)
 
-    @property
-    def need_trees(self) -> bool:
-        """Whether only a tree decides some of what trees must obey."""
-        return self.how.constraints is not None and self.how.constraints.need_trees
+    def _watched(self, records: Iterable[Record | DeptreeError], run: RunOptions) -> Iterable[Record | DeptreeError]:
+        """The sentences, as they are; what cannot be obeyed is told, and which of their fixed labels have no score."""
+        how = self.how
+        if how.constraints is not None:
+            has_words = all(each.conllu or each.source.has_words for each in self.files)
+            check_known(how.constraints, how.labels, has_words, run.warn)
+            records = obeying(records, how.constraints, how.labels, run.warn)
+        return self._with_known_labels(records, run) if how.fix_heads and how.labels is not None else records
 
-    def _with_notices(
-        self, records: Iterable[Record | DeptreeError], of_tree_rules: str
-    ) -> Iterable[Record | DeptreeError]:
-        """The sentences, each with what must be said of rules, and of the labels that it is given."""
-        if self.how.constraints is not None:
-            records = with_rules_told(records, self.how.constraints, self.how.labels, of_tree_rules)
-        if not self.how.fix_heads or self.how.labels is None or self.labels_path is None:
-            return records
-        unknown = UnknownLabels(self.how.labels, self.labels_path)
-        return (record if isinstance(record, DeptreeError) else unknown.noted(record) for record in records)
+    def _with_known_labels(
+        self, records: Iterable[Record | DeptreeError], run: RunOptions
+    ) -> Iterator[Record | DeptreeError]:
+        known = {*(self.how.labels or ()), None}
+        for record in records:
+            labels: list[str | None] = []
+            with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
+                labels = record.block.labels if isinstance(record, Record) and record.block else []
+            for label in labels:
+                if label not in known and not is_root(label or ""):
+                    where = "it stays where the sentences have it, without a score"
+                    run.warn(f"label {label}", f"the label {label!r} is not in {self.labels_path}: {where}")
+            yield record
 
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        read, space = answers(self.how.layout), self.how.space
         return {
-            "from": read.get("from"),
-            "orient": read.get("orient"),
-            "rootat": read.get("root"),
-            "scale": read.get("scale"),
-            **signature_of(space),
-            **self.tempering.signature_fields(self.how.labels is not None),
-            "nan": "forbids" if self.how.nan_forbids else None,
+            "from": text_of(self.how.layout.complete),
+            **signature_of(self.how.space),
+            **self.how.temperature.signature_fields(self.how.labels is not None),
             "heads": "fixed" if self.how.fix_heads else None,
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
             "labelscores": ",".join(each.label_scores for each in self.files if each.label_scores) or None,
-            **self.rules.signature_fields,
+            "rules": self.how.constraints.name if self.how.constraints else None,
         }
 
 
@@ -202,17 +202,16 @@ _OPTIONS = [
         help="Keep the HEADs and DEPRELs in --conllu that are not _.",
     ),
     LABEL_SCORES,
-    rule_options,
 ]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
 _ONE_SCORES = click.argument("scores", type=INPUT)
 
 
-def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
+def gold_option(text: str) -> Decorator[Any]:
     """``--gold FILE``: sentences with gold heads; `text` is what for."""
     help_text = f"Gold heads: the sentences in CoNLL-U, matched by sent_id, or else by order. {text}"
-    return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
+    return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text)
 
 
 def options_of(
@@ -228,33 +227,29 @@ def options_of(
     space: str | None,
     multi_root: bool,
     projective: bool,
-    tempering: Tempering,
-    nan_forbids: bool,
+    temperature: float | str,
     fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
-    rules: RuleOptions = NO_RULES,
+    rules: Constraints | None = None,
 ) -> ScoreOptions:
     """What the options of reading become, by the names of their parameters."""
-    if not conllu and (option := "--fix-heads" if fix_heads else rules.in_sentences):
+    if not conllu and (option := "--fix-heads" if fix_heads else "--rules misc" if rules and rules.in_misc else ""):
         raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
     found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
-    read = with_label_axis(read, labels, bool(label_scores))
+    read = layout_of_arcs(read, labels is not None, bool(label_scores))
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(
         layout=read,
-        label_layout=replace(read, labels=read.labels or LABEL_AXIS),
         labels=read_labels(labels) if labels else None,
         space=space_of(own_trees(found), space, **short),
-        temperature=tempering.temperature,
-        label_temperature=tempering.label_temperature,
-        nan_forbids=nan_forbids,
+        temperature=temperature_of(temperature),
         fix_heads=fix_heads,
-        constraints=rules.read(),
+        constraints=rules,
     )
-    return ScoreOptions(found, how, labels, rules=rules, tempering=tempering)
+    return ScoreOptions(found, how, labels)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

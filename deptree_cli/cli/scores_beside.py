@@ -13,6 +13,7 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_options import ScoreOptions, options_of
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.sentences import share_of
@@ -26,7 +27,7 @@ from deptree_cli.io.trees.compared import ComparedTrees, WithScores
 
 NAMES = (
     *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),
-    *("tempering", "nan_forbids"),
+    "temperature",
 )
 
 
@@ -41,25 +42,25 @@ def beside(*, scores: str | None, also: Collection[str] = (), **how: Any) -> Sco
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name in {*how, "temperature", "calibrated"} - {*also}:
+        if given and parameter.name in {*how} - {*also}:
             raise click.UsageError(f"{parameter.opts[0]} is about scores. Add --scores FILE.")
     return None
 
 
-def beside_trees(scores: ScoreOptions, system: str, gold: str | None) -> Source[Record, ComparedTrees]:
+def beside_trees(scores: ScoreOptions, system: str, gold: str | None, run: RunOptions) -> Source[Record, ComparedTrees]:
     """The sentences of a file of trees, each with its distribution, and its gold tree if there is a file of these."""
-    source = replace(scores, files=(replace(scores.files[0], conllu=system, gold=gold),)).source()
+    source = replace(scores, files=(replace(scores.files[0], conllu=system, gold=gold),)).source(run)
     prepare = WithScores(source.prepare)
-    return Source(source.items, prepare, source.signature_fields, last_notice=source.last_notice)
+    return Source(source.items, prepare, source.signature_fields)
 
 
-def beside_sets(scores: ScoreOptions, paths: Sequence[str]) -> Source[Members, Any]:
+def beside_sets(scores: ScoreOptions, paths: Sequence[str], run: RunOptions) -> Source[Members, Any]:
     """The sentences of files of trees with their trees from each, and the distribution of each."""
-    source, files = scores.source(), scores.files[0]
+    source, files = scores.source(run), scores.files[0]
     records = records_side(iter(source.items), files.source, files.conllu)
     found = with_records(read_members(list(map(Member, paths))), place_of(paths[0]), records, scores.how.layout)
     items, prepare = Counted(found, share=share_of(paths[:1])), WithDistribution(source.prepare)
-    return Source(items, prepare, source.signature_fields, last_notice=source.last_notice)
+    return Source(items, prepare, source.signature_fields)
 
 
 @dataclass(frozen=True)

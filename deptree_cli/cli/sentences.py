@@ -17,15 +17,11 @@ class ReadSentence:
 
     Attributes:
         sent_id: its own, or its running number.
-        notice: what the user must hear of the file that it is in, or nothing.
-        gold: the same sentence with its gold tree, if there is one.
         has_other_tags: whether the column UPOS of its file has something else than parts of speech.
     """
 
     block: Block
     sent_id: str
-    notice: str = ""
-    gold: Block | None = None
     has_other_tags: bool = False
 
     @property

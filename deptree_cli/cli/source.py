@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from deptree_cli.cli.progress import Counted
 from deptree_cli.core.errors import DeptreeError
@@ -21,9 +21,13 @@ class Item(Protocol):
     def place(self) -> str:
         """Where it was read."""
 
-    @property
-    def notice(self) -> str:
-        """What the user must hear of how it was read, each line once in a run; or nothing."""
+
+@runtime_checkable
+class PreparesBatches(Protocol):
+    """What prepares items also many at once."""
+
+    def batch(self, items: Sequence[Any]) -> Any:
+        """Those that can be worked on at once, with their `places` among all; None where there are none."""
 
 
 Read = TypeVar("Read", bound=Item)
@@ -45,7 +49,6 @@ class Source(Generic[Read, Prepared]):
         signature_fields: what of these options a run must repeat to give the same result.
         is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
         check_words: raises unless the sentences have words, which CoNLL-U needs.
-        last_notice: what the user must hear when all items are read, or nothing.
     """
 
     items: Counted[Read | DeptreeError]
@@ -53,4 +56,3 @@ class Source(Generic[Read, Prepared]):
     signature_fields: Mapping[str, object] = field(default_factory=dict)
     is_conllu: bool = False
     check_words: Callable[[], None] = lambda: None
-    last_notice: Callable[[], str] = str

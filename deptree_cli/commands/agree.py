@@ -24,7 +24,7 @@ from deptree_cli.cli.scores_beside import beside_sets, scores_beside_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     SharedHeads,
     by_label,
@@ -49,9 +49,7 @@ DIFFERENT = 1
 PERMUTATIONS, ALPHA = 999, 0.05
 
 
-@command(
-    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -"
-)
+@command()
 @click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
 @option(
     "--per",
@@ -69,7 +67,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
 )
 @seed_option
 @scores_beside_options("Scores of the sentences: chance is then that of heads drawn from their marginals.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def agree(
     trees: tuple[str, ...],
@@ -94,10 +92,10 @@ def agree(
     _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        return _agreement(Job("agree", _source(trees, scores), run, writing, first), trees, per)
+        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per)
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
-    job = Job("agree", _source(trees, scores), run, writing, first, last)
+    job = Job("agree", _source(trees, scores, run), run, writing, first, last)
     work, found = Test(permutations), TwoFiles(trees, alpha)
     if per == SENTENCE:
         code = job.write(work, seed, Sheet(agreement.TEST_BY_SENTENCE), [found])
@@ -125,9 +123,9 @@ def _check(
         raise click.UsageError(f"--test compares two files of trees, but there are {len(trees)}.")
 
 
-def _source(trees: Sequence[str], scores: ScoreOptions | None) -> Source[Members, Any]:
+def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Members, Any]:
     if scores is not None:
-        return beside_sets(scores, trees)
+        return beside_sets(scores, trees, run)
     return Source(Counted(read_members(list(map(Member, trees))), share=share_of(trees[:1])))
 
 

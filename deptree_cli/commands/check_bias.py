@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,27 +11,26 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
+from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.skipping import Skipped
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.work import Work
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.samplers import Sampler
 from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree
-from deptree_cli.io.trees.beside import RecordTrees, WithTrees, records_with_trees
+from deptree_cli.io.trees.beside import RecordTrees
 
 Row = dict[str, Any]
 
@@ -76,11 +75,11 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 
 @command(
     help=HELP,
-    epilog="\b\nTry: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
+    listing=SAMPLERS_LISTED,
 )
 @score_options
 @size_option(2000, "Trees per sentence.")
-@entry_option(SAMPLERS, "--sampler", help="See deptree help samplers.  [default: auto]")
+@sampler_option
 @option("--samples", type=INPUT, help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @option(
     "--alpha",
@@ -89,7 +88,7 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
 @seed_option
-@row_options
+@format_options(*ROWS)
 @run_options
 def check_bias(
     scores: ScoreOptions,
@@ -109,15 +108,14 @@ def check_bias(
         sampler.check_serves(scores.how.space)
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
     how = {"alpha": f"{alpha:g}", "samples": samples}
-    name, source = (None if samples else sampler.name), scores.source()
-    skipped = Skipped(run.skip_errors, "sample", run.verbose)
+    name = None if samples else sampler.name
     work: Any = audit_trees if samples else AuditSampler(sampler, size)
-    if samples:
-        source = _with_trees(source, samples, scores.how.layout, skipped)
-    job = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
+    source: Source[Any, Any]
+    source = scores.with_samples(_independent(read_trees(samples)), run) if samples else scores.source(run)
+    job: Job[Any, Any] = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
     audits = Audits(name, alpha)
     job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS), seed)
-    return audits.exit_code(job.pipeline.skipped.count + skipped.count)
+    return audits.exit_code(run.messages.skipped)
 
 
 class Audits(Fold["Audited"]):
@@ -170,13 +168,18 @@ class Audited:
 
 
 @dataclass(frozen=True)
-class AuditSampler:
+class AuditSampler(Work[Any]):
     """The audit of a sampler of the register on one sentence."""
 
     sampler: Sampler
     size: int
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of a sentence."""
+        return self.size
+
+    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
         """The work on one sentence."""
         distribution = sentence.distribution
         tally = Tally(distribution)
@@ -192,13 +195,6 @@ def audit_trees(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> Audite
     for start in range(0, len(given.times), BATCH):
         tally.add(given.heads[start : start + BATCH], given.times[start : start + BATCH])
     return Audited(given.sent_id, distribution.n, tally.audit())
-
-
-def _with_trees(source: Source[Any, Any], path: str, layout: Layout, skipped: Skipped) -> Source[Any, Any]:
-    """The sentences with their trees, which may come in any order."""
-    found = records_with_trees(source.items, _independent(read_trees(path)), layout, skipped.add)
-    skipped.tell()
-    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare))
 
 
 def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:

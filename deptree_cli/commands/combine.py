@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any
 
@@ -16,16 +16,15 @@ from deptree_cli.cli.combining import (
     Mix,
     Product,
     members_of,
-    split_presets,
+    split_layouts,
     with_gold_tree,
     written_weight,
 )
-from deptree_cli.cli.job import Job, signed
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.layout_options import MATRIX_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import apply, command, option, reading_option
 from deptree_cli.cli.source import Source
@@ -35,22 +34,19 @@ from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import Short, TreeSpace
 from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.encoders import ARRAYS
+from deptree_cli.io.encoders import ARRAYS, SCORES
 from deptree_cli.io.encoders.text import CONLLU
-from deptree_cli.io.files.output import suffix_of
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.members import Member, read_members
-from deptree_cli.io.scores.containers import write_scores
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.meta import Meta, space_of
-from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.meta import space_of
+from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation
-from deptree_cli.io.signature import signature
 
 PRODUCT, MIXTURE = "product", "mixture"
 
 # What a product is written in.
-WRITTEN = "synjax"
+WRITTEN = Layout("head-dep", "first", "log")
 
 
 def _numbers(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, ...]:
@@ -68,7 +64,7 @@ def matrix_options(function: Any) -> Any:
 
 HELP = """Combine several parsers, or votes, about the same sentences.
 
-SCORES are score files (FILE:PARSER if they have different layouts), or trees (CoNLL-U, or JSON Lines of sent_id and
+SCORES are score files (FILE:LAYOUT if they have different layouts), or trees (CoNLL-U, or JSON Lines of sent_id and
 heads), which are votes. product: weighted sums of log-scores; writes a score file for all other commands. mixture:
 weighted means of arc probabilities, which are exact, and the consensus: the tree with the highest expected attachment
 score.
@@ -78,8 +74,8 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 """
 
 
-@command(help=HELP, epilog="\b\nTry: deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3")
-@click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_presets)
+@command(help=HELP)
+@click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_layouts)
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
 @option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")
 @option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
@@ -100,20 +96,19 @@ def combine(
     **how: Any,
 ) -> int:
     """Combine parsers, or votes."""
-    if conllu is None and (writing.fmt == CONLLU.name or suffix_of(run.output) in CONLLU.suffixes):
-        raise no_sentences().at(scores[0])
     _check(scores, weights, fit, gold, conllu)
     asked = layout(how["preset"], how["orient"], how["root"], how["scale"])
     members = members_of(scores, asked)
     mixed = _is_mixture(method, members, fit)
-    if not mixed and writing.fmt is not None:
-        raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
+    writing = writing.of_single_trees() if mixed else writing.narrowed("a product, which is scores", SCORES)
+    if conllu is None and writing.encoder(run.output) is CONLLU:
+        raise no_sentences().at(scores[0])
     used = checked_weights(weights, len(members), mixed)
     space = _space(_with_weight(members, used), how)
-    interpretation = Interpretation(Layout(), Layout(), space=space, nan_forbids=how["nan_forbids"])
+    interpretation = Interpretation(Layout(), space=space)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
-        items = Counted(read_members(read, conllu, gold))
+        items = Counted(read_members(read, conllu, gold, run.warn))
         prepare = Distributions(interpretation, tuple(each.layout for each in read))
         return Source(items, prepare, _fields(members, how, space), conllu is not None)
 
@@ -122,9 +117,10 @@ def combine(
         members = members_of(scores, asked)  # files are read once each time they are opened
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
     read, positive = source(_with_weight(members, used)), used[used > 0]
-    if not mixed:
-        return _write_product(read, positive, run, last)
-    return Job("combine", read, run, writing.of_single_trees(), {"method": MIXTURE}, last).write(Mix(positive))
+    if mixed:
+        return Job("combine", read, run, writing, {"method": MIXTURE}, last).write(Mix(positive))
+    first = {"from": text_of(WRITTEN), "method": PRODUCT}
+    return Job("combine", read, run, writing, first, last).write(Product(positive, WRITTEN))
 
 
 def _with_weight(members: Sequence[Member], weights: Float) -> list[Member]:
@@ -163,12 +159,11 @@ def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
 
 def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) -> dict[str, object]:
     """What of the options of reading a run must repeat to give the same result."""
-    presets = [each.layout.name or "own" if each.layout else TREES for each in members]
+    layouts = [text_of(each.layout.complete) if each.layout else TREES for each in members]
     return {
         "files": ",".join(each.path for each in members),
-        "from": ",".join(presets),
+        "layouts": ";".join(layouts),
         **signature_of(space),
-        "nan": "forbids" if how["nan_forbids"] else None,
     }
 
 
@@ -176,18 +171,6 @@ def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
     """The weights that fit the gold trees, as people hear of them."""
     for each in Pipeline(source, run).map(with_gold_tree):
         fit.add(each.members)
-    if not run.quiet:
-        for line in fit.lines():
-            show(line)
+    for line in fit.lines():
+        run.warn(line, line)
     return [float(written_weight(each)) for each in fit.found.weights]
-
-
-def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: Mapping[str, object]) -> int:
-    """Write the scores of the product; the exit status."""
-    target, pipeline = layout(WRITTEN), Pipeline(source, run)
-    fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
-    meta = Meta(signature("combine", fields), target, str(fields["trees"] or ""))
-    with write_scores(run.output, meta, True) as write:
-        for each in signed(pipeline.map(Product(weights, target)), meta.signature, run):
-            write(each.sent_id, each.scores, each.forms)
-    return pipeline.exit_code

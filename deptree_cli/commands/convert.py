@@ -2,111 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
 
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import OUTPUT
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option, writing_option
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
+from deptree_cli.io.encoders import SCORES
+from deptree_cli.io.encoders.arrays import NewScores, SentenceScores
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.scores.containers import container_for, write_scores
-from deptree_cli.io.scores.labels import LABEL_AXIS
-from deptree_cli.io.scores.layout import CHOICES, Layout, from_head_dep
-from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.layout import Layout, from_head_dep
+from deptree_cli.io.scores.meta import UNKNOWN
+from deptree_cli.io.scores.presets import PRESETS, layout, text_of
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
 
-# The layout that needs no option to be read, but for the scale.
-USUAL = "synjax"
+if TYPE_CHECKING:
+    from deptree_cli.io.rules.constraints import Constraints
+
+# Who keeps rules about whole trees.
+_ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
+
+# What is written unless something else is asked for, on the scale read.
+USUAL = Layout("head-dep", "first")
 
 
-@command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
+@command()
 @score_options
-@option("--to", metavar="PARSER", shell_complete=PRESETS.complete, help="The layout to write, as for --from.")
-@option("--to-orient", type=click.Choice(CHOICES["orient"]), help="The orientation to write, as for --orient.")
-@option("--to-root", type=click.Choice(CHOICES["root"]), help="The position of ROOT to write, as for --root.")
-@option("--to-scale", type=click.Choice(CHOICES["scale"]), help="The scale to write, as for --scale.")
+@rule_option("Write arcs that these rules forbid as impossible, if single arcs decide them")
+@option(
+    "--to",
+    metavar="LAYOUT",
+    shell_complete=PRESETS.complete,
+    help="The layout to write: PARSER, or dep-head,log and so on.",
+)
 @option(
     "--to-labels",
     type=OUTPUT,
     help="Write arcs and labels scored together, and the names of labels (JSON) to FILE.",
 )
-@writing_option("--header/--no-header", default=True, help="Run signature as first line of JSON Lines.  [default: yes]")
+@format_options(SCORES)
 @run_options
 def convert(
     scores: ScoreOptions,
     run: RunOptions,
     to: str | None,
-    to_orient: str | None,
-    to_root: str | None,
-    to_scale: str | None,
     to_labels: str | None,
-    header: bool,
+    writing: Writing,
 ) -> int:
     """Write scores in another container or layout, as they are interpreted: checked, with --temperature and so on.
 
-    The suffix of -o chooses the container: .npz, .npy (arrays one after another), .safetensors, .jsonl (also on
-    standard output). Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output
-    names its own layout, so the other commands need no --from for it. A .npy cannot: it is written for weights, or if
-    you pass --to or --to-scale, and never for scores of projective trees. If a float cannot hold the weights of a
-    sentence, they are multiplied, column by column, by a constant, which changes log Z but no probability.
+    Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output names its own layout, so
+    the other commands need no --from for it. A .npy cannot: it is written for weights, or if --to tells the scale, and
+    never for scores of projective trees. If a float cannot hold the weights of a sentence, they are multiplied, column
+    by column, by a constant, which changes log Z but no probability.
     """
-    target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
+    _check_arcs_decide(scores.how.constraints)
+    chosen = layout(to)
+    target = replace(USUAL, scale=scores.how.layout.complete.scale).merged(chosen)
     target = _with_labels(target, scores, to_labels)
-    pipeline = Pipeline(scores.source(), run)
-    meta = _meta(scores, run, replace(target, name=to or ""))
-    asked = bool(to or to_scale) or target.scale == Layout().scale
-    lost = 0
-    with ExitStack() as opened:
-        names = opened.enter_context(Output(to_labels)) if to_labels else None
-        write = opened.enter_context(write_scores(run.output, meta, header, asked))
-        for number, done in enumerate(signed(pipeline.map(Convert(target)), meta.signature, run)):
-            if number == 0 and names:
-                names.write(dump(done.labels))
-            write(done.sent_id, done.scores, done.forms)
-            lost += done.lost
-    if lost and not run.quiet:
-        count = f"{lost} arcs are" if lost > 1 else "1 arc is"
-        talk(f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
-    return pipeline.exit_code
+    asked = chosen.scale is not None or target.scale == "weight"
+    source = scores.source(run)
+    read = {f"read{name}": value for name, value in source.signature_fields.items()}
+    source = replace(source, signature_fields=read)
+    job = Job("convert", source, run, writing, _fields(scores, target), about=NewScores(asked))
+    with Output(to_labels) if to_labels else nullcontext() as names:
+        return job.write(Convert(target), folds=[Lost(), *([LabelNames(names)] if names else [])])
 
 
-def _meta(scores: ScoreOptions, run: RunOptions, target: Layout) -> Meta:
-    """What the file that is written says of itself."""
-    trees, ordered = scores.how.space.kind, _knows_order(scores, run.output)
-    own = {"from": target.name or None, "orient": target.orient, "rootat": target.root, "scale": target.scale}
-    own |= {"trees": trees or None, "order": None if ordered else "unknown"}
-    read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
-    return Meta(signature("convert", own | read), target, trees, ordered)
+def _check_arcs_decide(rules: Constraints | None) -> None:
+    """Raise for rules that scores of arcs cannot say."""
+    if rules is not None and rules.need_trees:
+        count, total = len(rules.rules.tree_rules), len(rules.rules.rules)
+        which = f"{count} of {counted(total, 'rule')} of {rules.rules.name}" if count else "spans"
+        raise click.UsageError(f"Only whole trees decide {which}, and scores are of single arcs. {_ELSEWHERE}.")
 
 
-def _knows_order(scores: ScoreOptions, output: str | None) -> bool:
-    """Whether anybody knows the order of the sentences.
+def _fields(scores: ScoreOptions, target: Layout) -> dict[str, object]:
+    """What the signature says of the scores that are written."""
+    order = None if _knows_order(scores) else UNKNOWN
+    return {"from": text_of(target), "trees": scores.how.space.kind or None, "order": order}
 
-    Raises:
-        DeptreeError: the order is all that would tell the sentences apart.
-    """
-    if scores.conllu or all(each.source.meta.ordered for each in scores.files):
-        return True
-    if not container_for(output).named:
-        problem = "the order of the sentences is not known, and what is written keeps no names"
-        remedy = "Choose another container, or give the sentences with --conllu FILE"
-        raise DeptreeError(problem, remedy, place=scores.place)
-    return False
+
+def _knows_order(scores: ScoreOptions) -> bool:
+    """Whether anybody knows the order of the sentences."""
+    return bool(scores.conllu) or all(each.source.meta.ordered for each in scores.files)
+
+
+class Lost(Fold[int]):
+    """Counts arcs that were lost."""
+
+    attribute = "lost"
+
+    def __init__(self) -> None:
+        self._lost = 0
+
+    def add(self, counts: int) -> None:
+        self._lost += counts
+
+    def lines(self) -> Iterator[str]:
+        if self._lost:
+            count = "1 arc is" if self._lost == 1 else f"{counted(self._lost, 'arc')} are"
+            yield f"{count} forbidden now: too small a weight for a float (--to log keeps it)"
+
+
+class LabelNames(Fold[tuple[str, ...]]):
+    """Writes the names of labels, which are those of every sentence."""
+
+    attribute = "labels"
+
+    def __init__(self, out: Output) -> None:
+        self._out, self._written = out, False
+
+    def add(self, counts: tuple[str, ...]) -> None:
+        if not self._written:
+            self._out.write(dump(counts))
+        self._written = True
 
 
 def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) -> Layout:
@@ -115,17 +139,19 @@ def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) ->
         raise click.UsageError("--to-labels needs scores of labels: --labels FILE.")
     if target.labels and not to_labels:
         raise click.UsageError(f"--to {target.name} has an axis of labels: say where their names go with --to-labels.")
-    return replace(target, labels=(target.labels or LABEL_AXIS) if to_labels else None)
+    return target.labelled if to_labels else replace(target, labels=None)
 
 
 class Converted(NamedTuple):
     """A sentence's scores as they are to be written, the names of its labels, and the number of arcs lost."""
 
-    sent_id: str
-    scores: Array
-    forms: Sequence[str] | None
+    written: SentenceScores
     labels: tuple[str, ...]
     lost: int
+
+    def scores(self) -> SentenceScores:
+        """Return what is written."""
+        return self.written
 
 
 @dataclass(frozen=True)
@@ -136,6 +162,8 @@ class Convert:
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Converted:
         """The work on one sentence."""
+        if sentence.needs_trees:
+            raise DeptreeError("only whole trees decide a span, and scores are of single arcs", _ELSEWHERE)
         target, distribution, record = self.target, sentence.distribution, sentence.record
         if target.labels and distribution.labels and distribution.labels.added:
             name = distribution.labels.names[-distribution.labels.added]
@@ -145,11 +173,11 @@ class Convert:
         if target.scale == "weight":
             scores, lost = to_weights(scores)
         written = from_head_dep(scores, target, target.shape(distribution.n, scores.shape[2:]), target.forbidden)
-        if distribution.labels is None and sentence.interpretation.layout.scale == target.scale:
+        if distribution.labels is None and sentence.interpretation.layout.complete.scale == target.scale:
             written = _as_read(written, record.scores.dtype)
         forms = record.block.column("form") if record.block else None
         labels = distribution.labels.names if distribution.labels else ()
-        return Converted(sentence.id, written, forms, labels, lost)
+        return Converted(SentenceScores(sentence.id, written, forms), labels, lost)
 
 
 def _as_read(scores: Float, dtype: np.dtype[Any]) -> Array:

@@ -16,19 +16,20 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, json_options
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
 from deptree_cli.core.expectations import kl
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.records import ScoredSentence
 
 
-@command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
+@command()
 @one_score_options
 @click.argument("other", type=INPUT)
 @size_option(1000, "Trees sampled from each side for the Jensen-Shannon divergence.")
 @option("--arcs", "count", type=IntRange(0), default=5, help="How many arcs to show.  [default: 5]")
 @seed_option
-@json_options
+@format_options(JSONL.name)
 @run_options
 def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: int, seed: int, writing: Writing) -> int:
     """Compare two score files of the same sentences, in the same layout.
@@ -36,7 +37,7 @@ def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: in
     Writes JSON Lines: kl (of SCORES from OTHER) and kl_reverse in nats, null if infinite; jensen_shannon, estimated
     by sampling, with its standard error; and the arcs whose marginals differ most: head, dependent, before, after.
     """
-    source = scores.beside(other).source()
+    source = scores.beside(other).source(run)
     return Job("diff", source, run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
 
 

@@ -15,11 +15,12 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import TABLE, Writing, row_options
+from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
 from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.files.streams import share_read
 from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
@@ -30,9 +31,6 @@ by the sum of weights; slightly biased, far less spread on flat scores). Estimat
 with probability 0.95 from 5 trees on (at least 0.87 in our tests), and more with fewer trees. The error is a standard
 error, wider if few trees carry it; 0 if all trees were sampled; null (- in a table) if the trees cannot tell it: there
 is only one, or all have the same value. Prints a table on a terminal, otherwise JSON Lines.
-
-Quantities:
-
 """
 
 # What the table and JSON Lines show unless told otherwise: a number per sentence each.
@@ -50,8 +48,7 @@ Row = dict[str, Any]
 
 @command(
     help=HELP,
-    listing=Listing("functionals", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
-    epilog="\b\nTry: deptree swor scores.npz --from natasha -k 100 | deptree estimate -",
+    listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
 )
 @click.argument("draws", type=INPUT)
 @option(
@@ -61,13 +58,13 @@ Row = dict[str, Any]
     type=click.Choice(FUNCTIONALS.names),
     help=f"What to estimate; may be repeated.  [default: {', '.join(SCALARS)}]",
 )
-@row_options
+@format_options(*ROWS)
 @run_options
 def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writing) -> int:
     """Estimate expectations from distinct trees."""
     quantities = list(dict.fromkeys(names)) or SCALARS
     if not set(quantities) <= set(SCALARS):
-        writing = writing.as_json(run.output, "arcs")
+        writing = writing.narrowed("arcs", JSONL.name)
     source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
     job = Job("estimate", source, run, writing, {"quantities": "+".join(quantities)})
     columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]

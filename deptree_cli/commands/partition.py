@@ -10,7 +10,8 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.work import Work
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
 from deptree_cli.core.spaces import TreeSpace
@@ -24,10 +25,10 @@ SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "samples_per_single_roo
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
 
 
-@command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
+@command()
 @score_options
 @option("--summary", is_flag=True, help="Write one row for all sentences together.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Writing) -> int:
     """Compute the partition functions of every sentence.
@@ -39,7 +40,7 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Wri
     the other columns are about such trees only. With --multi-root a sentence may have no single-root tree; its log_z is
     then null, with a reason.
     """
-    job = Job("partition", scores.source(), run, replace(writing, single=summary))
+    job = Job("partition", scores.source(run), run, replace(writing, single=summary))
     if summary:
         return job.summarise(Found.of, OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
     return job.write(Rows(), sheet=Sheet(COLUMNS, "partition"))
@@ -56,12 +57,15 @@ class Found(NamedTuple):
         return cls((sentence.id, sentence.distribution.n, partition_of(sentence.distribution)))
 
 
-class Rows:
+class Rows(Work[Any]):
     """A sentence's row, with log Z alone where nothing else is worked out."""
 
-    in_batches = True
+    @property
+    def in_batches(self) -> bool:
+        """Whether many sentences are summed at once."""
+        return True
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
+    def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
         """The work on one sentence."""
         distribution, trees = sentence.distribution, sentence.interpretation.space
         if trees.has_short_name:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option, seed_option, size_option
-from deptree_cli.cli.report import talk
-from deptree_cli.cli.rule_options import KEPT
+from deptree_cli.cli.options import seed_option, size_option
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.samplers import Sampler
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
@@ -36,31 +36,21 @@ HELP = """Sample K trees per sentence, independently, from the exact distributio
 Writes CoNLL-U if you pass --conllu (each sentence K times, as X/sample_1, ...), otherwise JSON Lines; the suffix of -o
 and --format override this. npz, npy and safetensors hold an array (K, n) of heads per sentence.
 
-With --rules or --spans, trees that break a rule are rejected; acceptance is the share of trees that obey.
-
-Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
-
+With --rules, trees that break a rule are rejected; acceptance is the share of trees that obey.
 """
 
 # Most sentences have fewer words.
 LONG = 100
 
 
-def _described(entry: Sampler) -> str:
-    biased = "" if entry.exact else " (biased)"
-    kinds = [trees.name for trees in SPACES if entry.serves(trees)]
-    served = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
-    return f"{entry.name}{biased}: {served} trees; {entry.cost}\n  {entry.source}"
-
-
 @command(
     help=HELP,
-    listing=Listing("samplers", SAMPLERS, _described),
-    epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
+    listing=SAMPLERS_LISTED,
 )
 @score_options
+@rule_option("Only trees that obey these rules")
 @size_option(1, "Trees per sentence.")
-@entry_option(SAMPLERS, "--sampler")
+@sampler_option
 @option("--unique", is_flag=True, help="Write each distinct tree once, with its count, most frequent first.")
 @seed_option
 @format_options("jsonl", "conllu", ARRAYS, style=True)
@@ -71,11 +61,11 @@ def sample(
     """Sample K trees per sentence."""
     sampler.check_serves(scores.how.space)
     last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
-    job = Job("sample", scores.source(KEPT), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
+    job = Job("sample", scores.source(run), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
     if unique and job.encoder not in (CONLLU, JSONL):
         raise DeptreeError("arrays of heads have no place for counts", "Leave out --unique or choose --format jsonl")
-    if not sampler.exact and not run.quiet:
-        talk(f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
+    if not sampler.exact:
+        run.warn("biased", f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
     return job.write(DrawTrees(sampler, size, unique), seed)
 
 
@@ -118,12 +108,17 @@ class Drawn(AsTrees):
 
 
 @dataclass(frozen=True)
-class DrawTrees:
+class DrawTrees(Work[Any]):
     """Trees of one sentence; with `unique` each distinct one once."""
 
     sampler: Sampler
     size: int
     unique: bool
+
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of a sentence."""
+        return self.size
 
     @property
     def in_batches(self) -> bool:
@@ -143,7 +138,7 @@ class DrawTrees:
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
+    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
         drawn = self._drawn(sentence, rng)
         return _counted(drawn) if self.unique else drawn

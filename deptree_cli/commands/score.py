@@ -12,7 +12,7 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels
@@ -29,10 +29,10 @@ COLUMNS = ("sent_id", "n", "prob", "log_prob", "gap")
 LABELLED = ("sent_id", "n", "prob", "log_prob", "label_log_prob", "gap")
 
 
-@command(epilog="\b\nTry: deptree score scores.npz gold.conllu --from natasha")
+@command()
 @one_score_options
 @click.argument("trees", type=INPUT)
-@row_options
+@format_options(*ROWS)
 @run_options
 def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -> int:
     """Compute the probabilities of given trees, CoNLL-U or JSON Lines of sent_id and heads, in their order.
@@ -44,7 +44,9 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     tree. It is null if the labels are impossible, or unknown to the scores; a missing label may be any.
     """
     columns = LABELLED if scores.how.labels else COLUMNS
-    return Job("score", scores.of_trees(trees), run, writing, last={"given": trees}).write(_rows, sheet=Sheet(columns))
+    return Job("score", scores.of_trees(trees, run), run, writing, last={"given": trees}).write(
+        _rows, sheet=Sheet(columns)
+    )
 
 
 def _rows(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> list[Row]:

@@ -16,7 +16,7 @@ from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.unfinished import NamedSentences
+from deptree_cli.cli.stopping_rule import NamedSentences
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
@@ -39,19 +39,19 @@ others (exhausted).
 With --mass, the trees that reach the mass are followed by a tenth as many, at least 5, so that the weights stay
 unbiased: the first are `certain` and have their probability as weight, the others represent all that is left. If half
 of K trees (for K below 10: K - 5) do not reach the mass, K trees are written.
-
-Algorithms, with the cost of k trees of n words:
-
 """
 
 SIZE = 10
 SIZE_FOR_MASS = 10_000
 
 
+def _described(entry: Algorithm) -> str:
+    return f"{entry.name}: {entry.cost}\n  {entry.source}"
+
+
 @command(
     help=HELP,
-    listing=Listing("algorithms", ALGORITHMS, lambda entry: f"{entry.name}: {entry.cost}\n  {entry.source}"),
-    epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7",
+    listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described),
 )
 @score_options
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
@@ -81,7 +81,7 @@ def swor(
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
-    job = Job("swor", scores.source(), run, writing, {"sampler": algorithm.name}, last)
+    job = Job("swor", scores.source(run), run, writing, {"sampler": algorithm.name}, last)
     return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[Short(size, mass)])
 
 

@@ -120,8 +120,8 @@ def _refuse(left: Iterator[Any], excused: int, companions: Side[Any], leaders: S
     within = f" in {leaders.place}" if leaders.place else ""
     more = f", nor to {counted(others, 'other')}" if others else ""
     problem = f"no {leaders.what}{within} belong to this one{more}"
-    where = {"place": place_of_item(first), "sent_id": companions.name(first) or ""}
-    raise OutOfStep(problem, "Check that both files hold the same sentences", **where)
+    remedy = "Check that both files hold the same sentences"
+    raise OutOfStep(problem, remedy, place=place_of_item(first), sent_id=companions.name(first) or "")
 
 
 def _by_order(

@@ -13,6 +13,7 @@ from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import STDIN, lines_of, open_input, place_of
 from deptree_cli.io.join import IGNORE, joined
 from deptree_cli.io.json_lines import objects
+from deptree_cli.io.scores.assumptions import Warn, unheard, with_assumptions
 from deptree_cli.io.scores.layout import Layout, words_in
 from deptree_cli.io.scores.pairing import read_records, records_side
 from deptree_cli.io.scores.record import Record
@@ -39,11 +40,12 @@ class Member:
     scores: ScoreSource | None = None
     layout: Layout | None = None
 
-    def side(self, conllu: str | None) -> Side[Any]:
+    def side(self, conllu: str | None, warn: Warn) -> Side[Any]:
         """Its sentences, at the lengths of those in a CoNLL-U file if there is one."""
         if self.scores is None or self.layout is None:
             return Side(read_sets(self.path), "sentences", place_of(self.path))
-        return records_side(read_records(self.scores, self.layout, conllu), self.scores, conllu)
+        records = with_assumptions(read_records(self.scores, self.layout, conllu), self.scores, self.layout, warn)
+        return records_side(records, self.scores, conllu)
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,6 @@ class Members:
         """What score files have of it."""
         return [each for each in self.found if isinstance(each, Record)]
 
-    @property
-    def notice(self) -> str:
-        """What the user must hear of how scores were read."""
-        return "\n".join(filter(None, (each.notice for each in self.records)))
-
 
 def is_of_trees(path: str) -> bool:
     """Whether a file has trees rather than scores, by its first bytes; standard input is taken for scores.
@@ -100,7 +97,7 @@ def is_of_trees(path: str) -> bool:
 
 
 def read_members(
-    members: Sequence[Member], conllu: str | None = None, gold: str | None = None
+    members: Sequence[Member], conllu: str | None = None, gold: str | None = None, warn: Warn = unheard
 ) -> Iterator[Members | DeptreeError]:
     """The sentences of all files, in the order of those in CoNLL-U, else of the first file.
 
@@ -113,9 +110,9 @@ def read_members(
         found = _led(sentences([conllu]), _of_block)
     else:
         first = rest.pop(0)
-        found = _led(first.side(None), partial(_of_first, layout=first.layout))
+        found = _led(first.side(None, warn), partial(_of_first, layout=first.layout))
     for member in rest:
-        found = joined(Side(found, "sentences", place), member.side(conllu), _adding(member.layout))
+        found = joined(Side(found, "sentences", place), member.side(conllu, warn), _adding(member.layout))
     if gold is not None:
         found = with_gold(Side(found, "sentences", place), [gold], lambda each: each.n)
     yield from found

@@ -1,4 +1,4 @@
-"""``deptree calibrate``, and --calibrated of other commands."""
+"""``deptree calibrate``, and --temperature FILE of other commands."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def test_one_object(done):
     }
     mean = sum(of[name].log_prob(heads[name]) for name in of) / 54
     assert row["before"]["arcs"]["log_likelihood"] == pytest.approx(mean)
+    trees = {name: one.argmax() for name, one in of.items()}
+    probs = [one.marginals()[trees[name], np.arange(1, one.n + 1)] for name, one in of.items()]
+    found = row["before"]["arcs"]
+    assert found["accuracy"] == sum((trees[name] == heads[name]).sum() for name in of) / 54
+    assert found["confidence"] == pytest.approx(np.concatenate(probs).mean())
+    assert sum(each["words"] for each in found["bins"]) == 54
+    gaps = (each["words"] * abs(each["accuracy"] - each["confidence"]) for each in found["bins"])
+    assert found["calibration_error"] == pytest.approx(sum(gaps) / 54)
 
 
 @pytest.mark.parametrize("criterion", ["likelihood", "calibration-error"])
@@ -63,7 +71,7 @@ def test_jobs_change_nothing(done, criterion):
 )
 def test_calibrated_is_a_temperature(done, put, line):
     put("c.json", HALF)
-    found, plain = (done(*line, *more).out.decode() for more in (("--calibrated", "c.json"), ()))
+    found, plain = (done(*line, *more).out.decode() for more in (("--temperature", "c.json"), ()))
     assert found == done(*line, "--temperature", 1.5).out.decode()
     assert unsigned(found) != unsigned(plain)
 
@@ -75,14 +83,14 @@ def test_labels_have_a_temperature_of_their_own(done, put):
     put("one.json", '{"temperature":1}')
     line = ("marginals", *SCORES, *LABELS)
     both, arcs, plain = (
-        [np.array(row["marginals"]) for row in done(*line, "--calibrated", name).rows]
+        [np.array(row["marginals"]) for row in done(*line, "--temperature", name).rows]
         for name in ("c.json", "arcs.json", "one.json")
     )
     of = list(
         read(
             str(SCORES[0]),
             preset="natasha",
-            calibrated="c.json",
+            temperature="c.json",
             **{"labels": str(LABELS[1]), "label_scores": str(LABELS[3])},
         )
     )
@@ -98,7 +106,7 @@ def test_labels_have_a_temperature_of_their_own(done, put):
         assert sentence.distribution.labels is not None
     assert (
         "temperature:1.5|labeltemperature:3.0|"
-        in done("decode", *SCORES, *LABELS, *WORDS, "--calibrated", "c.json").out.decode()
+        in done("decode", *SCORES, *LABELS, *WORDS, "--temperature", "c.json").out.decode()
     )
 
 
@@ -114,7 +122,7 @@ def test_arcs_with_joint_labels_are_tempered_when_labels_are_summed():
 
 def test_head_sets(done, put):
     put("c.json", HALF)
-    line = ("marginals", *SCORES, "--calibrated", "c.json", "--head-sets")
+    line = ("marginals", *SCORES, "--temperature", "c.json", "--head-sets")
     rows, plain = done(*line).rows, done(*line[:-1]).rows
     for row, before in zip(rows, plain, strict=True):
         sets = row.pop("head_sets")
@@ -135,7 +143,7 @@ def test_head_sets(done, put):
 
 def test_sets_of_an_earlier_run_do_not_survive(done, put):
     put("c.json", HALF)
-    put("sets.conllu", done("marginals", *SCORES, *WORDS, "--calibrated", "c.json", "--head-sets").out.decode())
+    put("sets.conllu", done("marginals", *SCORES, *WORDS, "--temperature", "c.json", "--head-sets").out.decode())
     assert "HeadSet" not in done("decode", *SCORES, "--conllu", "sets.conllu").out.decode()
 
 
@@ -145,3 +153,32 @@ def test_unknown_heads_are_told(done, put):
     ran = done("calibrate", *SCORES, "--gold", "part.conllu")
     assert json.loads(ran.out)["complete_trees"] == 7
     assert "1 sentence without a complete, possible gold tree" in ran.err
+
+
+def test_tables_of_the_probabilities_as_they_are(done):
+    ran = done("calibrate", *SCORES, *GOLD)
+    found = json.loads(ran.out)["before"]["arcs"]
+    assert "calibration of heads before" in ran.err
+    assert f"deptree: attachment score {found['accuracy']:.4f}, expected by the parser" in ran.err
+    assert done("calibrate", *SCORES, *GOLD, "-q").err == ""
+
+
+def test_the_calibration_as_a_picture(done, put, tmp_path):
+    put("unrelated", b"")
+    done("calibrate", *SCORES, *GOLD, "--plot", "a.svg")
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")
+
+
+def test_a_picture_that_cannot_be(deptree):
+    ran = deptree("calibrate", *SCORES, *GOLD, "--plot", "a.xyz")
+    assert (ran.code, ran.out, "does not write .xyz" in ran.err) == (2, b"", True)
+
+
+def test_the_generative_parser_is_calibrated_by_its_scores(done, put, tmp_path):
+    """With --scores the probabilities of the filter are those of the file."""
+    put("unrelated", b"")
+    done("hpyp", "train", DATA / "treebank.conllu", "-m", "m.npz", "--seed", 1, "--iterations", 2, "-q")
+    done("hpyp", "parse", "m.npz", DATA / "raw.conllu", "--scores", "s.npz", "--seed", 1, "-q", "--particles", 50)
+    row = json.loads(done("calibrate", "s.npz", "--gold", DATA / "raw_gold.conllu").out)
+    assert row["words"] == 99
+    assert 0.5 < row["before"]["arcs"]["accuracy"] < 1

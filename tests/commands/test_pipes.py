@@ -18,7 +18,7 @@ STATUS = "; echo ${PIPESTATUS[0]} >&2"
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize("options", ["", CONLLU, "--unique", "-k 20000 --jobs 2", "-k 20000 --jobs 2 --engine threads"])
+@pytest.mark.parametrize("options", ["", CONLLU, "--unique", "-k 20000 --jobs 2"])
 def test_head_ends_quietly(shell, options):
     ran = shell(f"{MANY} {options} | head -1")
     assert ran.err == ""
@@ -78,7 +78,7 @@ def test_a_full_disk(shell):
     assert len(ran.said) == 1
 
 
-BESIDE = [("decode", "--format", "jsonl", "--conllu", "many.conllu"), ("decode", "--gold", "many.conllu")]
+BESIDE = [("decode", "--format", "jsonl", "--conllu", "many.conllu"), ("expect", "risk", "--gold", "many.conllu")]
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,9 @@ COMMANDS = [
     "inspect a.jsonl --from natasha -o a.jsonl",
     "check-bias a.jsonl --from natasha -o a.jsonl",
     "estimate a.jsonl -o a.jsonl",
-    "show a.jsonl --from natasha -o f.svg --heat-map f.svg",
-    "show a.jsonl --from natasha --heat-map a.jsonl",
-    "decode a.jsonl --from natasha --calibration g.conllu -o f --plot f",
-    "decode a.jsonl --from natasha --calibration g.conllu -o g.conllu",
+    "show a.jsonl --from natasha -o a.jsonl",
+    "calibrate a.jsonl --from natasha --gold g.conllu -o f.jsonl --plot f.jsonl",
+    "calibrate a.jsonl --from natasha --gold g.conllu -o g.conllu",
     f"convert {LABELS[0]} --from natasha --labels l.json --to-labels s -o s",
     f"convert {LABELS[0]} --from natasha --labels l.json --to-labels l.json -o s.jsonl",
     "dump natasha g.conllu -o g.conllu",
@@ -68,15 +67,6 @@ def test_through_the_shell(line, shell, files, tmp_path) -> None:
     assert (tmp_path / "a.jsonl").read_bytes() == (DATA / "scores.jsonl").read_bytes()
 
 
-def test_a_killed_run_is_mentioned_once_and_not_with_q(done, put, tmp_path) -> None:
-    put(".deptree-0123456789abcdef.part", b"half")
-    ran = done("partition", *SCORES, "-o", "out.jsonl")
-    assert sum("left behind" in line for line in ran.said) == 1
-    assert ".deptree-0123456789abcdef.part" in ran.err
-    assert done("partition", *SCORES, "-o", "out.jsonl", "-q").err == ""
-    assert Path(".deptree-0123456789abcdef.part").read_bytes() == b"half"
-
-
 def test_a_link_that_leads_nowhere(deptree, done, put, tmp_path) -> None:
     put("x", b"")
     Path("good").symlink_to("new.jsonl")
@@ -96,7 +86,7 @@ WRITERS = [
     ("marginals", "x.npz"),
     ("partition", "x.jsonl"),
     ("convert", "x.jsonl"),
-    ("convert", "--to-scale", "log", "x.npy"),
+    ("convert", "--to", "log", "x.npy"),
     ("convert", "x.npz"),
 ]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli.score_files import ScoreStream, paired
+from deptree_cli.io.scores.assumptions import unheard
 from deptree_cli.io.scores.presets import layout
 
 DATA = Path(__file__).parents[2] / "sample_data"
@@ -112,7 +113,7 @@ def test_nothing_is_written_before_all_files_can_be_read(deptree, parts, missing
 
 def test_how_far_they_are_read_counts_bytes(parts):
     """A file of which half is read counts for half of its bytes, those before it for all of theirs."""
-    stream = ScoreStream(paired(parts), layout("natasha"), layout("natasha"))
+    stream = ScoreStream(paired(parts), layout("natasha"), None, unheard)
     sizes = [Path(part).stat().st_size for part in parts]
     records, seen = iter(stream), []
     for _ in LINES:

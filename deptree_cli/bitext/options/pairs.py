@@ -17,21 +17,21 @@ from deptree_cli.bitext.files.record import PairInterpretation, PairRecord, Scor
 from deptree_cli.bitext.model.costs import chart_size, seconds
 from deptree_cli.bitext.model.progress import watched
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.progress import Counted, report_progress
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.tempering_options import temperature_option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
 from deptree_cli.io.files.streams import share_read
 
-_Task = Numbered[PairRecord] | DeptreeError
+_Task = Task[PairRecord] | DeptreeError
 
 # Seconds: what takes longer is announced.
 PATIENCE = 10.0
@@ -58,18 +58,18 @@ class BitextOptions:
         """The paths of everything that is read pair by pair."""
         return [path for each in self.sources for path in each.paths]
 
-    def source(self, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
+    def source(self, run: RunOptions, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
         """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
         only = self.sources[0] if len(self.sources) == 1 else None
         total = (lambda: only.count) if only else (lambda: None)
         share = (lambda: share_read(only.path)) if only else (lambda: None)
-        pairs = with_links(self._read(), gold) if gold else self._read()
+        pairs = with_links(self._read(run), gold) if gold else self._read(run)
         return Source(Counted(pairs, total, share, noun="pair"), self.interpretation, self.signature_fields)
 
-    def _read(self) -> Iterator[PairRecord | DeptreeError]:
+    def _read(self, run: RunOptions) -> Iterator[PairRecord | DeptreeError]:
         number = 0
         for each in self.sources:
-            for record in each.read(self.layout, number + 1):
+            for record in each.read(self.layout, number + 1, run.warn):
                 number += 1
                 yield record
 
@@ -79,7 +79,7 @@ class BitextOptions:
         Args:
             sums: how often a pair's chart is gone through.
         """
-        with nullcontext() if run.engine else watched(report_progress):
+        with nullcontext() if run.workers.are_elsewhere else watched(report_progress):
             for task in tasks:
                 if not (run.quiet or isinstance(task, DeptreeError)):
                     (p, q), name = task[0].scores.shape, task[0].sent_id
@@ -148,7 +148,14 @@ _OPTIONS: list[Decorator[Any]] = [
         often=True,
         help="Without --null: score of an unlinked word.  [default: 0; for weights, 1]",
     ),
-    temperature_option,
+    reading_option(
+        "--temperature",
+        type=float,
+        default=1.0,
+        callback=positive,
+        metavar="X",
+        help="Divide log-scores by this.  [default: 1]",
+    ),
 ]
 
 

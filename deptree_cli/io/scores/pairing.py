@@ -11,7 +11,6 @@ from deptree_cli.io.conllu.beside import sentences
 from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.join import IGNORE, REFUSE, joined
-from deptree_cli.io.scores.assumptions import Assumptions
 from deptree_cli.io.scores.labels import LabelScores, with_labels
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.padding import check_not_padding
@@ -89,11 +88,7 @@ def read_records(
         if labels:
             ordered = blocks is not None or scores.meta.ordered
             records = with_labels(Side(records, "matrices", scores.place, ordered=ordered), labels, layout, first)
-        assumptions = Assumptions(scores.meta, layout)
-        for record in records:
-            if not isinstance(record, DeptreeError):
-                record.notice = assumptions.line(record.scores)
-            yield record
+        yield from records
 
 
 def _with_words(

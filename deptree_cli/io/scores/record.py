@@ -28,7 +28,6 @@ class Record:
         labels: the scores of its labels from a file of their own, if there is one.
         gold: the same sentence with the heads that are known to be right, if there is such a file.
         named: whether the sentence or its scores have a name, and not a running number alone.
-        notice: what had to be assumed to read it, which the user must hear of, in lines; empty if nothing.
     """
 
     sent_id: str
@@ -40,7 +39,6 @@ class Record:
     padded: bool = False
     other: Array | None = None
     labels: Array | None = None
-    notice: str = ""
     gold: Block | None = None
     named: bool = True
 

@@ -21,6 +21,7 @@ from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.sentence import SentenceAsRead
+from deptree_cli.io.scores.temperatures import UNCHANGED, Temperature
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
@@ -32,11 +33,10 @@ class Interpretation:
 
     Attributes:
         layout: orientation, place of ROOT and scale of the matrices.
-        label_layout: the same with an axis of labels.
         labels: the names of labels, where the scores tell them.
         other_place: what messages call the file of a record's other scores.
-        space, temperature, nan_forbids: as for `TreeDistribution`.
-        label_temperature: of labels given the arc; None: the temperature divides their scores too.
+        space: as for `TreeDistribution`.
+        temperature: of arcs and labels.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
         constraints: what trees must obey; None: nothing.
         relax: whether the fewest rules are given up if no tree obeys; None: no, and nobody can ask for it.
@@ -44,13 +44,10 @@ class Interpretation:
     """
 
     layout: Layout
-    label_layout: Layout
     labels: tuple[str, ...] | None = None
     other_place: str = ""
     space: TreeSpace = SINGLE_ROOT
-    temperature: float = 1.0
-    label_temperature: float | None = None
-    nan_forbids: bool = False
+    temperature: Temperature = UNCHANGED
     fix_heads: bool = False
     constraints: Constraints | None = None
     relax: bool | None = None
@@ -66,12 +63,12 @@ class Interpretation:
             base = self._by_scores(record.scores, record, self.layout)
         except DeptreeError as error:
             if not error.place:  # else it is about what is asked of words, wherever that stands
-                error.remedy = self._with_hints(error.remedy, record)
+                self._advise(error, record)
             raise error.at(record.place, record.sent_id) from None
         try:
             obeying = self._constrained(record, base)
         except DeptreeError as error:
-            error.remedy = self._with_wider_space(error.remedy, record)
+            self._advise_wider_space(error, record)
             raise error.at(record.place, record.sent_id) from None
         return ScoredSentence(record, base if obeying is None else _of_trees(obeying), self, obeying)
 
@@ -81,7 +78,7 @@ class Interpretation:
             return None
         from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
 
-        return batch_of(records, self.layout, self.space, self.temperature)
+        return batch_of(records, self.layout, self.space, self.temperature.arcs)
 
     def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so, without arcs that constraints forbid."""
@@ -95,9 +92,9 @@ class Interpretation:
         head_dep = to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
-            found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
+            found = found.labelled(self.labels, to_head_dep(record.labels, self.layout.labelled), **options)
         if self._apart is not None:
-            found = found.tempered(self.temperature, self._apart)
+            found = found.tempered(self.temperature.arcs, self._apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
     def _constrained(self, record: Record, base: TreeDistribution) -> Constrained | None:
@@ -114,34 +111,36 @@ class Interpretation:
     @property
     def _apart(self) -> float | None:
         """The temperature of labels where these have one of their own; arcs are tempered when labels are summed."""
-        return None if self.labels is None else self.label_temperature
+        return None if self.labels is None else self.temperature.labels
 
     def _options(self, layout: Layout) -> dict[str, Any]:
         """How numbers of this layout become log-scores."""
-        temperature = self.temperature if self._apart is None else 1.0
-        return {"scale": layout.scale, "temperature": temperature, "nan_forbids": self.nan_forbids}
+        temperature = self.temperature.arcs if self._apart is None else 1.0
+        return {"scale": layout.complete.scale, "temperature": temperature}
 
-    def _with_wider_space(self, remedy: str, record: Record) -> str:
-        """A remedy, and the other one that more trees would be, if one of these obeys."""
+    def _advise_wider_space(self, error: DeptreeError, record: Record) -> bool:
+        """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""
         wider = space(self.space.single_root)
-        for change in self.space.change_to(wider):
-            if change not in remedy and replace(self, space=wider)._fits(record, self.layout):
-                return f"{remedy}, or {change}"
-        return remedy
+        for change, setting in self.space.change_to(wider).items():
+            if change not in error.remedy and replace(self, space=wider)._fits(record, self.layout):
+                error.remedy += f", or {change}"
+                error.options += (setting,)
+                return True
+        return False
 
-    def _with_hints(self, remedy: str, record: Record) -> str:
-        read, wider = self.layout, self._with_wider_space(remedy, record)
-        if wider != remedy:
-            return wider
+    def _advise(self, error: DeptreeError, record: Record) -> None:
+        """Add what else may be behind it."""
+        if self._advise_wider_space(error, record):
+            return
+        read = self.layout
         if record.padded:
-            remedy += ". If this is a padded batch, give --lengths or --conllu"
-        if "orient" in read.assumed(read.is_square(record.scores.shape)):
-            return remedy + ". The rows were taken for heads: if they are dependents, pass --orient dep-head"
+            error.remedy += ". If this is a padded batch, give --lengths or --conllu"
         rows, columns = read.arcs(record.scores.shape)
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
-        if rows == columns and self._fits(record, turned):
-            remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
-        return remedy
+        if "orient" in read.assumed(read.is_square(record.scores.shape)):
+            error.remedy += ". The rows were taken for heads: if they are dependents, pass --orient dep-head"
+        elif rows == columns and self._fits(record, turned):
+            error.remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Record, layout: Layout) -> bool:
         """Whether a record makes a distribution, laid out so."""
@@ -169,8 +168,9 @@ class ScoredSentence(SentenceAsRead):
 
     @property
     def needs_trees(self) -> bool:
-        """Whether some constraints, here or in other sentences, can only be checked on whole trees."""
-        return self.interpretation.constraints is not None and self.interpretation.constraints.need_trees
+        """Whether some constraints, of this sentence or of all, can only be checked on whole trees."""
+        constraints = self.interpretation.constraints
+        return constraints is not None and (constraints.need_trees or bool(self.constrained.finders))
 
     @cached_property
     def constrained(self) -> Constrained:

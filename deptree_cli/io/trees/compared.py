@@ -58,7 +58,6 @@ class ReadTrees:
 
     trees: ComparedTrees
     sent_id: str
-    notice: str = ""
 
     @property
     def place(self) -> str:
