@@ -16,8 +16,8 @@ from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class ArcMarginals:
 class MatrixAsRead:
     """The marginals of one of many sentences, with the shape and orientation read."""
 
-    record: Record
+    record: Sentence
     n: int
     layout: dict[str, str]
     matrix: Float

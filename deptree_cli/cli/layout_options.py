@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import click
 
 from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.cli.space_options import SPACE_OPTIONS
 from deptree_cli.cli.tempering_options import tempering_options
-from deptree_cli.io.scores.layout import CHOICES
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.labels import LABEL_AXIS
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.source import ScoreSource
 
 # What matrices need wherever they are read.
 MATRIX_OPTIONS = [
@@ -47,3 +54,49 @@ LAYOUT_OPTIONS = [
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
 ]
+
+
+def own_trees(sources: Sequence[ScoreSource]) -> str:
+    """What the files say that their trees are, which is news to the user, empty if they say nothing.
+
+    Raises:
+        DeptreeError: some do, and others do not.
+    """
+    kinds = {each.meta.trees: each for each in sources}
+    own = next(filter(None, kinds), "")
+    if own:
+        if len(kinds) > 1:
+            place = kinds[own].place
+            raise DeptreeError(f"is of {own} trees, and not all others are", "Read them one by one", place=place)
+        mark_provenance(click.get_current_context(silent=True), "trees")
+    return own
+
+
+def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
+    """The layout of all the files, as they say of themselves, which is news to the user, or as the options ask.
+
+    Raises:
+        DeptreeError: one file says another than the others, or than the options.
+    """
+    layouts = [each.layout(asked) for each in sources]
+    for each, own in zip(sources, layouts, strict=True):
+        if own.reading != layouts[0].reading:
+            problem = f"is read in another layout than {sources[0].place}"
+            remedy = "Read them one by one, or pass --from if one of them does not name its layout"
+            raise DeptreeError(problem, remedy, place=each.place)
+    if layouts[0] is not asked and asked.assumed():
+        mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
+    return layouts[0]
+
+
+def with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:
+    """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
+    if label_scores:
+        if labels is None:
+            raise click.UsageError("--label-scores needs the names of the labels: --labels FILE.")
+        return replace(read, labels=None)
+    if labels:
+        return replace(read, labels=read.labels or LABEL_AXIS)
+    if read.labels:
+        raise click.UsageError(f"--from {read.name} has an axis of labels: name them with --labels FILE.")
+    return read

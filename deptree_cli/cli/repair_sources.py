@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,19 +16,18 @@ from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
-from deptree_cli.cli.repairing import Look, Looked, Prepared, PreparedScores, Repair, WrittenScores
+from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, PreparedScores, Repair
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.nearest import Aims
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.companion import Side
 from deptree_cli.io.files.rereading import Reread, rereadable
+from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.rules.constraints import Constraints
-from deptree_cli.io.sides import Side
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.base import TreeFormat
 from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import Written, format_of, read_written
@@ -117,8 +115,9 @@ def work_on(
     if counted:
         sentences = (replace(each, notice="") if each.notice else each for each in sentences)
     if how.scores is not None:
-        found = trees.counted(_with_scores(sentences, how.scores, trees.place))
-        return Source(found, PreparedScores(prepared, how.scores.how), how.signature_fields), work
+        scores, lead = how.scores.how, _lead(sentences, trees.place)
+        found = how.scores.files[0].read(scores.layout, scores.label_layout, lead=lead)
+        return Source(trees.counted(found), PreparedScores(prepared, scores), how.signature_fields), work
     items = trees.counted(sentences, len(suspects) if suspects else None)
     return Source(items, prepared, how.signature_fields), work
 
@@ -140,26 +139,16 @@ def _learn(
     return habits, bytes(suspects)
 
 
-def _with_scores(
-    sentences: Iterator[Written], scores: ScoreOptions, place: str
-) -> Iterator[WrittenScores | DeptreeError]:
-    """The sentences, which are found again by their numbers when their scores have come."""
-    waiting = deque[Written]()
-    blocks = Side(_blocks(sentences, waiting), "sentences", place)
-    for record in scores.files[0].read_of(blocks, scores.how.layout, scores.how.label_layout):
-        if isinstance(record, DeptreeError):
-            yield record
-            continue
-        while waiting[0].number < record.number:  # errors have taken their places
-            waiting.popleft()
-        yield WrittenScores(waiting.popleft(), record)
+def _lead(sentences: Iterator[Written], place: str) -> Side:
+    """The sentences as what scores are companions of."""
+    return Side(map(_beside_scores, sentences), "sentences", place)
 
 
-def _blocks(sentences: Iterator[Written], waiting: deque[Written]) -> Iterator[Block | DeptreeError]:
-    """What is known of the sentences, which wait meanwhile; the error of one that is malformed."""
-    for written in sentences:
-        waiting.append(written)
-        try:
-            yield written.block
-        except DeptreeError as error:
-            yield error
+def _beside_scores(written: Written) -> Sentence | DeptreeError:
+    """What is known of a sentence; the error of one that is malformed."""
+    try:
+        block = written.block
+    except DeptreeError as error:
+        return error
+    number, named = written.number, bool(block.sent_id)
+    return Sentence(written.name, number, block.n, written.place, block, named=named, companions={WRITTEN: written})

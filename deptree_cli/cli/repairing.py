@@ -16,8 +16,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.given import FREE, Given
 from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.written import Written
 
 
@@ -67,32 +67,8 @@ class Prepared:
         return written if written.suspect is False else self.of(written)
 
 
-@dataclass(frozen=True, eq=False)
-class WrittenScores:
-    """A sentence as it is written, with its scores; see `deptree_cli.cli.source.Item`."""
-
-    written: Written
-    record: Record
-
-    @property
-    def sent_id(self) -> str:
-        """Its name, else its number."""
-        return self.record.sent_id
-
-    @property
-    def place(self) -> str:
-        """Where it was read."""
-        return self.written.place
-
-    @property
-    def notice(self) -> str:
-        """What the user must hear of how scores were read."""
-        return self.record.notice
-
-    @property
-    def weight(self) -> int:
-        """How many numbers it has."""
-        return self.record.weight
+# The role of the sentence as it is written beside its scores.
+WRITTEN = "written"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +86,9 @@ class PreparedScores:
     trees: Prepared
     how: Interpretation
 
-    def __call__(self, item: WrittenScores) -> ScoredTree:
+    def __call__(self, sentence: Sentence) -> ScoredTree:
         """A sentence with both."""
-        return ScoredTree(self.trees.of(item.written), self.how(item.record).distribution)
+        return ScoredTree(self.trees.of(sentence.companions[WRITTEN]), self.how(sentence).distribution)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, apply, option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
@@ -100,11 +100,11 @@ def check_arcs_decide(constraints: Constraints) -> None:
 
 
 def with_rules_told(
-    records: Iterable[Record | DeptreeError],
+    records: Iterable[Sentence | DeptreeError],
     constraints: Constraints,
     labels: tuple[str, ...] | None,
     of_tree_rules: str,
-) -> Iterator[Record | DeptreeError]:
+) -> Iterator[Sentence | DeptreeError]:
     """The sentences with lines of notice: where rules have no effect for want of labels or of UPOS in the first
     sentence, labels that only the rules name or that they forbid, and what becomes of rules that only a tree decides.
 
@@ -113,13 +113,13 @@ def with_rules_told(
     """
     idle = None
     for record in records:
-        if isinstance(record, Record):
+        if isinstance(record, Sentence):
             idle = _without_effect(record, constraints, labels) if idle is None else idle
             record = replace(record, notice="\n".join(filter(None, [record.notice, idle, of_tree_rules])))
         yield record
 
 
-def _without_effect(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
+def _without_effect(record: Sentence, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
     """What there is to say of rules without an effect, and of labels that they forbid."""
     from deptree_cli.io.rules.reading import forbidden_labels, unknown_labels
 
@@ -128,7 +128,7 @@ def _without_effect(record: Record, constraints: Constraints, labels: tuple[str,
     return "\n".join(filter(None, [_idle(record, constraints, labels), unknown, forbidden]))
 
 
-def _idle(record: Record, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
+def _idle(record: Sentence, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
     """What there is to say of rules without an effect in a sentence; nothing where all have their data."""
     from deptree_cli.io.rules.reading import words_of
 

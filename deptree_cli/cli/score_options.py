@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
+from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, one_layout, own_trees, with_label_axis
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
-from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired, with_label_axis
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of
@@ -22,19 +21,23 @@ from deptree_cli.cli.unknown_labels import UnknownLabels
 from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
+from deptree_cli.io.companion import Side
 from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.files.streams import place_of, share_read
+from deptree_cli.io.files.streams import check_readable, place_of, share_of
+from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
 from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.layout import CHOICES
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.pairing import records_side
 from deptree_cli.io.scores.presets import answers, layout
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
-    from deptree_cli.io.trees.beside import RecordTrees
+    from deptree_cli.io.trees.base import GivenTree
+
+    # Looks at trees as they pass.
+    TreesOnly = Callable[[Iterator[GivenTree | DeptreeError]], Iterator[GivenTree | DeptreeError]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,6 @@ class ScoreOptions:
         files: the score files, in order, each with the paths of what belongs to it.
         how: how records become distributions.
         labels_path: the file of the names of labels, if the scores tell them.
-        other: a second score file of the same sentences, for commands that compare.
         rules: what trees must obey.
         tempering: what log-scores are divided by.
     """
@@ -53,7 +55,6 @@ class ScoreOptions:
     files: tuple[ScoreFiles, ...]
     how: Interpretation
     labels_path: str | None = None
-    other: ScoreSource | None = None
     rules: RuleOptions = NO_RULES
     tempering: Tempering = NO_TEMPERING
 
@@ -71,6 +72,11 @@ class ScoreOptions:
     def gold(self) -> str | None:
         """The path of the first file of gold heads; there are as many as score files, or none."""
         return self.files[0].gold
+
+    @property
+    def other(self) -> ScoreSource | None:
+        """A second score file of the same sentences, for commands that compare."""
+        return self.files[0].other
 
     @property
     def name(self) -> str:
@@ -95,7 +101,7 @@ class ScoreOptions:
             if one and two and one != two:
                 problem = f"the file says --{name} {two} of itself, but {self.place} is read with --{name} {one}"
                 raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
-        return replace(self, other=other)
+        return replace(self, files=(replace(self.files[0], other=other), *self.files[1:]))
 
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U.
@@ -107,7 +113,7 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def source(self, of_tree_rules: str | None = None) -> Source[Record, ScoredSentence]:
+    def source(self, of_tree_rules: str | None = None) -> Source[Sentence, ScoredSentence]:
         """The sentences, to be read once.
 
         Args:
@@ -125,23 +131,43 @@ class ScoreOptions:
             start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, self.other)
+        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout)
         unmet = UnmetSentences(self.how.constraints)
         records = unmet.watched(self._with_notices(reading, of_tree_rules or KEPT))
         items = Counted(records, reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
         return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words, unmet.line)
 
-    def of_trees(self, path: str) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
+    def of_trees(self, path: str) -> Source[Sentence, ScoredSentence]:
         """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
         from deptree_cli.io.trees import read_trees  # few commands read trees
-        from deptree_cli.io.trees.beside import WithTrees, records_of_trees
+        from deptree_cli.io.trees.sets import scored_trees
 
-        source, files = self.source(), self.files[0]
-        records = records_side(iter(source.items), files.source, files.conllu)
-        found = records_of_trees(read_trees(path, named=False), records, self.how.layout, place_of(path))
-        items = Counted(found, share=lambda: share_read(path))
-        return Source(items, WithTrees(source.prepare), source.signature_fields, last_notice=source.last_notice)
+        source = self.source()
+        found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path))
+        return replace(source, items=Counted(found, share=share_of([path])))
+
+    def with_samples(
+        self, path: str, skipped: Callable[[DeptreeError], None], only: TreesOnly = iter
+    ) -> Source[Sentence, ScoredSentence]:
+        """The sentences, each with its trees in a file, which may come in any order; to be read once.
+
+        Args:
+            skipped: called with what is no tree of a sentence.
+            only: looks at trees as they pass.
+        """
+        from deptree_cli.io.trees import read_trees
+        from deptree_cli.io.trees.sets import with_samples
+
+        source = self.source()
+        found = with_samples(source.items, only(read_trees(path)), skipped)
+        return replace(source, items=Counted(found, lambda: len(found)))
+
+    def side(self, source: Source[Sentence, ScoredSentence]) -> Side:
+        """The sentences as what is read together with others; CoNLL-U gives them an order."""
+        files = self.files[0]
+        ordered = files.conllu is not None or files.source.meta.ordered
+        return Side(source.items, "matrices", files.source.place, ordered=ordered)
 
     @property
     def need_trees(self) -> bool:
@@ -149,8 +175,8 @@ class ScoreOptions:
         return self.how.constraints is not None and self.how.constraints.need_trees
 
     def _with_notices(
-        self, records: Iterable[Record | DeptreeError], of_tree_rules: str
-    ) -> Iterable[Record | DeptreeError]:
+        self, records: Iterable[Sentence | DeptreeError], of_tree_rules: str
+    ) -> Iterable[Sentence | DeptreeError]:
         """The sentences, each with what must be said of rules, and of the labels that it is given."""
         if self.how.constraints is not None:
             records = with_rules_told(records, self.how.constraints, self.how.labels, of_tree_rules)
@@ -215,6 +241,23 @@ def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
     return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
 
 
+def _paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
+    """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
+    for name, paths in belonging.items():
+        if paths and len(paths) != len(scores):
+            option = f"--{name.replace('_', '-')}"
+            counts = f"{len(paths)} {option} for {len(scores)} SCORES"
+            raise click.UsageError(f"{counts}: give one for each, in the same order.")
+    given: list[dict[str, Any]] = [
+        {name: paths[number] for name, paths in belonging.items() if paths} for number in range(len(scores))
+    ]
+    found = tuple(ScoreFiles(ScoreSource(path), **each) for path, each in zip(scores, given, strict=True))
+    if len(found) > 1:
+        for each in found:
+            check_readable(each.paths)
+    return found
+
+
 def options_of(
     *,
     scores: str | tuple[str, ...],
@@ -239,7 +282,7 @@ def options_of(
     if not conllu and (option := "--fix-heads" if fix_heads else rules.in_sentences):
         raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
-    found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
+    found = _paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
     read = with_label_axis(read, labels, bool(label_scores))
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
@@ -247,7 +290,7 @@ def options_of(
         layout=read,
         label_layout=replace(read, labels=read.labels or LABEL_AXIS),
         labels=read_labels(labels) if labels else None,
-        space=space_of(own_trees(found), space, **short),
+        space=space_of(own_trees([each.source for each in found]), space, **short),
         temperature=tempering.temperature,
         label_temperature=tempering.label_temperature,
         nan_forbids=nan_forbids,

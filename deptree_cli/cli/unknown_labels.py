@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 
 
 class UnknownLabels:
@@ -23,7 +23,7 @@ class UnknownLabels:
         self._known = frozenset(known)
         self._path = path
 
-    def noted(self, record: Record) -> Record:
+    def noted(self, record: Sentence) -> Sentence:
         """The sentence with a line of notice for each such label."""
         labels: list[str | None] = []
         with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on

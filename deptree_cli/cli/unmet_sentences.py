@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
@@ -23,7 +23,7 @@ class UnmetSentences:
         self._unmet = {name: None for each in (constraints.of_words if constraints else ()) for name in each}
         self._all_read = False
 
-    def watched(self, records: Iterable[Record | DeptreeError]) -> Iterator[Record | DeptreeError]:
+    def watched(self, records: Iterable[Sentence | DeptreeError]) -> Iterator[Sentence | DeptreeError]:
         """The sentences, as they are."""
         for record in records:
             self._unmet.pop(record.sent_id, None)

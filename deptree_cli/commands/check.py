@@ -18,12 +18,14 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import RuleOptions, check_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.sentences import ReadSentence, read_sentences, share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of, space_options
 from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.io.conllu.reading import sentences
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
@@ -50,7 +52,7 @@ def check(trees: tuple[str, ...], rules: RuleOptions, space: TreeSpace, writing:
     """
     constraints = rules.read()
     assert constraints is not None  # there are rules in any case
-    read = read_sentences(trees, OtherTags(constraints.rules.upos).watched, any_heads=True)
+    read = sentences(trees, watched=OtherTags(constraints.rules.upos).watched, any_heads=True).in_order()
     signed = {**signature_of(space), **rules.signature_fields}
     source = Source(Counted(read, share=share_of(trees)), Given(Asked(constraints, space)), signed)
     job = Job("check", source, run, writing)
@@ -63,7 +65,7 @@ def check(trees: tuple[str, ...], rules: RuleOptions, space: TreeSpace, writing:
 class Tree:
     """A sentence, and its tree with what that should be."""
 
-    read: ReadSentence
+    read: Sentence
     given: GivenTree
 
 
@@ -73,9 +75,9 @@ class Given:
 
     asked: Asked
 
-    def __call__(self, read: ReadSentence) -> Tree:
+    def __call__(self, read: Sentence) -> Tree:
         """The sentence with its tree."""
-        return Tree(read, self.asked.of(read.block, read.sent_id, read.has_other_tags))
+        return Tree(read, self.asked.of(read.sentence, read.sent_id, read.has_other_tags))
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Checked:
     def _rows(self) -> list[tuple[Row, Sequence[int]]]:
         """The rows but for the words of each."""
         tree, given = self.tree, self.tree.given
-        forms = tree.read.block.column("form") if self.broken else []
+        forms = tree.read.sentence.column("form") if self.broken else []
         return [
             (
                 {

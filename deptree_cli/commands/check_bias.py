@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,11 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.skipping import Skipped
-from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
@@ -27,11 +25,8 @@ from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree
-from deptree_cli.io.trees.beside import RecordTrees, WithTrees, records_with_trees
 
 Row = dict[str, Any]
 
@@ -109,11 +104,11 @@ def check_bias(
         sampler.check_serves(scores.how.space)
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
     how = {"alpha": f"{alpha:g}", "samples": samples}
-    name, source = (None if samples else sampler.name), scores.source()
+    name = None if samples else sampler.name
     skipped = Skipped(run.skip_errors, "sample", run.verbose)
     work: Any = audit_trees if samples else AuditSampler(sampler, size)
-    if samples:
-        source = _with_trees(source, samples, scores.how.layout, skipped)
+    source = scores.with_samples(samples, skipped.add, _independent) if samples else scores.source()
+    skipped.tell()
     job = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
     audits = Audits(name, alpha)
     job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS), seed)
@@ -184,21 +179,13 @@ class AuditSampler:
         return Audited(sentence.id, distribution.n, tally.audit(), self.sampler.bias(distribution))
 
 
-def audit_trees(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> Audited:
+def audit_trees(sentence: ScoredSentence, _: None) -> Audited:
     """The audit of the trees that are given of a sentence."""
-    sentence, given = prepared
-    distribution = sentence.distribution
+    distribution, given = sentence.distribution, sentence.record.trees
     tally = Tally(distribution)
     for start in range(0, len(given.times), BATCH):
         tally.add(given.heads[start : start + BATCH], given.times[start : start + BATCH])
-    return Audited(given.sent_id, distribution.n, tally.audit())
-
-
-def _with_trees(source: Source[Any, Any], path: str, layout: Layout, skipped: Skipped) -> Source[Any, Any]:
-    """The sentences with their trees, which may come in any order."""
-    found = records_with_trees(source.items, _independent(read_trees(path)), layout, skipped.add)
-    skipped.tell()
-    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare))
+    return Audited(sentence.id, distribution.n, tally.audit())
 
 
 def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:

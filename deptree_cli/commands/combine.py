@@ -35,16 +35,17 @@ from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import Short, TreeSpace
 from deptree_cli.io.conllu.malformed import no_sentences
+from deptree_cli.io.conllu.reading import trees_in
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.files.output import suffix_of
 from deptree_cli.io.files.streams import STDIN
-from deptree_cli.io.members import Member, read_members
 from deptree_cli.io.scores.containers import write_scores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import Meta, space_of
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.several import Member, read_several
 from deptree_cli.io.signature import signature
 
 PRODUCT, MIXTURE = "product", "mixture"
@@ -113,7 +114,7 @@ def combine(
     interpretation = Interpretation(Layout(), Layout(), space=space, nan_forbids=how["nan_forbids"])
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
-        items = Counted(read_members(read, conllu, gold))
+        items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else []))
         prepare = Distributions(interpretation, tuple(each.layout for each in read))
         return Source(items, prepare, _fields(members, how, space), conllu is not None)
 
@@ -140,8 +141,6 @@ def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: st
         raise click.UsageError("--fit needs gold trees: --gold FILE." if fit else "--gold is for --fit. Add it.")
     if fit and STDIN in (*paths, gold, conllu):
         raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
-    if conllu == STDIN and len(paths) > 1:
-        raise click.UsageError("--conllu is read beside each file, and standard input (-) can be read only once.")
 
 
 def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:

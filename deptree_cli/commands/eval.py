@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
 
+from deptree_cli.cli.companion_scores import companion_scores_options
 from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected, SentenceCounts
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option
@@ -17,9 +17,7 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.scores_beside import beside_trees, scores_beside_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.errors import counted
@@ -29,9 +27,13 @@ from deptree_cli.core.evaluation.classes import CLASSES, Classes, by_class
 from deptree_cli.core.expectations.risks import risk, risk_variance
 from deptree_cli.io.conllu import lexical_scores
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.reading import sentences, trees_in
+from deptree_cli.io.conllu.surface import OTHER_WORDS, check_same_words
 from deptree_cli.io.encoders.text import TEXT
+from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.read import read
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.trees.compared import ComparedTrees, read_compared
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.conllu import tree_of
 
 MISSING = "MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
@@ -40,6 +42,9 @@ SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 
 # A gold tree and those of two systems.
 MOST = 3
+
+# The roles of these.
+SYSTEMS = ("system", "system2")
 
 
 @command(
@@ -63,7 +68,7 @@ MOST = 3
 )
 @option("--quote", is_flag=True, help="Write only the line to quote.")
 @seed_option
-@scores_beside_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
+@companion_scores_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
 @row_options
 @run_options
 def eval(
@@ -114,11 +119,12 @@ def _as_quote(writing: Writing) -> Writing:
     return Writing((TEXT.name,))
 
 
-def _source(gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None) -> Source[Any, ComparedTrees]:
+def _source(gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None) -> Source[Sentence, Any]:
     if scores is None:
         assert gold is not None
-        return Source(Counted(read_compared(gold, systems), share=share_of([gold])), attrgetter("trees"))
-    return beside_trees(scores, systems[0], gold)
+        companions = [trees_in([path], role, OTHER_WORDS) for path, role in zip(systems, SYSTEMS, strict=False)]
+        return Source(Counted(read(sentences([gold]), companions), share=share_of([gold])))
+    return replace(scores, files=(replace(scores.files[0], conllu=systems[0], gold=gold),)).source()
 
 
 def _signature_fields(
@@ -150,21 +156,26 @@ class Evaluate:
     kinds: tuple[Classes, ...]
     lexical: bool
 
-    def __call__(self, read: ComparedTrees, _: None) -> Evaluated:
-        """The work on one sentence."""
-        read.check_words()
-        systems = [_attached(block) for block in read.systems]
-        expected = _expected(read.scored, systems[0]) if read.scored else None
+    def __call__(self, read: Sentence | ScoredSentence, _: None) -> Evaluated:
+        """The work on one sentence, whose own tree is the gold tree, or if it has scores that of the system."""
+        if isinstance(read, Sentence):
+            gold_block, blocks = read.block, [read.companions[role] for role in SYSTEMS if role in read.companions]
+        else:
+            gold_block, blocks = read.record.gold, [read.record.sentence]
+        for block in blocks:
+            check_same_words(gold_block or block, block)
+        systems = [_attached(block) for block in blocks]
+        expected = None if isinstance(read, Sentence) else _expected(read, systems[0])
         trees, scores, classes = systems, None, []
-        if read.gold is not None:
-            gold = _attached(read.gold)
+        if gold_block is not None:
+            gold = _attached(gold_block)
             trees = [gold, *systems]
             scores = np.stack(
-                [self._scores(gold, tree, read.gold, block) for tree, block in zip(systems, read.systems, strict=True)]
+                [self._scores(gold, tree, gold_block, block) for tree, block in zip(systems, blocks, strict=True)]
             )
             classes = [by_class(gold, each, self.kinds) for each in systems]
         several = sum((each.heads == 0).sum() > 1 for each in trees)
-        return Evaluated(SentenceCounts(read.block.n, scores, classes, int(several), expected))
+        return Evaluated(SentenceCounts(len(systems[0].heads), scores, classes, int(several), expected))
 
     def _scores(self, gold: Attached, system: Attached, gold_block: Block, block: Block) -> Any:
         found = attachment.attachment(gold, system)

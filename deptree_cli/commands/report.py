@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +14,11 @@ from deptree_cli.cli.doubts import layout_doubts
 from deptree_cli.cli.job import signed
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.io.files.output import Output, suffix_of
 from deptree_cli.io.scores.records import ScoredSentence
@@ -29,7 +27,6 @@ from deptree_cli.io.signature import signature
 if TYPE_CHECKING:
     from deptree_cli.io.pages.packing import PackedSentence
     from deptree_cli.io.rules.constraints import Constraints
-    from deptree_cli.io.trees.beside import RecordTrees
 
 # How many sentences a page holds, unless told otherwise: about 6 MB of a treebank.
 MOST = 2000
@@ -62,7 +59,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     scores = replace(scores, how=replace(scores.how, constraints=None))
     fields = {**scores.signature_fields, **run.signature_fields, "samples": samples, "top": top}
     made_by = signature("report", fields)
-    pipeline = Pipeline(_source(scores, samples), run)
+    pipeline = Pipeline(scores.with_samples(samples, _fail) if samples else scores.source(), run)
     results = pipeline.map(Pack(rules, bool(scores.gold)))
     with Output(run.output, "a page") as out:  # before the work: whether it can be written
         doubts = Doubts()
@@ -89,19 +86,8 @@ def _check_output(output: str | None) -> None:
         raise DeptreeError("a report is a page of HTML", "Name a .html file", place=output or "")
 
 
-def _source(scores: ScoreOptions, samples: str | None) -> Source[Any, Any]:
-    """The sentences, each with its samples, if there are some."""
-    source: Source[Any, Any] = scores.source()
-    if samples is None:
-        return source
-    from deptree_cli.io.trees import read_trees  # few reports have samples
-    from deptree_cli.io.trees.beside import WithTrees, records_with_trees
-
-    def fail(error: DeptreeError) -> None:
-        raise error
-
-    found = records_with_trees(source.items, read_trees(samples), scores.how.layout, fail)
-    return replace(source, items=Counted(found, lambda: len(found)), prepare=WithTrees(source.prepare))
+def _fail(error: DeptreeError) -> None:
+    raise error
 
 
 @dataclass(frozen=True)
@@ -116,14 +102,13 @@ class Pack:
     rules: Constraints | None
     has_gold: bool
 
-    def __call__(self, prepared: ScoredSentence | tuple[ScoredSentence, RecordTrees], _: None) -> PackedSentence:
+    def __call__(self, sentence: ScoredSentence, _: None) -> PackedSentence:
         """The sentence as the page needs it, with its samples."""
         from deptree_cli.io.pages.packing import packed  # when there is work
 
-        if isinstance(prepared, tuple):
-            sentence, given = prepared
-            return packed(sentence, self.rules, self.has_gold, np.repeat(given.heads, given.times, axis=0))
-        return packed(prepared, self.rules, self.has_gold)
+        given = sentence.record.trees
+        samples = () if given is None else (np.repeat(given.heads, given.times, axis=0),)
+        return packed(sentence, self.rules, self.has_gold, *samples)
 
 
 @dataclass

@@ -73,7 +73,7 @@ def test_calibration_of_decoded_heads(done):
     ("gold", "said"),
     [
         ("one.conllu", "one.conllu has nothing of this name"),
-        ("long.conllu", "has 2 words where there are"),
+        ("long.conllu", "2 words at long.conllu:1, but 8 here"),
     ],
 )
 def test_calibration_against_other_sentences(deptree, put, gold, said):

@@ -10,6 +10,7 @@ from deptree_cli.bitext.model.scores import LinkScores
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.raw import RawScores
+from deptree_cli.io.sentence import Sentence
 
 NOTICE = "no link scores more than leaving both of its words unlinked: check --null-score"
 NOTICE_NULL = "no link scores more than leaving both of its words unlinked: check that --null {} is where NULL stands"
@@ -17,16 +18,15 @@ NOTICE_NULL = "no link scores more than leaving both of its words unlinked: chec
 _SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"
 
 
-def record_of(
-    number: int, raw: RawScores, reverse: RawScores | None, text: PairWords | None, layout: PairLayout
-) -> PairRecord | DeptreeError:
+# The roles of a pair's scores as read, of those of the other direction, and of its words.
+RAW, REVERSE, WORDS = "raw", "reverse", "words"
+
+
+def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
     """Put together what belongs to a sentence pair.
 
     Args:
-        number: the running number.
-        raw: its scores, as read.
-        reverse: those of the other direction, None without such a file.
-        text: its words, None without a file of words.
+        pair: with its companions: `RAW`, and `REVERSE` and `WORDS` if there are such files.
 
     Returns:
         the record, or the error of what cannot be used.
@@ -34,7 +34,8 @@ def record_of(
     Raises:
         OutOfStep: lengths disagree, and nothing but the order says that these belong together.
     """
-    sent_id = raw.key or str(number)
+    raw: RawScores = pair.companions[RAW]
+    reverse, text, sent_id = pair.companions.get(REVERSE), pair.companions.get(WORDS), pair.sent_id
     try:
         words = text or _own_words(raw)
         found = layout.link_scores(_fitted(raw, words, layout))
@@ -46,7 +47,7 @@ def record_of(
         return error.at(raw.place, sent_id)
     source, target = (words.source, words.target) if words else ((), ())
     notice = _notice(layout) if found.none_pays else ""
-    return PairRecord(sent_id, number, raw.place, notice, *found, source, target, raw.key)
+    return PairRecord(sent_id, pair.number, raw.place, notice, *found, source, target, raw.key)
 
 
 def _notice(layout: PairLayout) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 import click
@@ -16,15 +15,16 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option, reading_option
-from deptree_cli.cli.sentences import ReadSentence, read_sentences, share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.hpyp.files.treebank import Tags, annotated
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
 from deptree_cli.hpyp.options.unknown_tags import UnknownTags
-from deptree_cli.io.conllu.beside import with_gold
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.sides import Side
+from deptree_cli.io.conllu.reading import sentences, trees_in
+from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.read import read
+from deptree_cli.io.sentence import Sentence as ReadSentence
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6
@@ -49,11 +49,11 @@ class AsAnnotated:
 
     def __call__(self, read: ReadSentence) -> Sentence:
         """The sentence with its words."""
-        found = annotated(read.block, read.sent_id, self.tagset)
+        found = annotated(read.sentence, read.sent_id, self.tagset)
         if (seconds := found.n * self.seconds_per_word) > PATIENCE:
             talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
         gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
-        return Sentence(read.block, found, gold)
+        return Sentence(read.sentence, found, gold)
 
 
 def read_trained(path: str) -> Any:
@@ -109,11 +109,9 @@ class ParserOptions:
 
     def source(self, gold: tuple[str, ...] = ()) -> Source[ReadSentence, Sentence]:
         """The sentences of all files in order, each with its gold tree if there are files of these."""
-        sentences = read_sentences(self.sentences, None if self.predicts_tags else self.unknown_tags.watched)
-        if gold:
-            side = Side(sentences, "sentences", names=attrgetter("block.names"))
-            sentences = with_gold(side, gold, lambda each: each.block.n)
-        items = Counted(sentences, share=share_of(self.sentences))
+        lead = sentences(self.sentences, watched=None if self.predicts_tags else self.unknown_tags.watched)
+        found = read(lead, [trees_in(gold)] if gold else [])
+        items = Counted(found, share=share_of(self.sentences))
         return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 
     @property

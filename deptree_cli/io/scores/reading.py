@@ -11,9 +11,9 @@ from deptree_cli.core.spaces import Short
 from deptree_cli.io.prepared import prepared
 from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.scores.calibrated import temperatures
-from deptree_cli.io.scores.labels import LABEL_AXIS, LabelScores, read_labels
+from deptree_cli.io.scores.files import ScoreFiles
+from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
@@ -94,5 +94,5 @@ def read(
     chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
     chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
-    label_file = LabelScores(label_scores, with_labels) if label_scores else None
-    return prepared(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)
+    files = ScoreFiles(source, conllu, options.get("lengths"), label_scores)
+    return prepared(files.read(arcs, with_labels), how, on_error)

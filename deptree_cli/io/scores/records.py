@@ -19,8 +19,8 @@ from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.sentence import SentenceAsRead
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
@@ -56,7 +56,7 @@ class Interpretation:
     relax: bool | None = None
     budget: int = BUDGET
 
-    def __call__(self, record: Record) -> ScoredSentence:
+    def __call__(self, record: Sentence) -> ScoredSentence:
         """The sentence of a record.
 
         Raises:
@@ -75,7 +75,7 @@ class Interpretation:
             raise error.at(record.place, record.sent_id) from None
         return ScoredSentence(record, base if obeying is None else _of_trees(obeying), self, obeying)
 
-    def batch(self, records: Sequence[Record]) -> ScoredBatch | None:
+    def batch(self, records: Sequence[Sentence]) -> ScoredBatch | None:
         """Those of the records that can be worked on together, None where there are none."""
         if self.labels is not None or self.layout.labels or self.fix_heads or self.constraints:
             return None
@@ -83,13 +83,13 @@ class Interpretation:
 
         return batch_of(records, self.layout, self.space, self.temperature)
 
-    def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
+    def distribution(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so, without arcs that constraints forbid."""
         base = self._by_scores(scores, record, layout)
         obeying = self._constrained(record, base)
         return base if obeying is None else _of_trees(obeying)
 
-    def _by_scores(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
+    def _by_scores(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The same without constraints."""
         options, labels = self._options(layout), self.labels if layout.labels else None
         head_dep = to_head_dep(scores, layout)
@@ -100,14 +100,14 @@ class Interpretation:
             found = found.tempered(self.temperature, self._apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
-    def _constrained(self, record: Record, base: TreeDistribution) -> Constrained | None:
+    def _constrained(self, record: Sentence, base: TreeDistribution) -> Constrained | None:
         """A record's distribution under what its trees must obey, None where that is nothing."""
         if self.constraints is None:
             return None
         constraints = self.constraints.of(record.sent_id, record.block, base.n, base.labels)
         return constraints.on(base, self.relax, self.budget)
 
-    def given(self, record: Record) -> Block | None:
+    def given(self, record: Sentence) -> Block | None:
         """The sentence whose heads and labels are conditions, None where there are no conditions."""
         return record.block if self.fix_heads else None
 
@@ -121,7 +121,7 @@ class Interpretation:
         temperature = self.temperature if self._apart is None else 1.0
         return {"scale": layout.scale, "temperature": temperature, "nan_forbids": self.nan_forbids}
 
-    def _with_wider_space(self, remedy: str, record: Record) -> str:
+    def _with_wider_space(self, remedy: str, record: Sentence) -> str:
         """A remedy, and the other one that more trees would be, if one of these obeys."""
         wider = space(self.space.single_root)
         for change in self.space.change_to(wider):
@@ -129,7 +129,7 @@ class Interpretation:
                 return f"{remedy}, or {change}"
         return remedy
 
-    def _with_hints(self, remedy: str, record: Record) -> str:
+    def _with_hints(self, remedy: str, record: Sentence) -> str:
         read, wider = self.layout, self._with_wider_space(remedy, record)
         if wider != remedy:
             return wider
@@ -143,7 +143,7 @@ class Interpretation:
             remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
         return remedy
 
-    def _fits(self, record: Record, layout: Layout) -> bool:
+    def _fits(self, record: Sentence, layout: Layout) -> bool:
         """Whether a record makes a distribution, laid out so."""
         how = replace(self, layout=layout)
         try:

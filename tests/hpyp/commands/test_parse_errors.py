@@ -30,7 +30,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (("{model}", RAW, "--gold", DATA / "gold.conllu"), "", r"\(raw-01\): .*gold.conllu:1 .*the same sentences"),
         (("{model}", "-", "--gold", "-"), BARE, r"standard input \(-\) can be read only once"),
         (("{model}", RAW, RAW, "--scores", "s.npz", "-q"), "", r"raw-01: an \.npz cannot hold two sentences of one"),
-        (("{model}", RAW, "--gold", "b.conllu"), "", r"\(raw-01\): b\.conllu:1 has 1 word where there are \d"),
+        (("{model}", RAW, "--gold", "b.conllu"), "", r"\(raw-01\): 1 word at b\.conllu:1, but \d"),
         (("{model}", "b.conllu", "--tags", "predict", "--gold", "b.conllu"), "", r"no word of --gold has a head"),
         (
             ("{model}", "two.conllu", "--tags", "predict", "--gold", "b.conllu"),
@@ -40,7 +40,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (
             ("{model}", "b.conllu", "--tags", "predict", "--gold", "two.conllu"),
             "",
-            r"two\.conllu:4 \(b\): no sentences belong to this one",
+            r"two\.conllu:4 \(b\): no sentences in b\.conllu have this id",
         ),
     ],
 )

@@ -13,12 +13,12 @@ import pytest
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.companion import in_order
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.layout import Layout, cut, to_head_dep
 from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
-from deptree_cli.io.sides import in_order
 
 
 def read(path: str, chosen: Layout | None = None) -> list[Raw]:
