@@ -150,12 +150,7 @@ class ScoreOptions:
     def with_samples(
         self, path: str, skipped: Callable[[DeptreeError], None], only: TreesOnly = iter
     ) -> Source[Sentence, ScoredSentence]:
-        """The sentences, each with its trees in a file, which may come in any order; to be read once.
-
-        Args:
-            skipped: called with what is no tree of a sentence.
-            only: looks at trees as they pass.
-        """
+        """The sentences, each with its trees in a file, in any order; `skipped`: told of what is no tree of them."""
         from deptree_cli.io.trees import read_trees
         from deptree_cli.io.trees.sets import with_samples
 
@@ -243,19 +238,16 @@ def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
 
 def _paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
     """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
+    found = [ScoreFiles(ScoreSource(path)) for path in scores]
     for name, paths in belonging.items():
         if paths and len(paths) != len(scores):
-            option = f"--{name.replace('_', '-')}"
-            counts = f"{len(paths)} {option} for {len(scores)} SCORES"
+            counts = f"{len(paths)} --{name.replace('_', '-')} for {len(scores)} SCORES"
             raise click.UsageError(f"{counts}: give one for each, in the same order.")
-    given: list[dict[str, Any]] = [
-        {name: paths[number] for name, paths in belonging.items() if paths} for number in range(len(scores))
-    ]
-    found = tuple(ScoreFiles(ScoreSource(path), **each) for path, each in zip(scores, given, strict=True))
-    if len(found) > 1:
-        for each in found:
-            check_readable(each.paths)
-    return found
+        changes: list[dict[str, Any]] = [{name: path} for path in paths] or [{}] * len(scores)
+        found = [replace(each, **change) for each, change in zip(found, changes, strict=True)]
+    for each in found if len(found) > 1 else ():
+        check_readable(each.paths)
+    return tuple(found)
 
 
 def options_of(

@@ -21,11 +21,11 @@ from deptree_cli.cli.sections import command
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of, space_options
 from deptree_cli.cli.writing import Writing, row_options
-from deptree_cli.io.conllu.reading import sentences
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentences import sentences
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation

@@ -35,7 +35,6 @@ from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import Short, TreeSpace
 from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.conllu.reading import trees_in
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.files.output import suffix_of
@@ -46,6 +45,7 @@ from deptree_cli.io.scores.meta import Meta, space_of
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.several import Member, read_several
+from deptree_cli.io.sentences import trees_in
 from deptree_cli.io.signature import signature
 
 PRODUCT, MIXTURE = "product", "mixture"

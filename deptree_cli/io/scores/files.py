@@ -10,7 +10,6 @@ from pathlib import Path
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.companion import Companion, Side
-from deptree_cli.io.conllu.reading import sentences, trees_in
 from deptree_cli.io.files.streams import STDIN, share_read
 from deptree_cli.io.read import read
 from deptree_cli.io.scores.assumptions import Assumptions
@@ -20,6 +19,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import Source
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentences import sentences, trees_in
 
 
 @dataclass(frozen=True)

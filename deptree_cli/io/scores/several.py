@@ -9,7 +9,6 @@ from functools import partial
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.companion import Companion, Side
-from deptree_cli.io.conllu.reading import sentences
 from deptree_cli.io.read import read
 from deptree_cli.io.scores.assumptions import Assumptions
 from deptree_cli.io.scores.fitting import fitted, sentences_of
@@ -17,6 +16,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentences import sentences
 from deptree_cli.io.trees.sets import TreeSet, sets_beside, sets_in
 
 

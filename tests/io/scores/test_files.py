@@ -83,23 +83,6 @@ def test_names_without_sentences(pair) -> None:
     assert pair(jsonl(("x", 2), (None, 1))) == [("x", 1, 2, None), ("2", 2, 1, None)]
 
 
-def test_by_order(pair) -> None:
-    assert pair(npz(arr_0=1, arr_1=2), conllu(a=1, _=2)) == [("a", 1, 1, 1), ("arr_1", 2, 2, 2)]
-    assert pair(npz(x=1, y=2), conllu(_=1, b=2)) == [("x", 1, 1, 1), ("b", 2, 2, 2)]
-    assert pair(jsonl((None, 1), ("x", 2)), conllu(a=1, b=2)) == [("a", 1, 1, 1), ("b", 2, 2, 2)]
-    assert pair(jsonl((None, 1)), conllu(_=1)) == [("1", 1, 1, 1)]
-
-
-def test_a_length_that_disagrees_names_both(pair, says) -> None:
-    line = (
-        "scores[{}] (a): the scores have 2 words, the CoNLL-U sentence has 4 (s.conllu:1). "
-        "Check that both files hold the same sentences in the same order, with the same tokens."
-    )
-    with says(line.format("s00000")):  # by order the next pair may be wrong too, and as long
-        pair(npz(s00000=2, s00001=3), conllu(a=4, b=3))
-    assert pair(npz(a=2, b=3), conllu(a=4, b=3)) == [line.format("a"), ("b", 2, 3, 3)]
-
-
 def test_a_batch_takes_its_lengths_from_the_sentences(pair, says) -> None:
     batch = npy(np.arange(32.0).reshape(2, 4, 4))
     assert pair(batch, conllu(a=1, b=3)) == [("a", 1, 2, 1), ("b", 2, 4, 3)]
@@ -134,19 +117,6 @@ def test_a_length_that_does_not_fit_stops_and_those_before_are_cut(scratch) -> N
             next(records)
         assert str(caught.value).startswith(place)
         assert ", matrix 2 (2): the length is 9, but the padded matrix has shape (5, 5)" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("scores", "sentences", "counts"),
-    [
-        (npz(s0=1, s1=1, s2=1), conllu(a=1), ["matrices is 3", "s.conllu is 1"]),
-        (npz(s0=1), conllu(a=1, b=1, c=1), ["matrices is 1", "s.conllu is 3"]),
-        (npy(np.ones((3, 2, 2))), conllu(a=1, b=1), ["matrices is 3", "s.conllu is 2"]),
-    ],
-)
-def test_one_side_ends_first(scores: bytes, sentences: bytes, counts: list[str], pair, says) -> None:
-    with says("scores: the number of", *counts):
-        pair(scores, sentences)
 
 
 def test_bad_sentences_are_handed_on(pair) -> None:
