@@ -35,7 +35,7 @@ BEFORE = {
     "sample": [f"sample {SCORES} -k 2 --seed 1", f"sample {SCORES} {CONLLU} -k 2 --seed 1"],
     "swor": [f"swor {SCORES} -k 2 --seed 1"],
     "estimate": [f"swor {SCORES} -k 2 --seed 1 -o draws.jsonl", "estimate draws.jsonl"],
-    "decode": [f"decode {SCORES} {CONLLU} --gold {DATA}/gold.conllu", f"decode {SCORES} --projective -k 2"],
+    "decode": [f"decode {SCORES} {CONLLU}", f"decode {SCORES} --projective -k 2"],
     "marginals": [f"marginals {SCORES} {CONLLU}", f"marginals {SCORES} --projective"],
     "partition": [f"partition {SCORES}"],
     "expect": [f"expect entropy {SCORES} --grad"],

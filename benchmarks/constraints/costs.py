@@ -11,6 +11,7 @@ from benchmarks.constraints.labelled import Labelled, chosen
 from benchmarks.program.whole import measure
 from benchmarks.table import Cell, Table
 from benchmarks.timing import times
+from deptree_cli.cli.stopping_rule import StoppingRule
 from deptree_cli.commands.decode import Decode
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.decoding import METHODS
@@ -62,7 +63,7 @@ def _spent(treebank: Labelled, projective: bool, rules: str | None) -> tuple[Flo
 
 
 def _decode() -> Decode:
-    return Decode(next(each for each in METHODS if each.name == "mst"), None, False, False, BUDGET)
+    return Decode(METHODS.get("mst"), StoppingRule(), BUDGET)
 
 
 def _obey(records: Sequence[Record], plain: Interpretation, ruled: Interpretation) -> Bool:

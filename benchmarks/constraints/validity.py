@@ -20,7 +20,7 @@ COLUMNS = (
     "maximum trees: median", "99 %", "most", "CPU s",
 )  # fmt: skip
 GOLD, JOINT = "gold", "decode"
-WAYS = (JOINT, "--labels-after", "--projective", "--rules ud", "--rules ud --projective")
+WAYS = (JOINT, "--projective", "--rules ud", "--rules ud --projective")
 
 VALIDATE = "import sys; from udtools.cli import main; sys.exit(main())"
 ERROR = re.compile(

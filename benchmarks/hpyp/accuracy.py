@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +19,17 @@ from benchmarks.table import Cell, Table
 from benchmarks.timing import QUICK, points, times
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.evaluation.attachment import (
+    CORRECT,
+    GOLD,
+    Attached,
+    attachment,
+    no_punctuation,
+    right_tags,
+    universal,
+)
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
-from deptree_cli.hpyp.model.accuracy import ALL, WORDS_ONLY, Accuracy
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.hpyp.model.parsing import filtered, parse
@@ -87,13 +96,18 @@ def _row(name: Cell, setup: Setup, particles: int = 1000) -> list[Cell]:
     start = time.process_time()
     parses = [parse(trained, sentence, particles, setup.predicts_tags) for sentence in dev]
     speed = len(dev) / (time.process_time() - start)
-    found = sum(
-        (Accuracy.of(gold, each.heads, each.deprels, each.tags) for each, gold in zip(parses, dev, strict=True)),
-        Accuracy(),
-    )
-    shares = [found.attachment(which)[name] for which in (WORDS_ONLY, ALL) for name in ("uas", "las")]
-    tags = f"{100 * (found.tag_accuracy or 0.0):.1f}" if setup.predicts_tags else None
-    return [name, *(f"{100 * share:.1f}" for share in shares), tags, speed]
+    found = [100 * share for share in (*shares(parses, dev, punctuation=False), *shares(parses, dev))]
+    tags = np.sum([right_tags(gold.tags, each.tags) for each, gold in zip(parses, dev, strict=True)], axis=0)
+    right = f"{100 * tags[CORRECT] / tags[GOLD]:.1f}" if setup.predicts_tags else None
+    return [name, *(f"{share:.1f}" for share in found), right, speed]
+
+
+def shares(parses: Sequence[Any], dev: Sequence[Annotated], punctuation: bool = True) -> list[float]:
+    """UAS and LAS, as `deptree eval` counts them."""
+    trees = [[Attached(each.heads, list(map(universal, each.deprels))) for each in some] for some in (dev, parses)]
+    pairs = list(zip(*trees, strict=True))
+    counts = np.sum([attachment(*pair, None if punctuation else no_punctuation(pair[0])) for pair in pairs], axis=0)
+    return (counts[:2, CORRECT] / counts[:2, GOLD]).tolist()
 
 
 def _models() -> Iterator[list[Cell]]:
@@ -155,7 +169,7 @@ def calibrated(trained: Trained, sentences: Sequence[Annotated], particles: int)
         words.add(marginals[best, dependents], best == sentence.heads)
         trees.append(len(np.unique(found.heads, axis=0)))
     speed = len(sentences) / (time.process_time() - start)
-    shares = [f"{100 * share:.1f}" for share in (words.attachment, words.mean_confidence)]
+    shares = [f"{100 * share:.1f}" for share in (words.accuracy, words.mean_confidence)]
     return [
         f"{particles:,} ({len(sentences):,} sentences)",
         f"{arcs.error:.3f}",

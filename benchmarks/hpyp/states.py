@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.hpyp.accuracy import calibrated, treebank
+from benchmarks.hpyp.accuracy import calibrated, shares, treebank
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.hpyp.model.accuracy import ALL, Accuracy
 from deptree_cli.hpyp.model.contexts import LEXICALISED
 from deptree_cli.hpyp.model.defaults import kept_iterations
 from deptree_cli.hpyp.model.evidence import evidence
@@ -47,9 +46,7 @@ def _trained(states: int, seed: int) -> Trained:
 def _accuracy(trained: Trained) -> list[Cell]:
     dev = treebank("dev", "upos")
     parses = [parse(trained, sentence, PARTICLES) for sentence in dev]
-    pairs = zip(parses, dev, strict=True)
-    found = sum((Accuracy.of(gold, each.heads, each.deprels, each.tags) for each, gold in pairs), Accuracy())
-    return [f"{100 * found.attachment(ALL)[name]:.2f}" for name in ("uas", "las")]
+    return [f"{100 * share:.2f}" for share in shares(parses, dev)]
 
 
 def _filter(trained: Trained) -> list[Cell]:

@@ -75,10 +75,8 @@ class Agreement(Fold[SentenceAgreement]):
         if counts.chance is not None:
             self._chance = (self._chance or 0.0) + counts.chance
 
-    def check(self) -> None:
-        check_some(self._sentences)
-
     def rows(self) -> list[Row]:
+        check_some(self._sentences)
         heads = (self._distances.chance() if self._chance is None else self._chance) / self._words
         labels = label_chance(self._labels) if self._labels else None
         return [
@@ -127,11 +125,9 @@ class LabelAgreement(Fold[SentenceAgreement]):
                 before = total.get(label, LabelCounts(0.0, 0.0, 0.0))
                 total[label] = LabelCounts(*(a + b for a, b in zip(before, each, strict=True)))
 
-    def check(self) -> None:
+    def rows(self) -> list[Row]:
         if not any(self._counts):
             raise DeptreeError("no two files have labels", "Leave out --per label, or give trees with labels")
-
-    def rows(self) -> list[Row]:
         return [
             {
                 **dict(zip(PAIR, pair, strict=True)),
@@ -165,12 +161,6 @@ class TwoFiles(Fold[SentenceTest]):
         self._trees = self._trees[0] + counts.trees[0], self._trees[1] + counts.trees[1]
         self._statistics = counts.statistics if self._statistics is None else self._statistics + counts.statistics
 
-    def check(self) -> None:
-        check_some(self._sentences)
-        if self._most < _ENOUGH:
-            problem = "no sentence has more than a tree in each file, so there is nothing to permute"
-            raise DeptreeError(problem, "Test sets of samples; eval tests whether a parser is better than another")
-
     @cached_property
     def _tested(self) -> Tested:
         assert self._statistics is not None
@@ -182,6 +172,10 @@ class TwoFiles(Fold[SentenceTest]):
         return self._tested.p <= self._alpha
 
     def rows(self) -> list[Row]:
+        check_some(self._sentences)
+        if self._most < _ENOUGH:
+            problem = "no sentence has more than a tree in each file, so there is nothing to permute"
+            raise DeptreeError(problem, "Test sets of samples; eval tests whether a parser is better than another")
         row = {"sentences": self._sentences, **dict(zip(("trees_a", "trees_b"), self._trees, strict=True))}
         verdict = DIFFERENT if self.differ else ALIKE
         return [{**dict(zip(PAIR, self._paths, strict=True)), **row, **test_row(self._tested), "verdict": verdict}]

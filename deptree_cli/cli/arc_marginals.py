@@ -1,9 +1,10 @@
-"""Marginals of a sentence as all formats have them."""
+"""Marginals of a sentence: what is found, and what each format has of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,6 @@ class ArcMarginals:
         estimate: what they are from, if they are shares of drawn trees that obey.
         acceptance: the share of drawn trees that obey, if so.
         limit: the threshold of sets of heads, if these are asked for.
-        above: the limit of rows of arcs, if JSON Lines have these.
     """
 
     sentence: ScoredSentence
@@ -39,48 +39,46 @@ class ArcMarginals:
     estimate: MonteCarloEstimate | None = None
     acceptance: float | None = None
     limit: float | None = None
-    above: float | None = None
 
     @property
     def head_sets(self) -> list[list[int]] | None:
         """The set of heads of each word, if these are asked for."""
         return None if self.limit is None else head_sets(self.arcs, self.limit)
 
-    def arrays(self) -> list[tuple[str, Float, str]]:
-        """The marginals with the shape and orientation read, of labels that have scores, and their standard errors."""
-        sentence, labels, found = self.sentence, self.sentence.distribution.labels, self.arcs
+    def rows(self, above: float | None) -> list[Row]:
+        """A row for each arc, or for each label of an arc, of a probability above a limit."""
+        sentence, labels, block = self.sentence, self.sentence.distribution.labels, self.sentence.record.block
+        if labels is None or self.labelled is None:
+            return list(arc_rows(sentence.id, block, self.arcs, above or 0.0))
+        return list(labelled_rows(sentence.id, block, self.labelled, labels.names, above or 0.0))
+
+    def in_json(self) -> MatrixAsRead:
+        """The matrix, with all labels, and what is known of it."""
+        labels, estimate = self.sentence.distribution.labels, self.estimate
+        layout = layout_fields(self.sentence.interpretation.layout, self.sentence.record.scores.shape)
+        before: dict[str, Any] = {"n": self.sentence.distribution.n} | ({"labels": labels.names} if labels else {})
+        behind: dict[str, Any] = {} if self.limit is None else {"head_sets": self.head_sets}
+        if estimate is not None:
+            if estimate.standard_errors is not None:
+                behind["standard_errors"] = self._as_read(estimate.standard_errors).tolist()
+            behind |= {"iterations": estimate.iterations, "acceptance": rounded(self.acceptance or 0.0)}
+        found = self._as_read(self.arcs if self.labelled is None else self.labelled)
+        return MatrixAsRead(self.sentence.record, found, before | layout, behind)
+
+    def in_arrays(self) -> MatrixAsRead:
+        """The matrix alone, with the labels that have scores."""
+        labels, found = self.sentence.distribution.labels, self.arcs
         if labels is not None and self.labelled is not None:
             found = self.labelled[..., : len(labels.scored)]
-        return [(sentence.record.key or sentence.id, _as_read(sentence, found), "")]
+        return MatrixAsRead(self.sentence.record, self._as_read(found))
 
-    def rows(self) -> Iterator[Row]:
-        """A row for each arc, or for each label of an arc."""
-        sentence, above = self.sentence, self.above or 0.0
-        names, block = sentence.distribution.labels, sentence.record.block
-        if names is None or self.labelled is None:
-            return arc_rows(sentence.id, block, self.arcs, above)
-        return labelled_rows(sentence.id, block, self.labelled, names.names, above)
-
-    def to_jsonl(self) -> bytes:
-        """A line of JSON, rows in the orientation read; or a line for each arc."""
-        if self.above is not None:
-            return b"".join(map(dump, self.rows()))
-        sentence, estimate = self.sentence, self.estimate
-        row: dict[str, object] = {"sent_id": sentence.id, "n": sentence.distribution.n}
-        if sentence.distribution.labels:
-            row["labels"] = sentence.distribution.labels.names
-        row |= layout_fields(sentence.interpretation.layout, sentence.record.scores.shape)
-        row["marginals"] = _as_read(sentence, self.arcs if self.labelled is None else self.labelled).tolist()
-        if self.head_sets is not None:
-            row["head_sets"] = self.head_sets
-        if estimate is None:
-            return dump(row)
-        if estimate.standard_errors is not None:
-            row["standard_errors"] = _as_read(sentence, estimate.standard_errors).tolist()
-        row["iterations"] = estimate.iterations
-        if self.acceptance is not None:
-            row["acceptance"] = rounded(self.acceptance)
-        return dump(row)
+    def _as_read(self, matrix: Float) -> Float:
+        """A matrix of arcs, or of arcs with labels, with the shape and orientation read."""
+        how, shape = self.sentence.interpretation, self.sentence.record.scores.shape
+        if matrix.ndim == 2:
+            return from_head_dep(matrix, how.layout, shape)
+        joint = how.layout.labels is not None
+        return from_head_dep(matrix, how.label_layout, shape if joint else (*shape, matrix.shape[-1]))
 
     def to_conllu(self, _: Style) -> bytes:
         """The sentence as it is, with HeadProb (and LabelProb) in MISC, comments on its tree and its distribution."""
@@ -104,20 +102,25 @@ class ArcMarginals:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MatrixAsRead:
-    """The marginals of one of many sentences, with the shape and orientation read."""
+    """A matrix of marginals with the shape and orientation read.
+
+    Attributes:
+        before, behind: fields of a line of JSON on its two sides.
+    """
 
     record: Sentence
-    n: int
-    layout: dict[str, str]
     matrix: Float
+    before: Mapping[str, Any] = field(default_factory=dict)
+    behind: Mapping[str, Any] = field(default_factory=dict)
 
     def arrays(self) -> list[tuple[str, Float, str]]:
-        """See `ArcMarginals`."""
+        """The matrix under the name that its scores have."""
         return [(self.record.key or self.record.sent_id, self.matrix, "")]
 
     def to_jsonl(self) -> bytes:
-        """See `ArcMarginals`."""
-        return dump({"sent_id": self.record.sent_id, "n": self.n, **self.layout, "marginals": self.matrix.tolist()})
+        """A line of JSON, rows in the orientation read."""
+        marginals = {"marginals": self.matrix.tolist()}
+        return dump({"sent_id": self.record.sent_id, **self.before, **marginals, **self.behind})
 
 
 def _comments(sentence: ScoredSentence) -> list[str]:
@@ -128,12 +131,3 @@ def _comments(sentence: ScoredSentence) -> list[str]:
     if np.isfinite(log_prob):
         comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}", *comments]
     return comments
-
-
-def _as_read(sentence: ScoredSentence, matrix: Float) -> Float:
-    """A matrix of arcs, or of arcs with labels, with the shape and orientation read."""
-    how, shape = sentence.interpretation, sentence.record.scores.shape
-    if matrix.ndim == 2:
-        return from_head_dep(matrix, how.layout, shape)
-    joint = how.layout.labels is not None
-    return from_head_dep(matrix, how.label_layout, shape if joint else (*shape, matrix.shape[-1]))

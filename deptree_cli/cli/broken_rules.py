@@ -76,9 +76,9 @@ class BrokenRules(Fold[Counts]):
         ]
 
     def tables(self) -> Iterator[Table]:
+        """How often each rule is broken, if one is."""
         if self._places:
-            rows = [[row[name] for name in ("rule", "places", "sentences")] for row in self.rows()]
-            yield Table("", (self._title, "places", "sentences"), rows)
+            yield Table("", (self._title, "places", "sentences"), [[*row.values()] for row in self.rows()])
 
     def notices(self, labels: bool = True) -> Iterator[str]:
         """What keeps rules from being applied; `labels`: also that words have none."""
@@ -92,7 +92,8 @@ class BrokenRules(Fold[Counts]):
         if unknown := unknown_labels(self._rules, self._labels, "that no word has"):
             yield unknown
 
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[Table | str]:
+        yield from self.tables()
         yield from self.notices()
         sentences, places = counted(self._checked, "sentence"), counted(self._places.total(), "place")
         found = f"rules are broken in {self._breaking} of {sentences}, at {places}"

@@ -22,7 +22,7 @@ from deptree_cli.core.doubt import (
 )
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.io.conllu.doubts import UNKNOWN, kinds_of_words, with_doubts
+from deptree_cli.io.conllu.doubts import UNKNOWN, with_doubts
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.pages.marks import FINE, Mark
 from deptree_cli.io.scores.records import ScoredSentence
@@ -163,16 +163,14 @@ class Doubted:
         if values[by.field] is None:
             return []
         order = values[by.order or by.field]
-        block = sentence.record.block
         data = (
             with_doubts(sentence.record.sentence, self._doubts, self.how.threshold, _comments(values, by))
             if (self.how.conllu)
             else None
         )
         values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
-        bag = kinds_of_words(block) if block and self.how.bags else None
         cells = tuple(values[name] for name in SENTENCES)
-        return [Ranked((by.key(order),), values[by.field], sentence.distribution.n, cells, data, bag)]
+        return [Ranked((by.key(order),), values[by.field], sentence.distribution.n, cells, data)]
 
     def _values(self) -> dict[str, Any]:
         """All that there is to know of it, None for what is not known."""
@@ -211,14 +209,12 @@ class Doubt:
         by: what sentences are ranked by; None: words are ranked.
         threshold: of suspects.
         conllu: whether the sentence is written.
-        bags: whether the kinds of its words are counted.
         marks: what somebody has marked, by sentence id and word.
     """
 
     by: Criterion | None
     threshold: float
     conllu: bool
-    bags: bool
     marks: Mapping[tuple[str, int], Mark]
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Doubted:
@@ -263,9 +259,10 @@ class DoubtRanking(Ranking):
         self._unmarked -= counts.marked
         self._left_out += self._by is not None and not counts.ranked
 
-    def check(self) -> None:
+    def rows(self) -> Sequence[Any]:
         if self._sentences and not self._words and (self._by is None or self._by.of_annotation):
             raise DeptreeError("no word has a HEAD", NO_HEADS, place=self._place)
+        return super().rows()
 
     def lines(self) -> Iterator[str]:
         if self._unknown:

@@ -15,7 +15,7 @@ import numpy as np
 from deptree_cli.cli.folds import Fold
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
-from deptree_cli.core.evaluation.attachment import CORRECT, GOLD, PREDICTED
+from deptree_cli.core.evaluation.attachment import CORRECT, GOLD, PREDICTED, TAGS
 from deptree_cli.core.evaluation.classes import Class, Classes, in_order
 from deptree_cli.core.evaluation.intervals import bootstrap, f1, normal_interval, percentiles, randomisation_test
 from deptree_cli.core.streams import stream_of
@@ -72,7 +72,6 @@ class EvaluationSettings:
         metrics: what is counted of each sentence and system.
         kinds: of classes, for tables of these.
         confidence, resamples, seed: of intervals and of the test.
-        quote: whether the line to quote is all that is written.
         missing: what is to be said of metrics that cannot be counted, or nothing.
     """
 
@@ -82,7 +81,6 @@ class EvaluationSettings:
     confidence: float
     resamples: int
     seed: int
-    quote: bool = False
     missing: str = ""
 
     @property
@@ -122,14 +120,10 @@ class Evaluation(Fold[SentenceCounts]):
             before = self._expected or Expected(0.0, 0.0)
             self._expected = Expected(*map(sum, zip(before, counts.expected, strict=True)))
 
-    def check(self) -> None:
+    def rows(self) -> list[Row]:
+        """Return classes if they are asked for, else scores."""
         if not self._sentences:
             raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
-
-    def rows(self) -> list[Row]:
-        """Return the line to quote, else classes if they are asked for, else scores."""
-        if self._settings.quote:
-            return [{"line": self._quoted}]
         return self._by_class() if self._settings.kinds else self._scores
 
     def lines(self) -> Iterator[str]:
@@ -139,8 +133,7 @@ class Evaluation(Fold[SentenceCounts]):
         yield from self._without_wrong_labels()
         if self._settings.missing:
             yield self._settings.missing
-        if not self._settings.quote:
-            yield self._quoted
+        yield self._quoted
 
     def _without_wrong_labels(self) -> Iterator[str]:
         """A line for each system whose LAS is its UAS, word by word, although heads are wrong."""
@@ -167,23 +160,27 @@ class Evaluation(Fold[SentenceCounts]):
             return
         settings, rng = self._settings, stream_of(None, self._settings.seed)
         total = counts.sum(axis=0)
+        there = [number for number, name in enumerate(settings.metrics) if name not in TAGS or total[0, number, GOLD]]
+        counts, total = counts[:, :, there], total[:, there]
+        metrics = [settings.metrics[number] for number in there]
         drawn = bootstrap(counts, settings.resamples, rng) if len(counts) >= _ENOUGH else None
         for number, system in enumerate(settings.systems):
             found = None if drawn is None else drawn[:, number]
-            for row, sums in zip(self._valued(f1(total[number]), found), total[number].tolist(), strict=True):
+            for row, sums in zip(self._valued(metrics, f1(total[number]), found), total[number].tolist(), strict=True):
                 yield {"system": system, **row, **_sums(sums)}
         if len(settings.systems) > 1:
             p = randomisation_test(counts[:, 0], counts[:, 1], settings.resamples, rng)
             found = None if drawn is None else drawn[:, 1] - drawn[:, 0]
-            for row, each in zip(self._valued(f1(total[1]) - f1(total[0]), found), p.tolist(), strict=True):
+            less = self._valued(metrics, f1(total[1]) - f1(total[0]), found)
+            for row, each in zip(less, p.tolist(), strict=True):
                 yield {"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"]), "p": each}
 
-    def _valued(self, values: Any, drawn: Any) -> Iterator[dict[str, Any]]:
+    def _valued(self, metrics: Sequence[str], values: Any, drawn: Any) -> Iterator[dict[str, Any]]:
         """The metrics with their values, and intervals from resampled ones if there are some."""
         ends = [[None] * len(values)] * 2
         if drawn is not None:
             ends = [each.tolist() for each in percentiles(drawn, self._settings.confidence, self._sentences)]
-        for row in zip(self._settings.metrics, values.tolist(), *ends, strict=True):
+        for row in zip(metrics, values.tolist(), *ends, strict=True):
             yield dict(zip(("metric", "value", "low", "high"), row, strict=True))
 
     def _expectation(self) -> Iterator[Row]:

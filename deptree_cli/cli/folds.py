@@ -35,22 +35,16 @@ class Fold(Generic[Counts]):
         """Count a result."""
         raise NotImplementedError
 
-    def check(self) -> None:
-        """Raise, behind the last result, where nothing was counted that there could be a word on."""
-
     def rows(self) -> Sequence[Row]:
-        """Return what was found, for a program."""
+        """Return what was found, behind the last result, for the output.
+
+        Raises:
+            DeptreeError: nothing was counted that a row could be about.
+        """
         return []
 
-    def tables(self) -> Iterable[Table | str]:
-        """Return the same for people: tables and lines."""
-        return ()
-
-    def draw(self, path: str) -> None:
-        """Draw what was found, where there is a picture of it."""
-
-    def lines(self) -> Iterable[str]:
-        """Return what else people must hear."""
+    def lines(self) -> Iterable[Table | str]:
+        """Return what people are told on the terminal: lines and tables."""
         return ()
 
 
@@ -69,9 +63,7 @@ class OneRow(Fold[tuple[Any, ...]]):
         self._counts.add(*counts)
         self._empty = None
 
-    def check(self) -> None:
+    def rows(self) -> list[Row]:
         if self._empty:
             raise self._empty
-
-    def rows(self) -> list[Row]:
         return [self._counts.row()]

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.base import names_of
+from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
@@ -23,12 +25,16 @@ class GivenTree:
 
     Attributes:
         block: the sentence.
+        name: its own, or its running number.
+        has_other_tags: whether the column UPOS of its file has something else than parts of speech.
         words: what is known of its words.
         asked: what its tree should obey; if the tags are no parts of speech, rules know none.
         space: of which it should be.
     """
 
     block: Block
+    name: str
+    has_other_tags: bool
     words: Words
     asked: SentenceConstraints
     space: TreeSpace
@@ -63,16 +69,12 @@ class Asked:
     constraints: Constraints
     space: TreeSpace
 
-    def of(self, block: Block, name: str, has_other_tags: bool) -> GivenTree:
-        """A sentence with it.
-
-        Args:
-            name: its own, or its running number.
-            has_other_tags: whether the column UPOS of its file has something else than parts of speech.
-        """
-        names = (each for each in names_of(block.sent_id) if any(each in one for one in self.constraints.of_words))
+    def __call__(self, read: Sentence | Written) -> GivenTree:
+        """A sentence with it."""
+        block, name = (read.sentence, read.sent_id) if isinstance(read, Sentence) else (read.block, read.name)
+        names = (each for each in names_of(block.sent_id) if each in self.constraints.of_words)
         asked = self.constraints.of(next(names, name), block, block.n, None)
         words = asked.words
-        if has_other_tags:
+        if read.has_other_tags:
             asked = replace(asked, words=replace(words, upos=[None] * block.n))
-        return GivenTree(block, words, asked, self.space)
+        return GivenTree(block, name, read.has_other_tags, words, asked, self.space)

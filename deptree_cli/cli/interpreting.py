@@ -98,7 +98,7 @@ UNFORESEEN = ("mass", "within", "iterations", "seconds", "beam", "scheduler")
 FORESEEN = {"sampler": {"auto"}, "method": {"exact", "mst", "mbr"}}
 
 # Options whose trees these commands search for, or sample again until they obey.
-RULES, OBEY = ("rules", "constraints", "spans"), ("decode", "marginals", "sample")
+RULES, OBEY = ("rules",), ("decode", "marginals", "sample")
 
 
 @contextmanager

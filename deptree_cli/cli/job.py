@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.gold_report import GoldReport
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.own_annotation import OwnAnnotation
 from deptree_cli.cli.pipeline import Choose, Pipeline, Work
 from deptree_cli.cli.provenance import says_more
-from deptree_cli.cli.report import show, talk
+from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows
@@ -21,7 +18,7 @@ from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import Style
-from deptree_cli.io.encoders.base import Page, Sheet, Write
+from deptree_cli.io.encoders.base import Page, Sheet
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.signature import signature
 
@@ -79,34 +76,24 @@ class Job(Generic[Read, Prepared]):
         seed: int | None = None,
         sheet: Sheet = NO_ROWS,
         folds: Sequence[Fold[Any]] = (),
-        report: GoldReport | None = None,
     ) -> int:
-        """Write the results, and what the folds found of them; the exit status.
+        """Write the results, and tell what the folds found of them; the exit status.
 
         Args:
             work: what is done to an item; its result is encoded by the worker.
             seed: of random numbers, None for work that draws none.
             sheet: how rows are laid out.
             folds: each adds what results count for there.
-            report: where the findings go; results are not written if they have no place then.
         """
-        report = report or GoldReport()
-        silent, own = report.takes_output(self.run), OwnAnnotation()
-        encoded = self._encoded(work, None if silent else self.encoder.encode, folds)
+        encoded = self._encoded(work, self.encoder.encode, folds)
         instead = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
-        with report.opened(self.signature if self._writing.header else "") as tell:
-            with self._open(sheet, silent) as write:
-                for data, counts in signed(self.pipeline.map(encoded, seed, instead), self.signature, self.run):
-                    add(folds, counts)
-                    if isinstance(data, Spliced):
-                        own.add(data)
-                    if data is not None:
-                        write(data)
-                for fold in folds:
-                    fold.check()
-            for fold in folds:
-                tell(fold.rows())
-        self._conclude([*folds, own], report)
+        with self.encoder.open(self.run.output, self._page(sheet)) as write:
+            for data, counts in signed(self.pipeline.map(encoded, seed, instead), self.signature, self.run):
+                add(folds, counts)
+                for line in data.losses if isinstance(data, Spliced) else ():
+                    self.run.warn(line, line)
+                write(data)
+        self._tell(*folds)
         return self.pipeline.exit_code
 
     def summarise(self, work: Work[Prepared, Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
@@ -117,13 +104,12 @@ class Job(Generic[Read, Prepared]):
         """
         for _, counts in self.pipeline.map(self._encoded(work, None, [fold]), seed):
             add([fold], counts)
-        fold.check()
         rows = fold.rows()
         sheet = sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))
-        with self._open(sheet) as write:
+        with self.encoder.open(self.run.output, self._page(sheet)) as write:
             for row in signed(rows, self.signature, self.run):
                 write(self.encoder.encode(row, self._writing.style))
-        self._conclude([fold])
+        self._tell(fold)
         return self.pipeline.exit_code
 
     def _encoded(
@@ -131,19 +117,15 @@ class Job(Generic[Read, Prepared]):
     ) -> Encoded[Prepared]:
         return Encoded(work, encode, self._writing.style, tuple(fold.attribute for fold in folds))
 
-    def _open(self, sheet: Sheet, silent: bool = False) -> AbstractContextManager[Write]:
-        if silent:
-            return nullcontext(lambda encoded: None)
-        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet))
+    def _page(self, sheet: Sheet) -> Page:
+        return Page(self.signature, self._writing.header, sheet)
 
-    def _conclude(self, folds: Iterable[Fold[Any]], report: GoldReport | None = None) -> None:
-        """Show people what the folds found, but for what is in the report, and draw it where that is asked for."""
-        for fold in folds:
-            if not self.run.quiet:
-                for each in [*(() if report and report.path else fold.tables()), *fold.lines()]:
+    def _tell(self, *folds: Fold[Any]) -> None:
+        """Tell people what the folds found."""
+        if not self.run.quiet:
+            for fold in folds:
+                for each in fold.lines():
                     show(each)
-            if report and report.plot:
-                fold.draw(report.plot)
 
 
 def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
@@ -152,11 +134,9 @@ def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterat
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    shown = run.quiet or not (run.verbose or says_more(signature))
+    if run.verbose or says_more(signature):
+        run.warn("signature", signature)
     for result in results:
-        if not shown:
-            talk(signature)
-            shown = True
         data_follows()
         yield result
 

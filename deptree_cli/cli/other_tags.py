@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TypeVar
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.assumptions import Warn
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.written import Written
 
@@ -29,11 +30,12 @@ class OtherTags:
 
     Args:
         upos: the parts of speech; empty: any.
+        warn: tells a line, once for each key.
         fate: what becomes of others.
     """
 
-    def __init__(self, upos: Sequence[str], fate: str = "counted, but neither listed nor used") -> None:
-        self._upos, self._fate = frozenset(upos), fate
+    def __init__(self, upos: Sequence[str], warn: Warn, fate: str = "counted, but neither listed nor used") -> None:
+        self._upos, self._warn, self._fate = frozenset(upos), warn, fate
 
     def watched(self, sentences: Iterator[Read], place: str) -> Iterator[Read]:
         """The sentences of a file, noted if most of its tags are no parts of speech."""
@@ -46,11 +48,9 @@ class OtherTags:
         if others.total() < FEWEST or 2 * others.total() <= tags.total():
             yield from chain(held, sentences)
             return
-        notice = f"{place}: UPOS has other tags than UD ({named(others)}): they are {self._fate}"
+        self._warn(f"UPOS of {place}", f"{place}: UPOS has other tags than UD ({named(others)}): they are {self._fate}")
         for sentence in chain(held, sentences):
-            if not isinstance(sentence, DeptreeError):
-                sentence = replace(sentence, notice=notice, has_other_tags=True)
-            yield sentence
+            yield sentence if isinstance(sentence, DeptreeError) else replace(sentence, has_other_tags=True)
 
 
 def _tags_of(sentence: Sentence | Written | DeptreeError) -> list[str]:

@@ -9,9 +9,7 @@ from functools import cache
 from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.progress import progress
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.skipping import Skipped
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError
@@ -37,9 +35,6 @@ class Pipeline(Generic[Read, Prepared]):
         source: what is read.
         run: who works, and what becomes of errors.
         choose: which tasks are done, for commands that want some of them only.
-
-    Attributes:
-        skipped: what could not be used, where errors are skipped.
     """
 
     def __init__(
@@ -50,11 +45,8 @@ class Pipeline(Generic[Read, Prepared]):
     ) -> None:
         self._source = source.items
         self._prepare = source.prepare
-        self._last_notice = source.last_notice
         self._run = run
         self._choose = choose
-        self._noticed: set[str] = set()
-        self.skipped = Skipped(run.skip_errors, source.items.noun, run.verbose)
 
     def map(
         self, work: Work[Prepared, Result], seed: int | None = None, instead: Sequence[Result] = ()
@@ -70,23 +62,19 @@ class Pipeline(Generic[Read, Prepared]):
             DeptreeError: the first item that cannot be used, unless errors are skipped; or reading cannot go on.
         """
         step = Step(self._prepare, work, seed)
-        waiting: list[str] = []
         run, source = self._run, self._source
-        tasks = self._choose(self._tasks(waiting))
+        tasks = self._choose(self._tasks())
         with closing(ordered_map(step, tasks, run.engine, run.workers, is_at_hand)) as results:
             for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
                 if isinstance(result, DeptreeError):
-                    self.skipped.add(result)
+                    run.skip(result, source.noun)
                     yield from instead
                     continue
-                while waiting and not self._run.quiet:  # only with a result: what fails gives one line, the error
-                    talk(waiting.pop(0))
+                run.messages.tell()
                 yield result
-        if (notice := self._last_notice()) and not run.quiet:
-            talk(notice)
-        self.skipped.tell()
+        run.messages.conclude()
 
-    def _tasks(self, notices: list[str]) -> Iterator[Numbered[Read] | DeptreeError]:
+    def _tasks(self) -> Iterator[Numbered[Read] | DeptreeError]:
         """The items of this shard with how often their names came before, counted here, where they are in order."""
         occurrences: dict[str, int] = {}
         shard, shards = self._run.shard
@@ -99,19 +87,12 @@ class Pipeline(Generic[Read, Prepared]):
             occurrences[item.sent_id] = occurrence + 1
             if number % shards != shard - 1:
                 continue
-            if item.notice and item.notice not in self._noticed:
-                self._notice(item.notice, notices)
             yield item, occurrence
-
-    def _notice(self, notice: str, notices: list[str]) -> None:
-        """Add the lines of a notice that nobody has heard of."""
-        notices += [line for line in notice.splitlines() if line not in self._noticed]
-        self._noticed.update(notice.splitlines(), [notice])
 
     @property
     def exit_code(self) -> int:
         """0, or 1 where something was skipped."""
-        return 1 if self.skipped.count else 0
+        return 1 if self._run.messages.skipped else 0
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.ranges import FloatRange, IntRange
 from deptree_cli.cli.sections import option
-from deptree_cli.core.diversity import differing
 from deptree_cli.core.errors import counted
 
 # The column of ranks.
@@ -27,7 +27,6 @@ class Ranked(NamedTuple):
         words: how many it has.
         cells: of its row.
         data: the sentence as CoNLL-U, where that is written.
-        bag: what is in it, where those that differ are chosen.
     """
 
     key: tuple[float, ...]
@@ -35,7 +34,6 @@ class Ranked(NamedTuple):
     words: int
     cells: tuple[Any, ...]
     data: bytes | None = None
-    bag: Mapping[Any, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,32 +43,22 @@ class Selection:
     Attributes:
         above, below: only those of a value between the two; None: no bound.
         top: this many of the first ones.
-        diverse: of these, so many that differ (`core.diversity`).
         budget: of these, in their order, each that still fits into so many words.
-        best_first: whether ranks begin with the least doubtful.
     """
 
     above: float | None = None
     below: float | None = None
     top: int | None = None
-    diverse: int | None = None
     budget: int | None = None
-    best_first: bool = False
 
     def passes(self, value: float) -> bool:
         """Whether a value is between the bounds."""
         return (self.above is None or value > self.above) and (self.below is None or value < self.below)
 
     @property
-    def of_sentences(self) -> bool:
-        """Whether it makes no sense for words."""
-        return self.diverse is not None or self.budget is not None
-
-    @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        numbers = {"above": self.above, "below": self.below, "top": self.top, "diverse": self.diverse}
-        return {**numbers, "budget": self.budget, "first": "best" if self.best_first else None}
+        return {"above": self.above, "below": self.below, "top": self.top, "budget": self.budget}
 
 
 _OPTIONS = [
@@ -78,14 +66,6 @@ _OPTIONS = [
     option("--below", type=FloatRange(), metavar="X", help="Keep rows whose ranking value is below X."),
     option("--top", type=IntRange(1), metavar="N", help="Keep the first N (and store no more)."),
     option("--budget", type=IntRange(1), metavar="WORDS", help="Keep sentences by rank, up to this many words."),
-    option(
-        "--diverse",
-        type=IntRange(1),
-        metavar="N",
-        often=False,
-        help="Keep N doubtful sentences that differ from each other.",
-    ),
-    option("--best-first", is_flag=True, often=False, help="Reverse the ranking: the least doubtful first."),
 ]
 
 # Gives a command the options of a selection, as one `selection: Selection`.
@@ -119,28 +99,28 @@ class Ranking(Fold[Sequence[Ranked]]):
         self._columns = columns
         self._shown = shown
         self._noun = noun
-        whole = selection.diverse or selection.budget
-        self._most = selection.top or (None if whole else shown)
+        self._most = selection.top or (None if selection.budget else shown)
         self._kept: list[tuple[tuple[float, ...], int, Ranked]] = []
         self._all = self._passed = self._written = 0
 
     def add(self, counts: Sequence[Ranked]) -> None:
-        sign = 1 if self._selection.best_first else -1
         for each in counts:
             self._all += 1
             if not self._selection.passes(each.value):
                 continue
             self._passed += 1
             # the greatest has rank 1, so that the first of the heap is the one that goes
-            entry = tuple(sign * number for number in each.key), -self._all, each
+            entry = tuple(-number for number in each.key), -self._all, each
             if self._most is None or len(self._kept) < self._most:
                 heapq.heappush(self._kept, entry)
             else:
                 heapq.heappushpop(self._kept, entry)
 
     def rows(self) -> Sequence[Any]:
-        ranks = self._selected(list(enumerate((entry[-1] for entry in sorted(self._kept, reverse=True)), 1)))
-        found = ranks[: self._shown]
+        ranks: Iterable[tuple[int, Ranked]] = enumerate((entry[-1] for entry in sorted(self._kept, reverse=True)), 1)
+        if self._selection.budget:
+            ranks = _within(ranks, self._selection.budget)
+        found = list(islice(ranks, self._shown))
         self._written = len(found)
         return [self._written_as(rank, each) for rank, each in found]
 
@@ -148,13 +128,6 @@ class Ranking(Fold[Sequence[Ranked]]):
         if each.data is not None:
             return InRank(each.data)
         return dict(zip(self._columns, (*each.cells, rank), strict=True))
-
-    def _selected(self, ranks: list[tuple[int, Ranked]]) -> list[tuple[int, Ranked]]:
-        if self._selection.diverse:
-            ranks = [
-                ranks[place] for place in differing([each.bag or {} for _, each in ranks], self._selection.diverse)
-            ]
-        return list(_within(ranks, self._selection.budget)) if self._selection.budget else ranks
 
     def lines(self) -> Iterator[str]:
         if self._passed < self._all:

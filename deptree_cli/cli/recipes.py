@@ -43,7 +43,7 @@ RECIPES: dict[str, list[str]] = {
     ],
     "hpyp train": ["hpyp train words.conllu -m other.npz --iterations 2 --seed 1"],
     "hpyp parse": [
-        f"hpyp parse model.npz words.conllu {PARTICLES} --scores parsed.npz --gold words.conllu",
+        f"hpyp parse model.npz words.conllu {PARTICLES} --scores parsed.npz",
         "hpyp parse model.npz words.conllu --beam 4",
         "hpyp parse model.npz words.conllu --tags predict",
         f"hpyp parse model.npz words.conllu -k 2 {PARTICLES}",

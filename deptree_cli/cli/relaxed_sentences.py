@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import counted, printable
 
@@ -15,16 +15,16 @@ class RelaxedSentences(Fold[tuple[str, str, GivenUp]]):
 
     attribute = "relaxed"
 
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+    def __init__(self, run: RunOptions) -> None:
+        self._run = run
         self._count = 0
 
     def add(self, counts: tuple[str, str, GivenUp]) -> None:
         place, sent_id, (names, fewest) = counts
         self._count += 1
-        if not self._quiet:
-            unsure = "" if fewest else " (fewer may be enough: raise --budget)"
-            talk(printable(f"relaxed: {place} ({sent_id}): {', '.join(names)}{unsure}"))
+        unsure = "" if fewest else " (fewer may be enough: raise --budget)"
+        line = printable(f"relaxed: {place} ({sent_id}): {', '.join(names)}{unsure}")
+        self._run.warn(line, line)
 
     def lines(self) -> Iterator[str]:
         if self._count:

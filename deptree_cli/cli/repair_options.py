@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,12 +13,15 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.rule_options import RuleOptions, check_options, search_options
+from deptree_cli.cli.rule_options import rule_option, search_options
 from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
 from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.repair.given import ONE_EACH, Costs
 from deptree_cli.core.spaces import TreeSpace, tree_space
+
+if TYPE_CHECKING:
+    from deptree_cli.io.rules.constraints import Constraints
 
 # Which trees are meant: with or without scores.
 _SPACE = ("space", "multi_root", "projective")
@@ -41,7 +44,7 @@ class RepairOptions:
         relax: whether rules are given up if no tree obeys.
     """
 
-    rules: RuleOptions
+    rules: Constraints
     space: TreeSpace
     scores: ScoreOptions | None
     like: str | None
@@ -56,7 +59,7 @@ class RepairOptions:
         own: dict[str, object] = {
             "root": "single" if self.space.single_root else "multi",
             "trees": self.space.kind or None,
-            **self.rules.signature_fields,
+            "rules": self.rules.name,
         }
         scores = {"scores": self.scores.name, **self.scores.signature_fields} if self.scores else {}
         return {
@@ -79,7 +82,7 @@ def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Cos
 
 
 _OPTIONS = [
-    check_options,
+    rule_option("What trees must obey", ["ud"]),
     option(
         "--cost",
         default="1:1",
@@ -108,7 +111,7 @@ _OPTIONS = [
 
 def _repair(
     *,
-    rules: RuleOptions,
+    rules: Constraints,
     cost: Costs,
     worth: float,
     budget: int,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -16,7 +16,8 @@ from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
-from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, PreparedScores, Repair
+from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, Repair
+from deptree_cli.cli.rule_options import met
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
@@ -26,9 +27,8 @@ from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.companion import Side
 from deptree_cli.io.files.rereading import Reread, rereadable
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.base import TreeFormat
+from deptree_cli.io.trees.base import TreeFormat, names_of
 from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import Written, format_of, read_written
 
@@ -85,41 +85,49 @@ def trees_in(paths: Sequence[str]) -> Iterator[Trees]:
 
 
 def work_on(
-    trees: Trees, how: RepairOptions, constraints: Constraints, run: RunOptions, told: bool, before: BrokenRules
+    trees: Trees, how: RepairOptions, run: RunOptions, told: bool, before: BrokenRules
 ) -> tuple[Source[Any, Any], Repair]:
     """What is to be repaired, and how.
 
     Args:
-        constraints: what trees should obey.
         told: whether changes are told word by word.
         before: broken rules are counted there, where all sentences are looked at first.
 
     Raises:
         DeptreeError: a sentence is malformed, and errors are not skipped.
     """
-    if trees.fmt is JSON_LINES and (option := how.rules.in_sentences):
-        raise click.UsageError(f"{option} needs CoNLL-U, but {trees.place} has no MISC. Name a file.")
-    prepared, suspects = Prepared(Asked(constraints, how.space)), None
-    habits, tags = Habits(), OtherTags(constraints.rules.upos, "used by no rule")
+    if trees.fmt is JSON_LINES and how.rules.in_misc:
+        raise click.UsageError(f"--rules misc needs CoNLL-U, but {trees.place} has no MISC. Name a file.")
+    rules = how.rules.rules
+    prepared, suspects = Prepared(Asked(how.rules, how.space)), None
+    habits, tags = Habits(), OtherTags(rules.upos, run.warn, "used by no rule")
     if how.like is not None:
         with trees_in([how.like]) as treebank:
-            habits, _ = _learn(treebank, prepared, tags, run, BrokenRules(constraints.rules))
+            habits, _ = _learn(treebank, prepared, tags, run, BrokenRules(rules))
     elif how.scores is None or how.scores.how.labels is None:
         habits, suspects = _learn(trees, prepared, tags, run, before)
     counted = suspects is not None
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
-    ties = Ties(habits, constraints.rules.labels)
+    ties = Ties(habits, rules.labels)
     work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
-    sentences = trees.read(tags, suspects)
-    if counted:
-        sentences = (replace(each, notice="") if each.notice else each for each in sentences)
+    items: Iterator[Any] = trees.read(tags, suspects)
     if how.scores is not None:
-        scores, lead = how.scores.how, _lead(sentences, trees.place)
-        found = how.scores.files[0].read(scores.layout, scores.label_layout, lead=lead)
-        return Source(trees.counted(found), PreparedScores(prepared, scores), how.signature_fields), work
-    items = trees.counted(sentences, len(suspects) if suspects else None)
-    return Source(items, prepared, how.signature_fields), work
+        lead, scores = Side(map(_beside_scores, items), "sentences", trees.place), how.scores.how
+        items = how.scores.files[0].read(scores.layout, scores.label_layout, warn=run.warn, lead=lead)
+        prepared = replace(prepared, how=scores)
+    read = trees.counted(met(items, how.rules, _names_of), len(suspects) if suspects else None)
+    return Source(read, prepared, how.signature_fields), work
+
+
+def _names_of(item: Written | Sentence | DeptreeError) -> Sequence[str]:
+    """What files of rules may call a sentence."""
+    if isinstance(item, DeptreeError):
+        return [item.sent_id]
+    written = item if isinstance(item, Written) else item.companions[WRITTEN]
+    with suppress(DeptreeError):  # malformed: an error of the sentence, raised where it is worked on
+        return [*names_of(written.block.sent_id), written.sent_id]
+    return [written.sent_id]
 
 
 def _learn(
@@ -129,7 +137,7 @@ def _learn(
     habits, suspects = Habits(), bytearray()
     items = trees.counted(trees.read(tags), note="looked at")
     pipeline: Pipeline[Written, Written] = Pipeline(Source(items), replace(run, shard=(1, 1)))
-    results: Iterator[Looked] = pipeline.map(Look(prepared, run.skip_errors))
+    results: Iterator[Looked] = pipeline.map(Look(prepared, run.messages.skips))
     for looked in results:
         suspects.append(looked.suspect)
         if looked.counts is not None:
@@ -139,13 +147,8 @@ def _learn(
     return habits, bytes(suspects)
 
 
-def _lead(sentences: Iterator[Written], place: str) -> Side:
-    """The sentences as what scores are companions of."""
-    return Side(map(_beside_scores, sentences), "sentences", place)
-
-
 def _beside_scores(written: Written) -> Sentence | DeptreeError:
-    """What is known of a sentence; the error of one that is malformed."""
+    """A sentence that has scores; the error of one that is malformed."""
     try:
         block = written.block
     except DeptreeError as error:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deptree_cli.cli.broken_rules import BrokenRules, Counts
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.own_annotation import without_columns
 from deptree_cli.cli.report import Table
 from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import counted_thousands
 from deptree_cli.core.repair.nearest import Repaired
 from deptree_cli.io.conllu import mending
 from deptree_cli.io.conllu.mending import Change, changes_of
+from deptree_cli.io.conllu.splicing import not_written
 from deptree_cli.io.conllu.trees import Note, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Sheet, Write
@@ -197,18 +197,15 @@ class Repairs(Fold[Done]):
         if counts.before is not None:
             self.before.add(counts.before)
 
-    def tables(self) -> Iterator[Table]:
-        return self.before.tables()
-
-    def lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[Table | str]:
+        yield from self.before.tables()
         yield from self.before.notices(labels=False)  # they are filled
         if self.untaught and self._repaired:
             yield "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE tells more"
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
             yield f"DEPS of {words} had more than the arc that has changed, and have the new one alone now"
-        if self._left_out:
-            yield without_columns(self._left_out)
+        yield from map(not_written, self._left_out)
         if self._unsure:
             unsure = counted_thousands(self._unsure, "sentence")
             yield f"{unsure} not certified: a nearer tree may obey (raise --budget)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
@@ -23,10 +23,11 @@ from deptree_cli.io.trees.written import Written
 
 @dataclass(frozen=True, eq=False)
 class GivenSentence:
-    """A sentence as it is written, and its tree with what that should be."""
+    """A sentence as it is written, its tree with what that should be, and the distribution by its scores, if any."""
 
     written: Written
     tree: GivenTree
+    distribution: TreeDistribution | None = None
 
     @cached_property
     def given(self) -> Given:
@@ -48,11 +49,21 @@ class GivenSentence:
         return Counts.of(self.tree, self.tree.broken, other_tags)
 
 
+# The role of the sentence as it is written beside its scores.
+WRITTEN = "written"
+
+
 @dataclass(frozen=True)
 class Prepared:
-    """Looks into the sentences that have to be looked at; it travels to worker processes."""
+    """Looks into the sentences that have to be looked at; it travels to worker processes.
+
+    Attributes:
+        asked: what trees should be.
+        how: how scores become distributions, if there are some.
+    """
 
     asked: Asked
+    how: Interpretation | None = None
 
     def of(self, written: Written) -> GivenSentence:
         """A sentence with its tree.
@@ -60,35 +71,14 @@ class Prepared:
         Raises:
             DeptreeError: it is malformed.
         """
-        return GivenSentence(written, self.asked.of(written.block, written.name, written.has_other_tags))
+        return GivenSentence(written, self.asked(written))
 
-    def __call__(self, written: Written) -> Written | GivenSentence:
-        """The same, unless there is nothing to look at."""
-        return written if written.suspect is False else self.of(written)
-
-
-# The role of the sentence as it is written beside its scores.
-WRITTEN = "written"
-
-
-@dataclass(frozen=True, eq=False)
-class ScoredTree:
-    """A sentence with the tree that it was given, and the distribution over its trees."""
-
-    sentence: GivenSentence
-    distribution: TreeDistribution
-
-
-@dataclass(frozen=True)
-class PreparedScores:
-    """The same beside scores, which become distributions."""
-
-    trees: Prepared
-    how: Interpretation
-
-    def __call__(self, sentence: Sentence) -> ScoredTree:
-        """A sentence with both."""
-        return ScoredTree(self.trees.of(sentence.companions[WRITTEN]), self.how(sentence).distribution)
+    def __call__(self, item: Written | Sentence) -> Written | GivenSentence:
+        """The same, with its distribution if it has scores; unless there is nothing to look at."""
+        if isinstance(item, Written):
+            return item if item.suspect is False else self.of(item)
+        assert self.how is not None  # there are scores
+        return replace(self.of(item.companions[WRITTEN]), distribution=self.how(item).distribution)
 
 
 @dataclass(frozen=True)
@@ -151,22 +141,21 @@ class Repair:
     counted: bool = False
     told: bool = False
 
-    def __call__(self, item: Written | GivenSentence | ScoredTree, _: None) -> Kept | Mended:
+    def __call__(self, sentence: Written | GivenSentence, _: None) -> Kept | Mended:
         """The work on one sentence."""
-        if isinstance(item, Written):
-            return Kept(item, NOTHING_DONE)
-        sentence, scored = (item.sentence, item.distribution) if isinstance(item, ScoredTree) else (item, None)
+        if isinstance(sentence, Written):
+            return Kept(sentence, NOTHING_DONE)
         written, before = sentence.written, None
         try:
             before = None if self.counted else sentence.counts
             if self.aims.worth == inf and not written.suspect and not sentence.is_suspect:
                 return Kept(written, Done(before))
-            found = self._nearest(sentence, scored)
+            found = self._nearest(sentence)
         except DeptreeError as error:
             raise _placed(error, written) from None
         return Mended(written, found, sentence.tree.broken if self.told else (), self.aims.relax, self.told, before)
 
-    def _nearest(self, sentence: GivenSentence, scored: TreeDistribution | None) -> Repaired:
+    def _nearest(self, sentence: GivenSentence) -> Repaired:
         given, tree = sentence.given, sentence.tree
-        labels, scores = self.ties.of(given, tree.words.upos, scored, tree.asked.named)
+        labels, scores = self.ties.of(given, tree.words.upos, sentence.distribution, tree.asked.named)
         return nearest(given, tree.asked.with_labels(labels), scores, tree.space, self.aims)

@@ -1,68 +1,30 @@
-"""Options that say what trees must obey, and what of it has no effect."""
+"""The option that says what trees must obey, and what of that cannot be obeyed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.params import NAME_OR_INPUT
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import Decorator, apply, option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.io.scores.assumptions import Warn
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
+    from deptree_cli.core.constraints.words import Words
     from deptree_cli.io.rules.constraints import Constraints
 
-# Instead of a file.
-MISC = "misc"
+
+# Prints rules instead.
 SHOW = "show"
-
-
-@dataclass(frozen=True)
-class RuleOptions:
-    """What the options say.
-
-    Attributes:
-        rules: a name or a file.
-        constraints: `MISC` or a file.
-        spans: the same.
-    """
-
-    rules: str | None = None
-    constraints: str | None = None
-    spans: str | None = None
-
-    @property
-    def in_sentences(self) -> str:
-        """The first option that asks for what stands in the sentences, with its value; nothing if none does."""
-        given = (("--constraints", self.constraints), ("--spans", self.spans))
-        return next((f"{option} {MISC}" for option, value in given if value == MISC), "")
-
-    @property
-    def signature_fields(self) -> dict[str, object]:
-        """What of this a run must repeat to give the same result."""
-        from deptree_cli.io.rules.reading import read_rules  # few runs have rules
-
-        name = read_rules(self.rules).name if self.rules else None
-        return {"rules": name, "constraints": self.constraints, "spans": self.spans}
-
-    def read(self) -> Constraints | None:
-        """The same, read; None where nothing is asked."""
-        if not (self.rules or self.constraints or self.spans):
-            return None
-        from deptree_cli.io.rules.constraints import read_constraints  # few runs have rules
-
-        return read_constraints(self.rules, self.constraints, self.spans)
-
-
-NO_RULES = RuleOptions()
 
 _SEARCH = [
     option(
@@ -85,110 +47,103 @@ _SEARCH = [
 search_options: Decorator[Any] = partial(apply, _SEARCH)
 
 
-# What commands that keep them tell of rules that only a tree decides.
-KEPT = ""
-
-
-def check_arcs_decide(constraints: Constraints) -> None:
-    """Raise for rules that only a tree decides, where only those are kept that single arcs decide."""
-    rules, count = constraints.rules, len(constraints.rules.tree_rules)
-    left = [f"{count} of {counted(len(rules.rules), 'rule')} of {rules.name}"] if count else []
-    left += ["the spans"] if constraints.spans else []
-    if left:
-        problem = f"this command keeps rules about single arcs, and only whole trees decide {' and '.join(left)}"
-        raise DeptreeError(problem, "Leave these out (--rules show prints ours), or use decode, sample or marginals")
-
-
-def with_rules_told(
-    records: Iterable[Sentence | DeptreeError],
-    constraints: Constraints,
-    labels: tuple[str, ...] | None,
-    of_tree_rules: str,
-) -> Iterator[Sentence | DeptreeError]:
-    """The sentences with lines of notice: where rules have no effect for want of labels or of UPOS in the first
-    sentence, labels that only the rules name or that they forbid, and what becomes of rules that only a tree decides.
+def rule_option(effect: str, default: Sequence[str] = ()) -> Decorator[Any]:
+    """``--rules``, which reaches a command as `Constraints`, or None.
 
     Args:
-        of_tree_rules: what to tell of these, or nothing.
+        effect: what becomes of rules.
+        default: those of a command that is about nothing else.
     """
-    idle = None
-    for record in records:
-        if isinstance(record, Sentence):
-            idle = _without_effect(record, constraints, labels) if idle is None else idle
-            record = replace(record, notice="\n".join(filter(None, [record.notice, idle, of_tree_rules])))
-        yield record
+    usual = f"  [default: {', '.join(default)}]" if default else ""
+    return reading_option(
+        "--rules",
+        type=NAME_OR_INPUT,
+        metavar="ud|tree|misc|FILE",
+        callback=_constraints,
+        is_eager=True,
+        multiple=True,
+        default=default,
+        often=bool(default),
+        help=f"{effect}: Universal Dependencies, only a tree, what MISC asks of words, or a file (.toml; of words and"
+        f" spans .tsv, .jsonl). May be repeated; show prints those of ud.{usual}",
+    )
 
 
-def _without_effect(record: Sentence, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
-    """What there is to say of rules without an effect, and of labels that they forbid."""
-    from deptree_cli.io.rules.reading import forbidden_labels, unknown_labels
+def _constraints(context: click.Context, parameter: click.Parameter, names: Sequence[str]) -> Constraints | None:
+    """What the names ask for; `SHOW` prints the rules of Universal Dependencies as a file and ends."""
+    if not names:
+        return None
+    from deptree_cli.io.rules.constraints import read_constraints  # few runs have rules
 
-    unknown = "" if labels is None else unknown_labels(constraints.rules, labels, "that are not in --labels")
-    forbidden, _ = forbidden_labels(constraints.rules, labels or ())
-    return "\n".join(filter(None, [_idle(record, constraints, labels), unknown, forbidden]))
-
-
-def _idle(record: Sentence, constraints: Constraints, labels: tuple[str, ...] | None) -> str:
-    """What there is to say of rules without an effect in a sentence; nothing where all have their data."""
-    from deptree_cli.io.rules.reading import words_of
-
-    words = words_of(record.block, record.block.n if record.block else 1, None)
-    tagged = replace(words, upos=["X"] * words.n)
-    idle = len(constraints.rules.idle(words if labels is None else replace(words, labels=labels)))
-    if labels is None and idle:
-        return f"{counted(idle, 'rule')} of {constraints.rules.name} have no effect without labels: --labels FILE"
-    if all(tag is None for tag in words.upos):
-        idle -= len(constraints.rules.idle(replace(tagged, labels=labels or ("",))))
-        if idle:
-            why = ": the words have no UPOS" if record.block else " without the sentences: --conllu FILE"
-            return f"{counted(idle, 'rule')} of {constraints.rules.name} have no effect{why}"
-    return ""
-
-
-def _show(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Print the rules of Universal Dependencies as a file and end, where that is asked for."""
-    if value == SHOW:
+    if SHOW in names:
         from deptree_cli.io.rules.reading import UD, text_of
 
         click.echo(text_of(UD), nl=False)
         context.exit()
-    return value
+    return read_constraints(names)
 
 
-def _options(sentences: str, default: str | None = None) -> list[Decorator[Any]]:
-    """The options; `sentences`: what has MISC; `default`: the rules of a command that is about nothing else."""
-    usual = f"  [default: {default}]" if default else ""
-    return [
-        reading_option(
-            "--rules",
-            type=NAME_OR_INPUT,
-            metavar="ud|tree|FILE",
-            callback=_show,
-            is_eager=True,
-            default=default,
-            often=bool(default),
-            help="Only trees that obey these rules: Universal Dependencies, nothing but a tree, or a .toml file; show"
-            " prints those of ud." + usual,
-        ),
-        reading_option(
-            "--constraints",
-            type=NAME_OR_INPUT,
-            metavar="misc|FILE",
-            often=bool(default),
-            help=f"HeadIn, NotHead, DeprelIn and DeprelNot of words: in MISC of {sentences}, or in a file (.jsonl,"
-            " .tsv).",
-        ),
-        reading_option(
-            "--spans",
-            type=NAME_OR_INPUT,
-            metavar="misc|FILE",
-            often=bool(default),
-            help="Spans of which one word has its head outside: mentions (Entity= in MISC), or a file (.jsonl, .tsv).",
-        ),
-    ]
+def check_known(rules: Constraints, labels: tuple[str, ...] | None, has_words: bool, warn: Warn) -> None:
+    """Raise for rules that ask for what no option gives; tell of labels that only they name, or that they forbid.
+
+    Args:
+        labels: those of the scores, None where nobody names them.
+        has_words: whether there are sentences.
+    """
+    from deptree_cli.io.rules.reading import forbidden_labels, unknown_labels, words_of
+
+    words = replace(words_of(None, 1, None), labels=labels or ("",))
+    if labels is None:
+        _check_all_have(rules, "labels", len(rules.rules.idle(replace(words, upos=["X"]))), "--labels FILE")
+    else:
+        warn("unknown labels", unknown_labels(rules.rules, labels, "that are not in --labels"))
+        warn("forbidden labels", forbidden_labels(rules.rules, labels))
+    if not has_words:
+        _check_all_have(rules, "UPOS", _without_tags(rules, words), "the sentences: --conllu FILE")
 
 
-rule_options = bound("rules", _options("--conllu"), RuleOptions)
+def _check_all_have(rules: Constraints, what: str, missing: int, remedy: str) -> None:
+    if missing:
+        which = f"{missing} of {counted(len(rules.rules.rules), 'rule')} of {rules.rules.name}"
+        raise click.UsageError(f"{which} ask for {what}. Add {remedy}.")
 
-# Of a command that checks trees: it has rules in any case.
-check_options = bound("rules", _options("TREES", default="ud"), RuleOptions)
+
+def _without_tags(rules: Constraints, words: Words) -> int:
+    """How many rules have no effect in a sentence because none of its words has a part of speech."""
+    tagged = replace(words, upos=words.upos if words.has_tags else ["X"] * words.n)
+    return len(rules.rules.idle(words)) - len(rules.rules.idle(tagged))
+
+
+def obeying(
+    records: Iterable[Sentence | DeptreeError], rules: Constraints, labels: tuple[str, ...] | None, warn: Warn
+) -> Iterator[Sentence | DeptreeError]:
+    """The sentences whose trees shall obey, as `met`; tells of rules about UPOS if the words of the first have none."""
+    from deptree_cli.io.rules.reading import words_of
+
+    looked = False
+    for record in met(records, rules):
+        if not looked and isinstance(record, Sentence) and record.block is not None:
+            looked = True
+            with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
+                words = replace(words_of(record.block, record.block.n, None), labels=labels or ("",))
+                if idle := _without_tags(rules, words):
+                    name = rules.rules.name
+                    warn("UPOS", f"{counted(idle, 'rule')} of {name} have no effect: the words have no UPOS")
+        yield record
+
+
+def met(
+    items: Iterable[Any], rules: Constraints, names_of: Callable[[Any], Sequence[str]] = lambda item: [item.sent_id]
+) -> Iterator[Any]:
+    """The sentences as they are, and behind them an error for each that files of rules name and that did not come.
+
+    Args:
+        names_of: what an item may be called in these files.
+    """
+    missing = {name: asked[0].place for name, asked in rules.of_words.items()}
+    for item in items:
+        for name in names_of(item) if missing else ():
+            missing.pop(name, None)
+        yield item
+    for name, place in missing.items():
+        yield DeptreeError("there is no sentence of this name", "Correct the name", place=place, sent_id=name)

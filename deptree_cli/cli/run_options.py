@@ -9,13 +9,13 @@ import click
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.help import RUNNING
+from deptree_cli.cli.messages import Messages
 from deptree_cli.cli.options import entry_option
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import running_option, writing_option
 from deptree_cli.core.engines import ENGINES, Workers
-from deptree_cli.core.errors import counted
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.register import NamedFunction
 from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
 
@@ -28,18 +28,26 @@ class RunOptions:
         output: where results go; None is standard output.
         engine, workers: who does the work; no engine means this process.
         shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
-        skip_errors: go on after a sentence that cannot be used.
         quiet: say nothing on stderr but errors.
         verbose: say all on stderr, the signature too where the command line says as much.
+        messages: what is told beside results.
     """
 
     output: str | None = None
     engine: str | None = None
     workers: Workers = field(default_factory=Workers)
     shard: tuple[int, int] = (1, 1)
-    skip_errors: bool = False
     quiet: bool = False
     verbose: bool = False
+    messages: Messages = field(default_factory=Messages)
+
+    def warn(self, key: str, line: str) -> None:
+        """Tell a line, once for each key."""
+        self.messages.warn(key, line)
+
+    def skip(self, error: DeptreeError, noun: str = "sentence") -> None:
+        """Leave out what cannot be used, which is called so; raise the error if errors are not skipped."""
+        self.messages.skip(error, noun)
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -55,11 +63,11 @@ def _shard(context: click.Context, parameter: click.Parameter, text: str | None)
     return int(match[1]), int(match[2])
 
 
-def _sensible(jobs: int, quiet: bool) -> int:
+def _sensible(jobs: int, messages: Messages) -> int:
     """The number of workers, or as many as this machine keeps busy."""
     most = most_workers()
-    if jobs > most and not quiet:
-        talk(f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
+    if jobs > most:
+        messages.warn("jobs", f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
     return min(jobs, most)
 
 
@@ -108,9 +116,10 @@ def _run(
 ) -> RunOptions:
     if scheduler is not None and engine != ENGINES.get("dask"):
         raise click.UsageError("--scheduler is for --engine dask.")
-    workers = Workers(jobs if scheduler is not None else _sensible(jobs, quiet), scheduler)
+    messages = Messages(quiet, on_error == "skip", verbose)
+    workers = Workers(jobs if scheduler is not None else _sensible(jobs, messages), scheduler)
     who = engine.name if engine else ("processes" if jobs > 1 else None)
-    return RunOptions(output, who, workers, shard, on_error == "skip", quiet, verbose)
+    return RunOptions(output, who, workers, shard, quiet, verbose, messages)
 
 
 # Gives a command the options of running, as one `run: RunOptions`.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,14 +14,14 @@ from deptree_cli.cli.binding import bound
 from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, one_layout, own_trees, with_label_axis
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.rule_options import KEPT, NO_RULES, RuleOptions, check_arcs_decide, rule_options, with_rules_told
+from deptree_cli.cli.rule_options import check_known, obeying
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of
 from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
-from deptree_cli.cli.unknown_labels import UnknownLabels
-from deptree_cli.cli.unmet_sentences import UnmetSentences
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.labels import is_root
 from deptree_cli.core.spaces import Short
 from deptree_cli.io.companion import Side
 from deptree_cli.io.conllu.malformed import no_sentences
@@ -34,10 +36,12 @@ from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
+    from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.trees.base import GivenTree
 
-    # Looks at trees as they pass.
-    TreesOnly = Callable[[Iterator[GivenTree | DeptreeError]], Iterator[GivenTree | DeptreeError]]
+
+# Sentences as they are read.
+Read = Iterable[Sentence | DeptreeError]
 
 
 @dataclass(frozen=True)
@@ -48,14 +52,12 @@ class ScoreOptions:
         files: the score files, in order, each with the paths of what belongs to it.
         how: how records become distributions.
         labels_path: the file of the names of labels, if the scores tell them.
-        rules: what trees must obey.
         tempering: what log-scores are divided by.
     """
 
     files: tuple[ScoreFiles, ...]
     how: Interpretation
     labels_path: str | None = None
-    rules: RuleOptions = NO_RULES
     tempering: Tempering = NO_TEMPERING
 
     @property
@@ -113,50 +115,41 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def source(self, of_tree_rules: str | None = None) -> Source[Sentence, ScoredSentence]:
+    def source(self, run: RunOptions) -> Source[Sentence, ScoredSentence]:
         """The sentences, to be read once.
 
-        Args:
-            of_tree_rules: what to tell the user of rules that only a tree decides, if there are some: `KEPT` or a line;
-                None for commands that cannot keep them.
-
         Raises:
-            DeptreeError: there are rules that the command cannot keep, or several score files where two are compared.
+            DeptreeError: rules ask for what nobody gives, or there are several score files where two are compared.
         """
-        if of_tree_rules is None and self.how.constraints is not None:
-            check_arcs_decide(self.how.constraints)
         if any((each.conllu or each.gold) for each in self.files):
             from deptree_cli.kernels.flags import start_quickly
 
             start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout)
-        unmet = UnmetSentences(self.how.constraints)
-        records = unmet.watched(self._with_notices(reading, of_tree_rules or KEPT))
-        items = Counted(records, reading.total, reading.share)
+        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, run.warn)
+        items = Counted(self._watched(reading, run), reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
-        return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words, unmet.line)
+        return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words)
 
-    def of_trees(self, path: str) -> Source[Sentence, ScoredSentence]:
+    def with_samples(
+        self, trees: Iterable[GivenTree | DeptreeError], run: RunOptions
+    ) -> Source[Sentence, ScoredSentence]:
+        """The sentences with their trees, which may come in any order."""
+        from deptree_cli.io.trees.sets import with_samples  # few commands read trees
+
+        source = self.source(run)
+        found = with_samples(source.items, trees, partial(run.skip, noun="sample"))
+        return Source(Counted(found, lambda: len(found)), source.prepare, source.signature_fields)
+
+    def of_trees(self, path: str, run: RunOptions) -> Source[Sentence, ScoredSentence]:
         """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
         from deptree_cli.io.trees import read_trees  # few commands read trees
         from deptree_cli.io.trees.sets import scored_trees
 
-        source = self.source()
+        source = self.source(run)
         found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path))
-        return replace(source, items=Counted(found, share=share_of([path])))
-
-    def with_samples(
-        self, path: str, skipped: Callable[[DeptreeError], None], only: TreesOnly = iter
-    ) -> Source[Sentence, ScoredSentence]:
-        """The sentences, each with its trees in a file, in any order; `skipped`: told of what is no tree of them."""
-        from deptree_cli.io.trees import read_trees
-        from deptree_cli.io.trees.sets import with_samples
-
-        source = self.source()
-        found = with_samples(source.items, only(read_trees(path)), skipped)
-        return replace(source, items=Counted(found, lambda: len(found)))
+        return Source(Counted(found, share=share_of([path])), source.prepare, source.signature_fields)
 
     def side(self, source: Source[Sentence, ScoredSentence]) -> Side:
         """The sentences as what is read together with others; CoNLL-U gives them an order."""
@@ -164,21 +157,30 @@ class ScoreOptions:
         ordered = files.conllu is not None or files.source.meta.ordered
         return Side(source.items, "matrices", files.source.place, ordered=ordered)
 
-    @property
-    def need_trees(self) -> bool:
-        """Whether only a tree decides some of what trees must obey."""
-        return self.how.constraints is not None and self.how.constraints.need_trees
-
-    def _with_notices(
-        self, records: Iterable[Sentence | DeptreeError], of_tree_rules: str
+    def _watched(
+        self, records: Iterable[Sentence | DeptreeError], run: RunOptions
     ) -> Iterable[Sentence | DeptreeError]:
-        """The sentences, each with what must be said of rules, and of the labels that it is given."""
-        if self.how.constraints is not None:
-            records = with_rules_told(records, self.how.constraints, self.how.labels, of_tree_rules)
-        if not self.how.fix_heads or self.how.labels is None or self.labels_path is None:
-            return records
-        unknown = UnknownLabels(self.how.labels, self.labels_path)
-        return (record if isinstance(record, DeptreeError) else unknown.noted(record) for record in records)
+        """The sentences, as they are; what cannot be obeyed is told, and which of their fixed labels have no score."""
+        how = self.how
+        if how.constraints is not None:
+            has_words = all(each.conllu or each.source.has_words for each in self.files)
+            check_known(how.constraints, how.labels, has_words, run.warn)
+            records = obeying(records, how.constraints, how.labels, run.warn)
+        return self._with_known_labels(records, run) if how.fix_heads and how.labels is not None else records
+
+    def _with_known_labels(
+        self, records: Iterable[Sentence | DeptreeError], run: RunOptions
+    ) -> Iterator[Sentence | DeptreeError]:
+        known = {*(self.how.labels or ()), None}
+        for record in records:
+            labels: list[str | None] = []
+            with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
+                labels = record.block.labels if isinstance(record, Sentence) and record.block else []
+            for label in labels:
+                if label not in known and not is_root(label or ""):
+                    where = "it stays where the sentences have it, without a score"
+                    run.warn(f"label {label}", f"the label {label!r} is not in {self.labels_path}: {where}")
+            yield record
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -196,7 +198,7 @@ class ScoreOptions:
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
             "labelscores": ",".join(each.label_scores for each in self.files if each.label_scores) or None,
-            **self.rules.signature_fields,
+            "rules": self.how.constraints.name if self.how.constraints else None,
         }
 
 
@@ -223,7 +225,6 @@ _OPTIONS = [
         help="Keep the HEADs and DEPRELs in --conllu that are not _.",
     ),
     LABEL_SCORES,
-    rule_options,
 ]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
@@ -268,10 +269,10 @@ def options_of(
     fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
-    rules: RuleOptions = NO_RULES,
+    rules: Constraints | None = None,
 ) -> ScoreOptions:
     """What the options of reading become, by the names of their parameters."""
-    if not conllu and (option := "--fix-heads" if fix_heads else rules.in_sentences):
+    if not conllu and (option := "--fix-heads" if fix_heads else "--rules misc" if rules and rules.in_misc else ""):
         raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
     found = _paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
@@ -287,9 +288,9 @@ def options_of(
         label_temperature=tempering.label_temperature,
         nan_forbids=nan_forbids,
         fix_heads=fix_heads,
-        constraints=rules.read(),
+        constraints=rules,
     )
-    return ScoreOptions(found, how, labels, rules=rules, tempering=tempering)
+    return ScoreOptions(found, how, labels, tempering=tempering)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

@@ -160,7 +160,7 @@ def _files_of(command: click.Command, ctx: click.Context) -> Iterator[tuple[Name
             continue
         option = parameter.opts[0] if isinstance(parameter, Option) else parameter.human_readable_name.strip("[].")
         if parameter.name == "output":
-            value = value or (None if ctx.params.get("report") == STDIN else STDIN)  # a report has the stream to itself
+            value = value or STDIN
         for path in value if isinstance(value, tuple | list) else (value,):
             if isinstance(path, str):
                 yield Named(option, path), parameter.type is OUTPUT

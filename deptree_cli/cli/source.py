@@ -21,10 +21,6 @@ class Item(Protocol):
     def place(self) -> str:
         """Where it was read."""
 
-    @property
-    def notice(self) -> str:
-        """What the user must hear of how it was read, each line once in a run; or nothing."""
-
 
 Read = TypeVar("Read", bound=Item)
 Prepared = TypeVar("Prepared")
@@ -45,7 +41,6 @@ class Source(Generic[Read, Prepared]):
         signature_fields: what of these options a run must repeat to give the same result.
         is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
         check_words: raises unless the sentences have words, which CoNLL-U needs.
-        last_notice: what the user must hear when all items are read, or nothing.
     """
 
     items: Counted[Read | DeptreeError]
@@ -53,4 +48,3 @@ class Source(Generic[Read, Prepared]):
     signature_fields: Mapping[str, object] = field(default_factory=dict)
     is_conllu: bool = False
     check_words: Callable[[], None] = lambda: None
-    last_notice: Callable[[], str] = str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -35,7 +35,6 @@ from deptree_cli.core.agreement import (
 )
 from deptree_cli.core.agreement import agreement as agreeing
 from deptree_cli.core.two_samples import p_values, statistics, two_samples
-from deptree_cli.io.companion import Companion
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.json_lines import dump
@@ -97,10 +96,10 @@ def agree(
     _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        return _agreement(Job("agree", _source(trees, scores), run, writing, first), trees, per)
+        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per)
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
-    job = Job("agree", _source(trees, scores), run, writing, first, last)
+    job = Job("agree", _source(trees, scores, run), run, writing, first, last)
     work, found = Test(permutations), TwoFiles(trees, alpha)
     if per == SENTENCE:
         code = job.write(work, seed, Sheet(agreement.TEST_BY_SENTENCE), [found])
@@ -128,14 +127,12 @@ def _check(
         raise click.UsageError(f"--test compares two files of trees, but there are {len(trees)}.")
 
 
-def _source(trees: Sequence[str], scores: ScoreOptions | None) -> Source[Sentence, Any]:
-    beside: list[Companion] = []
-    source: Source[Sentence, Any] | None = None
-    if scores is not None:
-        source = scores.source()
-        beside.append(scores_beside(scores.side(source)))
-    items = Counted(read_several(list(map(Member, trees)), others=beside), share=share_of(trees[:1]))
-    return Source(items) if source is None else replace(source, items=items, is_conllu=False)
+def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Sentence, Any]:
+    if scores is None:
+        return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
+    source = scores.source(run)
+    found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))])
+    return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
 
 
 def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None) -> int:

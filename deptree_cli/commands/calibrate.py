@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
-from deptree_cli.cli.calibrating import no_known_heads
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
+from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, json_options
+from deptree_cli.core.calibration import COLUMNS
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.head_sets import HeadSets
 from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.pictures.plots import check_plot, plot_calibration
 from deptree_cli.io.scores.records import ScoredSentence
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.
@@ -35,8 +38,8 @@ PARTS = 5
     "--criterion",
     type=click.Choice(list(CRITERIA)),
     default="likelihood",
-    help="What to fit: the likelihood of gold trees, which may raise the calibration error, or that error itself (how "
-    "far probabilities of heads are from the share of right ones).  [default: likelihood]",
+    help="What to fit: the likelihood of gold trees, which may raise the calibration error, or that error itself."
+    "  [default: likelihood]",
 )
 @option(
     "--coverage",
@@ -46,26 +49,39 @@ PARTS = 5
     metavar="SHARE",
     help="Also find sets of heads that contain the right head this often, such as 0.9; may be repeated.",
 )
+@option("--plot", type=OUTPUT, help="Draw how often heads of each probability are right (.svg, .png, .pdf).")
 @gold_option("Needed, unless --conllu has the heads.")
 @json_options
 @run_options
 def calibrate(
-    scores: ScoreOptions, criterion: str, coverages: tuple[float, ...], writing: Writing, run: RunOptions
+    scores: ScoreOptions,
+    criterion: str,
+    coverages: tuple[float, ...],
+    plot: str | None,
+    writing: Writing,
+    run: RunOptions,
 ) -> int:
     """Find the temperature at which probabilities fit gold trees; other commands read it with --calibrated FILE.
 
-    Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), and the log-likelihood
-    per word and expected calibration error before and after. `after` is cross-validated: every fifth of the sentences
-    is judged by a fit to the others. --coverage adds thresholds of sets of heads, for deptree marginals --head-sets.
+    Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), and before and after:
+    log-likelihood per word, expected calibration error, and how often heads in each tenth of probability are right.
+    `after` is cross-validated: every fifth of the sentences is judged by a fit to the others. --coverage adds
+    thresholds of sets of heads, for deptree marginals --head-sets.
 
     Sentences that lack heads (_) or whose gold tree is impossible do not count for the likelihood of arcs. Scores are
     kept in memory: 8 bytes per arc.
     """
     _check(scores)
+    if plot:
+        check_plot(plot)
     fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
-    job = Job("calibrate", scores.source(), run, replace(writing, single=True), last=fields)
+    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
     found = Calibrating(criterion, coverages, scores.how, job.signature)
-    return job.summarise(Kept.of, found, Sheet())
+    code = job.summarise(Kept.of, found, Sheet())
+    if plot:
+        before = found.arcs.before.calibration
+        plot_calibration(before.rows(), f"expected calibration error {before.error:.3f}", plot)
+    return code
 
 
 def _check(scores: ScoreOptions) -> None:
@@ -131,9 +147,6 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
         self._criterion, self._coverages, self._how, self._signature = criterion, coverages, how, signature
         self._arcs: list[GoldArcs] = []
         self._labels: list[GoldLabels] = []
-        self._arc_fit: Fit | None = None
-        self._label_fit: Fit | None = None
-        self._sets: list[HeadSets] = []
 
     def add(self, counts: tuple[GoldArcs, GoldLabels | None]) -> None:
         arcs, labels = counts
@@ -141,27 +154,39 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
             self._arcs.append(arcs)
             self._labels += [labels] if labels is not None else []
 
-    def check(self) -> None:
-        """Fit.
+    @cached_property
+    def _parts(self) -> list[ArcEvidence]:
+        """The sentences, divided.
 
         Raises:
             DeptreeError: there are no gold heads, or too few sentences with some.
         """
         if not self._arcs:
-            raise no_known_heads()
+            raise DeptreeError("no word of --gold has a head", "Give sentences with HEADs")
         if len(self._arcs) == 1:
             raise DeptreeError("a single sentence has gold heads", "Give two or more, better some hundred")
         parts = min(PARTS, len(self._arcs))
-        arcs = [ArcEvidence(self._arcs[part::parts], self._how.space) for part in range(parts)]
-        self._arc_fit = Fit.of(arcs, self._criterion)
-        self._sets = HeadSets.of(arcs, self._arc_fit, self._coverages)
-        if any(each.labels for each in self._labels):
-            labels = [_evidence(self._labels[part::parts]) for part in range(parts)]
-            self._label_fit = Fit.of(labels, self._criterion)
+        return [ArcEvidence(self._arcs[part::parts], self._how.space) for part in range(parts)]
+
+    @cached_property
+    def arcs(self) -> Fit:
+        """The fit to gold heads."""
+        return Fit.of(self._parts, self._criterion)
+
+    @cached_property
+    def labels(self) -> Fit | None:
+        """The fit to gold labels, if there are any."""
+        if not any(each.labels for each in self._labels):
+            return None
+        parts = len(self._parts)
+        return Fit.of([_evidence(self._labels[part::parts]) for part in range(parts)], self._criterion)
+
+    @cached_property
+    def _sets(self) -> list[HeadSets]:
+        return HeadSets.of(self._parts, self.arcs, self._coverages)
 
     def rows(self) -> list[Row]:
-        arcs, labels = self._arc_fit, self._label_fit
-        assert arcs is not None  # `check` has fitted it
+        arcs, labels = self.arcs, self.labels
         return [
             {
                 "temperature": arcs.temperature,
@@ -171,32 +196,36 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
                 "complete_trees": sum(each.is_tree for each in self._arcs),
                 "words": sum(int((each.heads >= 0).sum()) for each in self._arcs),
                 "labels": sum(len(each.labels) for each in self._labels),
-                "before": {"arcs": asdict(arcs.before), "labels": asdict(labels.before) if labels else None},
-                "after": {"arcs": asdict(arcs.after), "labels": asdict(labels.after) if labels else None},
+                "before": {"arcs": arcs.before.row(), "labels": labels.before.row() if labels else None},
+                "after": {"arcs": arcs.after.row(), "labels": labels.after.row() if labels else None},
                 "head_sets": [asdict(each) for each in self._sets],
                 "signature": self._signature,
             }
         ]
 
-    def tables(self) -> Iterator[Table]:
-        fits = {"arcs": self._arc_fit, "labels": self._label_fit}
-        headings = ["", "temperature", "log-likelihood per word", "calibration error"]
-        rows: list[list[object]] = []
-        for name, fit in fits.items():
-            if fit is not None:
-                rows.append([f"{name} before", 1.0, *asdict(fit.before).values()])
-                rows.append([f"{name} after, cross-validated", fit.temperature, *asdict(fit.after).values()])
-        yield Table("calibration", headings, rows)
+    def lines(self) -> Iterator[Table | str]:
+        fits = {"arcs": self.arcs} | ({"labels": self.labels} if self.labels else {})
+        before = self.arcs.before.calibration
+        yield Table("calibration of heads before", COLUMNS, before.rows())
+        yield f"attachment score {before.accuracy:.4f}, expected by the parser {before.mean_confidence:.4f}"
+        yield Table("calibration", _HEADINGS, [row for name, fit in fits.items() for row in _fitted(name, fit)])
         if self._sets:
             sets = [list(asdict(each).values()) for each in self._sets]
             yield Table("sets of heads", ["coverage", "threshold", "covered", "heads per word"], sets)
-
-    def lines(self) -> Iterator[str]:
         if left := sum(not each.is_tree for each in self._arcs):
             yield f"{counted(left, 'sentence')} without a complete, possible gold tree do not count for the likelihood"
-        fits = {"arcs": self._arc_fit, "labels": self._label_fit}
-        for name in (name for name, fit in fits.items() if fit is not None and fit.at_the_end):
+        for name in (name for name, fit in fits.items() if fit.at_the_end):
             yield f"the temperature of {name} is at the end of its range: check --from, or give more gold sentences"
+
+
+_HEADINGS = ["", "temperature", "log-likelihood per word", "calibration error"]
+
+
+def _fitted(name: str, fit: Fit) -> Iterator[list[object]]:
+    """The rows of a table that tell what a fit improves."""
+    judged = {"before": (1.0, fit.before), "after, cross-validated": (fit.temperature, fit.after)}
+    for when, (temperature, found) in judged.items():
+        yield [f"{name} {when}", temperature, found.log_likelihood, found.calibration_error]
 
 
 def _evidence(words: Sequence[GoldLabels]) -> LabelEvidence:

@@ -15,7 +15,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.rule_options import RuleOptions, check_options
+from deptree_cli.cli.rule_options import met, rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.source import Source
@@ -24,60 +24,41 @@ from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.sentences import sentences
+from deptree_cli.io.trees.base import names_of
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
     from deptree_cli.core.spaces import TreeSpace
+    from deptree_cli.io.rules.constraints import Constraints
 
 COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
 
 
 @command(epilog="\b\nTry: deptree check broken.conllu")
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
-@check_options
+@rule_option("What trees must obey", ["ud"])
 @space_options
 @row_options
 @run_options
-def check(trees: tuple[str, ...], rules: RuleOptions, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
+def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
     """List the rules that given trees break, and what is no tree: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.
 
     Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule; the word that breaks it, with
-    form, head and deprel; and `words`, all whose arcs break it together. Broken --constraints are called HeadIn,
-    NotHead, DeprelIn and DeprelNot, broken --spans are called spans. A table on stderr counts violations by rule.
-    Heads that are no tree are violations too: cycles, several roots, missing heads.
+    form, head and deprel; and `words`, all whose arcs break it together. What is asked of words is called HeadIn,
+    NotHead, DeprelIn, DeprelNot and spans. A table on stderr counts violations by rule. Heads that are no tree are
+    violations too: cycles, several roots, missing heads.
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """
-    constraints = rules.read()
-    assert constraints is not None  # there are rules in any case
-    read = sentences(trees, watched=OtherTags(constraints.rules.upos).watched, any_heads=True).in_order()
-    signed = {**signature_of(space), **rules.signature_fields}
-    source = Source(Counted(read, share=share_of(trees)), Given(Asked(constraints, space)), signed)
+    lead = sentences(trees, watched=OtherTags(rules.rules.upos, run.warn).watched, any_heads=True)
+    read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
+    signed = {**signature_of(space), "rules": rules.name}
+    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), signed)
     job = Job("check", source, run, writing)
-    found = BrokenRules(constraints.rules)
+    found = BrokenRules(rules.rules)
     code = job.write(Checked.of, sheet=Sheet(COLUMNS, "check"), folds=[found])
     return max(code, found.exit_code)
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A sentence, and its tree with what that should be."""
-
-    read: Sentence
-    given: GivenTree
-
-
-@dataclass(frozen=True)
-class Given:
-    """Takes the tree out of a sentence's block; it travels to worker processes."""
-
-    asked: Asked
-
-    def __call__(self, read: Sentence) -> Tree:
-        """The sentence with its tree."""
-        return Tree(read, self.asked.of(read.sentence, read.sent_id, read.has_other_tags))
 
 
 @dataclass(frozen=True)
@@ -89,24 +70,23 @@ class Checked:
         tags: words that have no part of speech as a tag; of files that have other tags there are no rows.
     """
 
-    tree: Tree
+    tree: GivenTree
     broken: Sequence[Violation]
     tags: Sequence[Violation]
 
     @classmethod
-    def of(cls, tree: Tree, _: None) -> Checked:
+    def of(cls, tree: GivenTree, _: None) -> Checked:
         """The work on one sentence."""
         from deptree_cli.core.constraints.checking import wrong_tags
 
-        broken, asked = tree.given.broken, tree.given.asked
-        tags = wrong_tags(asked.rules, asked.words)
-        return cls(tree, broken if tree.read.has_other_tags else [*broken, *tags], tags)
+        tags = wrong_tags(tree.asked.rules, tree.asked.words)
+        return cls(tree, tree.broken if tree.has_other_tags else [*tree.broken, *tags], tags)
 
     @property
     def counted(self) -> Counts:
         """What it counts for."""
-        unlisted = self.tags if self.tree.read.has_other_tags else ()
-        return Counts.of(self.tree.given, (*self.broken, *unlisted))
+        unlisted = self.tags if self.tree.has_other_tags else ()
+        return Counts.of(self.tree, (*self.broken, *unlisted))
 
     def to_jsonl(self) -> bytes:
         """A line for each place."""
@@ -119,17 +99,17 @@ class Checked:
     @cached_property
     def _rows(self) -> list[tuple[Row, Sequence[int]]]:
         """The rows but for the words of each."""
-        tree, given = self.tree, self.tree.given
-        forms = tree.read.sentence.column("form") if self.broken else []
+        tree = self.tree
+        forms = tree.block.column("form") if self.broken else []
         return [
             (
                 {
-                    "sent_id": tree.read.sent_id,
+                    "sent_id": tree.name,
                     "rule": each.rule,
                     "word": each.word,
                     "form": forms[each.word - 1],
-                    "head": head if (head := given.heads[each.word - 1]) >= 0 else None,
-                    "deprel": given.labels[each.word - 1] or None,
+                    "head": head if (head := tree.heads[each.word - 1]) >= 0 else None,
+                    "deprel": tree.labels[each.word - 1] or None,
                 },
                 each.words,
             )

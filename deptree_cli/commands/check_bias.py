@@ -17,7 +17,7 @@ from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.skipping import Skipped
+from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
@@ -26,6 +26,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree
 
 Row = dict[str, Any]
@@ -105,14 +106,13 @@ def check_bias(
     drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
     how = {"alpha": f"{alpha:g}", "samples": samples}
     name = None if samples else sampler.name
-    skipped = Skipped(run.skip_errors, "sample", run.verbose)
     work: Any = audit_trees if samples else AuditSampler(sampler, size)
-    source = scores.with_samples(samples, skipped.add, _independent) if samples else scores.source()
-    skipped.tell()
-    job = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
+    source: Source[Any, Any]
+    source = scores.with_samples(_independent(read_trees(samples)), run) if samples else scores.source(run)
+    job: Job[Any, Any] = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
     audits = Audits(name, alpha)
     job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS), seed)
-    return audits.exit_code(job.pipeline.skipped.count + skipped.count)
+    return audits.exit_code(run.messages.skipped)
 
 
 class Audits(Fold["Audited"]):
@@ -185,7 +185,7 @@ def audit_trees(sentence: ScoredSentence, _: None) -> Audited:
     tally = Tally(distribution)
     for start in range(0, len(given.times), BATCH):
         tally.add(given.heads[start : start + BATCH], given.times[start : start + BATCH])
-    return Audited(sentence.id, distribution.n, tally.audit())
+    return Audited(given.sent_id, distribution.n, tally.audit())
 
 
 def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:

@@ -25,7 +25,6 @@ from deptree_cli.cli.layout_options import MATRIX_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import apply, command, option, reading_option
 from deptree_cli.cli.source import Source
@@ -114,7 +113,7 @@ def combine(
     interpretation = Interpretation(Layout(), Layout(), space=space, nan_forbids=how["nan_forbids"])
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
-        items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else []))
+        items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else [], run.warn))
         prepare = Distributions(interpretation, tuple(each.layout for each in read))
         return Source(items, prepare, _fields(members, how, space), conllu is not None)
 
@@ -175,9 +174,8 @@ def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
     """The weights that fit the gold trees, as people hear of them."""
     for each in Pipeline(source, run).map(with_gold_tree):
         fit.add(each.members)
-    if not run.quiet:
-        for line in fit.lines():
-            show(line)
+    for line in fit.lines():
+        run.warn(line, line)
     return [float(written_weight(each)) for each in fit.found.weights]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -13,12 +13,12 @@ import numpy as np
 from deptree_cli.cli.job import signed
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option, writing_option
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
@@ -30,12 +30,19 @@ from deptree_cli.io.scores.presets import PRESETS, layout
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
+if TYPE_CHECKING:
+    from deptree_cli.io.rules.constraints import Constraints
+
+# Who keeps rules about whole trees.
+_ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
+
 # The layout that needs no option to be read, but for the scale.
 USUAL = "synjax"
 
 
 @command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
 @score_options
+@rule_option("Write arcs that these rules forbid as impossible, if single arcs decide them")
 @option("--to", metavar="PARSER", shell_complete=PRESETS.complete, help="The layout to write, as for --from.")
 @option("--to-orient", type=click.Choice(CHOICES["orient"]), help="The orientation to write, as for --orient.")
 @option("--to-root", type=click.Choice(CHOICES["root"]), help="The position of ROOT to write, as for --root.")
@@ -65,9 +72,10 @@ def convert(
     you pass --to or --to-scale, and never for scores of projective trees. If a float cannot hold the weights of a
     sentence, they are multiplied, column by column, by a constant, which changes log Z but no probability.
     """
+    _check_arcs_decide(scores.how.constraints)
     target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
     target = _with_labels(target, scores, to_labels)
-    pipeline = Pipeline(scores.source(), run)
+    pipeline = Pipeline(scores.source(run), run)
     meta = _meta(scores, run, replace(target, name=to or ""))
     asked = bool(to or to_scale) or target.scale == Layout().scale
     lost = 0
@@ -79,10 +87,18 @@ def convert(
                 names.write(dump(done.labels))
             write(done.sent_id, done.scores, done.forms)
             lost += done.lost
-    if lost and not run.quiet:
+    if lost:
         count = f"{lost} arcs are" if lost > 1 else "1 arc is"
-        talk(f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
+        run.warn("lost", f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
     return pipeline.exit_code
+
+
+def _check_arcs_decide(rules: Constraints | None) -> None:
+    """Raise for rules that scores of arcs cannot say."""
+    if rules is not None and rules.need_trees:
+        count, total = len(rules.rules.tree_rules), len(rules.rules.rules)
+        which = f"{count} of {counted(total, 'rule')} of {rules.rules.name}" if count else "spans"
+        raise click.UsageError(f"Only whole trees decide {which}, and scores are of single arcs. {_ELSEWHERE}.")
 
 
 def _meta(scores: ScoreOptions, run: RunOptions, target: Layout) -> Meta:
@@ -136,6 +152,8 @@ class Convert:
 
     def __call__(self, sentence: ScoredSentence, _: None) -> Converted:
         """The work on one sentence."""
+        if sentence.needs_trees:
+            raise DeptreeError("only whole trees decide a span, and scores are of single arcs", _ELSEWHERE)
         target, distribution, record = self.target, sentence.distribution, sentence.record
         if target.labels and distribution.labels and distribution.labels.added:
             name = distribution.labels.names[-distribution.labels.added]

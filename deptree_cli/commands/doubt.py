@@ -61,23 +61,23 @@ def doubt(
     """Rank annotated words, or sentences, the most doubtful first.
 
     Writes a row per word (JSON Lines; a table on a terminal): the probability of its head, and the most probable head;
-    with --labels also of head and label, which then decides the rank. --by, --budget, --diverse and --format conllu
-    rank sentences. Broken rules: check, repair.
+    with --labels also of head and label, which then decides the rank. --by, --budget and --format conllu rank
+    sentences. Broken rules: check, repair.
     """
     if written := writing.encoder(run.output) is CONLLU:
         scores.check_words()
-    sentences = written or selection.of_sentences or by is not None
+    sentences = written or selection.budget is not None or by is not None
     if per == WORD and sentences:
-        raise click.UsageError("--by, --budget, --diverse and CoNLL-U are of sentences: pass --per sentence.")
+        raise click.UsageError("--by, --budget and CoNLL-U are of sentences: pass --per sentence.")
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
     _check(scores, ranked_by)
     of = {"by": ranked_by.name, "threshold": threshold} if ranked_by else {}
     fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields, "marks": marks}
-    job = Job("doubt", replace(scores.source(), is_conllu=False), run, writing, last=fields)
+    job = Job("doubt", replace(scores.source(run), is_conllu=False), run, writing, last=fields)
     marked = {(each.sent_id, each.word): each for each in read_marks(marks)} if marks else {}
-    work = Doubt(ranked_by, threshold, job.encoder is CONLLU, selection.diverse is not None, marked)
+    work = Doubt(ranked_by, threshold, job.encoder is CONLLU, marked)
     columns = columns_of(ranked_by, scores.how.labels is not None, bool(marks))
-    limited = job.encoder is TABLE and selection.top is None and not selection.of_sentences
+    limited = job.encoder is TABLE and selection.top is None and selection.budget is None
     ranking = DoubtRanking(
         selection, columns, SHOWN if limited else None, ranked_by, scores.conllu or scores.place, len(marked)
     )

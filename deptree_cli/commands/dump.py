@@ -127,7 +127,7 @@ def dump(
         source = batches(islice(read, start, None, step), size, file.place)
         pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
-        _write(_sound(scored, pipeline), adapter.labels, outputs, run)
+        _write(_sound(scored, run), adapter.labels, outputs, run)
     return pipeline.exit_code
 
 
@@ -144,12 +144,12 @@ class ScoreBatch:
         return score(PARSERS.get(self.parser), adapter_of(self.parser, self.model), batch, self.labelled)
 
 
-def _sound(scored: Iterable[list[Scored | DeptreeError]], pipeline: Pipeline[Batch, Batch]) -> Iterator[Scored]:
+def _sound(scored: Iterable[list[Scored | DeptreeError]], run: RunOptions) -> Iterator[Scored]:
     """The sentences one by one, without those that the parser could not score."""
     for batch in scored:
         for each in batch:
             if isinstance(each, DeptreeError):
-                pipeline.skipped.add(each)
+                run.skip(each)
             else:
                 yield each
 

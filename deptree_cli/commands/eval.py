@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,13 +23,12 @@ from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import Writing, row_options
 from deptree_cli.core.errors import counted
 from deptree_cli.core.evaluation import attachment
-from deptree_cli.core.evaluation.attachment import Attached, universal
+from deptree_cli.core.evaluation.attachment import TAGS, Attached, no_punctuation, right_tags, universal
 from deptree_cli.core.evaluation.classes import CLASSES, Classes, by_class
 from deptree_cli.core.expectations.risks import risk, risk_variance
 from deptree_cli.io.conllu import lexical_scores
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.surface import OTHER_WORDS, check_same_words
-from deptree_cli.io.encoders.text import TEXT
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import read
 from deptree_cli.io.scores.records import ScoredSentence
@@ -66,7 +66,7 @@ SYSTEMS = ("system", "system2")
     metavar="N",
     help="Resamples of sentences, for intervals and the test.  [default: 10000]",
 )
-@option("--quote", is_flag=True, help="Write only the line to quote.")
+@option("--no-punct", is_flag=True, help="Leave out words with the label punct in GOLD: UAS, LAS and classes.")
 @seed_option
 @companion_scores_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
 @row_options
@@ -77,10 +77,10 @@ def eval(
     writing: Writing,
     run: RunOptions,
     by: tuple[str, ...],
-    quote: bool,
+    no_punct: bool,
     **how: Any,
 ) -> int:
-    """Compare parsed trees with gold trees: UAS, LAS, CLAS, MLAS, BLEX, as in the CoNLL 2018 shared task.
+    """Compare parsed trees with gold trees: UAS, LAS, CLAS, MLAS, BLEX and tags, as in the CoNLL 2018 shared task.
 
     All files are CoNLL-U with the same words. Writes a row per metric: its value and a bootstrap interval over
     sentences. SYSTEM2 adds its scores and the differences, with p of a paired randomisation test. --scores FILE adds
@@ -89,17 +89,19 @@ def eval(
     The last line on stderr has all scores in percent, made to be quoted.
     """
     gold, systems = _files(trees, scores)
+    if no_punct and scores:
+        raise click.UsageError("--no-punct: the expected score of --scores is that of all words. Remove one.")
     lexical = bool(gold) and lexical_scores.udtools_version() is not None
-    names = (*attachment.METRICS, *(lexical_scores.METRICS if lexical else ()))
+    names = (*attachment.METRICS, *(lexical_scores.METRICS if lexical else ()), *TAGS)
     kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
     if not gold:
         check_effect(["by", "resamples", "seed"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
     missing = MISSING if gold and not lexical else ""
-    settings = EvaluationSettings(systems, names, kinds, quote=quote, missing=missing, **how)
-    source = _source(gold, systems, scores)
-    last = _signature_fields(gold, settings, scores, lexical)
-    job = Job("eval", source, run, _as_quote(writing) if quote else writing, last=last)
-    return job.summarise(Evaluate(kinds, lexical), Evaluation(settings, job.signature), settings.sheet)
+    settings = EvaluationSettings(systems, names, kinds, missing=missing, **how)
+    source = _source(gold, systems, scores, run)
+    last = _signature_fields(gold, settings, scores, lexical) | {"punct": "no" if no_punct else None}
+    job = Job("eval", source, run, writing, last=last)
+    return job.summarise(Evaluate(kinds, lexical, no_punct), Evaluation(settings, job.signature), settings.sheet)
 
 
 def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:
@@ -113,18 +115,15 @@ def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | N
     return (None, trees) if len(trees) == 1 else (trees[0], trees[1:])
 
 
-def _as_quote(writing: Writing) -> Writing:
-    if writing.fmt is not None:
-        raise click.UsageError(f"--quote and {'--json' if writing.fmt == 'jsonl' else '--tsv'}: choose one.")
-    return Writing((TEXT.name,))
-
-
-def _source(gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None) -> Source[Sentence, Any]:
+def _source(
+    gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None, run: RunOptions
+) -> Source[Sentence, Any]:
     if scores is None:
         assert gold is not None
         companions = [trees_in([path], role, OTHER_WORDS) for path, role in zip(systems, SYSTEMS, strict=False)]
         return Source(Counted(read(sentences([gold]), companions), share=share_of([gold])))
-    return replace(scores, files=(replace(scores.files[0], conllu=systems[0], gold=gold),)).source()
+    source = replace(scores, files=(replace(scores.files[0], conllu=systems[0], gold=gold),)).source(run)
+    return Source(source.items, source.prepare, source.signature_fields)
 
 
 def _signature_fields(
@@ -151,10 +150,16 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Counts what is right in a sentence; `lexical`: also MLAS and BLEX."""
+    """Counts what is right in a sentence.
+
+    Attributes:
+        lexical: also MLAS and BLEX.
+        no_punct: not in punctuation.
+    """
 
     kinds: tuple[Classes, ...]
     lexical: bool
+    no_punct: bool
 
     def __call__(self, read: Sentence | ScoredSentence, _: None) -> Evaluated:
         """The work on one sentence, whose own tree is the gold tree, or if it has scores that of the system."""
@@ -170,16 +175,21 @@ class Evaluate:
         if gold_block is not None:
             gold = _attached(gold_block)
             trees = [gold, *systems]
+            words = no_punctuation(gold) if self.no_punct else None
+            counts = (attachment.attachment(gold, each, words) for each in systems)
             scores = np.stack(
-                [self._scores(gold, tree, gold_block, block) for tree, block in zip(systems, blocks, strict=True)]
+                [[*found, *self._of_words(gold_block, each)] for found, each in zip(counts, blocks, strict=True)]
             )
-            classes = [by_class(gold, each, self.kinds) for each in systems]
+            classes = [by_class(gold, each, self.kinds, words) for each in systems]
         several = sum((each.heads == 0).sum() > 1 for each in trees)
         return Evaluated(SentenceCounts(len(systems[0].heads), scores, classes, int(several), expected))
 
-    def _scores(self, gold: Attached, system: Attached, gold_block: Block, block: Block) -> Any:
-        found = attachment.attachment(gold, system)
-        return np.vstack([found, lexical_scores.lexical_scores(gold_block, block)]) if self.lexical else found
+    def _of_words(self, gold: Block, system: Block) -> Iterator[Any]:
+        """What is counted of other columns than HEAD and DEPREL."""
+        if self.lexical:
+            yield from lexical_scores.lexical_scores(gold, system)
+        for tag in TAGS:
+            yield right_tags(*(each.column(tag.lower()) for each in (gold, system)))
 
 
 def _attached(block: Block) -> Attached:

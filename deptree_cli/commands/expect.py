@@ -90,7 +90,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
     if grad or not quantity.scalar:
         writing = writing.as_json(run.output, "gradients" if grad else name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
-    job = Job("expect", scores.source(), run, writing, {"quantity": name, **numbers})
+    job = Job("expect", scores.source(run), run, writing, {"quantity": name, **numbers})
     return job.write(
         Quantities(quantity, values, grad), sheet=Sheet(["sent_id", "n", name, "reason"], f"expect {name}")
     )

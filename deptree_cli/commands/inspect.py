@@ -42,7 +42,7 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     """
     looks = Looks(scores.how.layout)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
-    job = Job("inspect", scores.source(), run, replace(writing, single=True))
+    job = Job("inspect", scores.source(run), run, replace(writing, single=True))
     code = job.summarise(Look.of, OneRow(looks, empty), Sheet(title=scores.name))
     advice = better_layout(looks.means, scores.how.layout)
     if advice:

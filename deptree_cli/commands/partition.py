@@ -39,7 +39,7 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Wri
     the other columns are about such trees only. With --multi-root a sentence may have no single-root tree; its log_z is
     then null, with a reason.
     """
-    job = Job("partition", scores.source(), run, replace(writing, single=summary))
+    job = Job("partition", scores.source(run), run, replace(writing, single=summary))
     if summary:
         return job.summarise(Found.of, OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
     return job.write(Rows(), sheet=Sheet(COLUMNS, "partition"))

@@ -40,12 +40,10 @@ def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, head
 
     Exit status: 0 all trees obey now, 1 not all (--relax), or not certain, or sentences were skipped, 2 unusable input.
     """
-    constraints = how.rules.read()
-    assert constraints is not None  # there are rules in any case
-    repairs = Repairs(BrokenRules(constraints.rules, "rule broken before"))
+    repairs = Repairs(BrokenRules(how.rules.rules, "rule broken before"))
     with trees_in(trees) as given, changes_file(changes) as rows:
-        source, work = work_on(given, how, constraints, run, bool(rows), repairs.before)
+        source, work = work_on(given, how, run, bool(rows), repairs.before)
         repairs.untaught = how.scores is None and not work.ties.habits
         job = Job("repair", source, run, Writing((given.fmt.name,), header=header))
-        code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run.quiet)] if how.relax else [])])
+        code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run)] if how.relax else [])])
     return max(code, repairs.exit_code)

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from deptree_cli.cli.job import signed
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.io.files.output import Output, suffix_of
 from deptree_cli.io.scores.records import ScoredSentence
@@ -34,6 +35,7 @@ MOST = 2000
 
 @command(epilog="\b\nTry: deptree report scores.npz --from natasha --conllu gold.conllu -o report.html")
 @score_options
+@rule_option("Count how often the trees of --conllu break these rules")
 @gold_option("The page shows how often heads of each tenth of probability are right.")
 @option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
 @option(
@@ -52,14 +54,14 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U or TSV. The page needs no
     network. Keys: press ? in the page.
 
-    Rules are counted if the trees of --conllu break them; they change no probability.
+    Broken --rules are counted; they change no probability.
     """
     _check_output(run.output)
     rules = scores.how.constraints
     scores = replace(scores, how=replace(scores.how, constraints=None))
     fields = {**scores.signature_fields, **run.signature_fields, "samples": samples, "top": top}
     made_by = signature("report", fields)
-    pipeline = Pipeline(scores.with_samples(samples, _fail) if samples else scores.source(), run)
+    pipeline = Pipeline(_source(scores, samples, run), run)
     results = pipeline.map(Pack(rules, bool(scores.gold)))
     with Output(run.output, "a page") as out:  # before the work: whether it can be written
         doubts = Doubts()
@@ -75,8 +77,8 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
         from deptree_cli.io.rules.reading import unknown_labels  # few reports have rules
 
         said += filter(None, [unknown_labels(rules.rules, doubts.labels, "that no word has")])
-    for line in [] if run.quiet else said:
-        talk(line)
+    for line in said:
+        run.warn(line, line)
     return pipeline.exit_code
 
 
@@ -86,8 +88,13 @@ def _check_output(output: str | None) -> None:
         raise DeptreeError("a report is a page of HTML", "Name a .html file", place=output or "")
 
 
-def _fail(error: DeptreeError) -> None:
-    raise error
+def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
+    """The sentences, each with its samples, if there are some."""
+    if samples is None:
+        return scores.source(run)
+    from deptree_cli.io.trees import read_trees  # few reports have samples
+
+    return scores.with_samples(read_trees(samples), run)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import numpy as np
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
-from deptree_cli.cli.report import talk
-from deptree_cli.cli.rule_options import KEPT
+from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
@@ -36,7 +35,7 @@ HELP = """Sample K trees per sentence, independently, from the exact distributio
 Writes CoNLL-U if you pass --conllu (each sentence K times, as X/sample_1, ...), otherwise JSON Lines; the suffix of -o
 and --format override this. npz, npy and safetensors hold an array (K, n) of heads per sentence.
 
-With --rules or --spans, trees that break a rule are rejected; acceptance is the share of trees that obey.
+With --rules, trees that break a rule are rejected; acceptance is the share of trees that obey.
 
 Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
 
@@ -59,6 +58,7 @@ def _described(entry: Sampler) -> str:
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @score_options
+@rule_option("Only trees that obey these rules")
 @size_option(1, "Trees per sentence.")
 @entry_option(SAMPLERS, "--sampler")
 @option("--unique", is_flag=True, help="Write each distinct tree once, with its count, most frequent first.")
@@ -71,11 +71,11 @@ def sample(
     """Sample K trees per sentence."""
     sampler.check_serves(scores.how.space)
     last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
-    job = Job("sample", scores.source(KEPT), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
+    job = Job("sample", scores.source(run), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
     if unique and job.encoder not in (CONLLU, JSONL):
         raise DeptreeError("arrays of heads have no place for counts", "Leave out --unique or choose --format jsonl")
-    if not sampler.exact and not run.quiet:
-        talk(f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
+    if not sampler.exact:
+        run.warn("biased", f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
     return job.write(DrawTrees(sampler, size, unique), seed)
 
 

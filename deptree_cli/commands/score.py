@@ -44,7 +44,9 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     tree. It is null if the labels are impossible, or unknown to the scores; a missing label may be any.
     """
     columns = LABELLED if scores.how.labels else COLUMNS
-    return Job("score", scores.of_trees(trees), run, writing, last={"given": trees}).write(_rows, sheet=Sheet(columns))
+    return Job("score", scores.of_trees(trees, run), run, writing, last={"given": trees}).write(
+        _rows, sheet=Sheet(columns)
+    )
 
 
 def _rows(sentence: ScoredSentence, _: None) -> list[Row]:

@@ -84,7 +84,7 @@ def show(
         check_effect(["size", "threshold"], "arcs to draw beside --heat-map: --text or -o FILE")
     form = _form(text, run.output)
     choose = ChosenSentence(wanted, scores.place, run.shard)
-    pipeline = Pipeline(scores.source(), run, choose)
+    pipeline = Pipeline(scores.source(run), run, choose)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     made_by = signature("show", {**scores.signature_fields, **run.signature_fields, **fields})
     # To the end first, so that no progress is shown where the picture goes.

@@ -16,7 +16,7 @@ from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.unfinished import NamedSentences
+from deptree_cli.cli.stopping_rule import NamedSentences
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
@@ -81,7 +81,7 @@ def swor(
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
-    job = Job("swor", scores.source(), run, writing, {"sampler": algorithm.name}, last)
+    job = Job("swor", scores.source(run), run, writing, {"sampler": algorithm.name}, last)
     return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[Short(size, mass)])
 
 

@@ -12,6 +12,9 @@ from deptree_cli.core.dtypes import Float
 
 BINS = 10
 
+# What is known of each tenth of probability.
+COLUMNS = ("probability", "words", "confidence", "accuracy")
+
 
 @dataclass
 class Calibration:
@@ -30,13 +33,13 @@ class Calibration:
         np.add.at(self.confidence, bins, probs)
 
     @property
-    def attachment(self) -> float:
-        """The share of words with the right head."""
+    def accuracy(self) -> float:
+        """The share of words whose prediction is right: of heads, the attachment score."""
         return float(self.right.sum() / max(self.words.sum(), 1.0))
 
     @property
     def mean_confidence(self) -> float:
-        """The mean probability of the predicted heads: the attachment score that the parser expects."""
+        """The mean probability of predictions: the share that the parser expects to be right."""
         return float(self.confidence.sum() / max(self.words.sum(), 1.0))
 
     @property
@@ -51,13 +54,11 @@ class Calibration:
 
     def summary(self) -> dict[str, Any]:
         """All numbers by name, with the tenths that have words as `bins`."""
-        names = ("probability", "words", "confidence", "accuracy")
         return {
-            "words": int(self.words.sum()),
-            "attachment": self.attachment,
-            "expected_attachment": self.mean_confidence,
             "calibration_error": self.error,
-            "bins": [dict(zip(names, row, strict=True)) for row in self.rows()],
+            "accuracy": self.accuracy,
+            "confidence": self.mean_confidence,
+            "bins": [dict(zip(COLUMNS, row, strict=True)) for row in self.rows()],
         }
 
     def rows(self) -> list[list[object]]:

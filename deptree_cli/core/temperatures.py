@@ -217,18 +217,27 @@ class Quality:
 
     Attributes:
         log_likelihood: per word, in nats; None without a gold tree that is complete and possible.
-        calibration_error: the expected calibration error.
+        calibration: of predictions.
     """
 
     log_likelihood: float | None
-    calibration_error: float
+    calibration: Calibration
+
+    @property
+    def calibration_error(self) -> float:
+        """The expected calibration error."""
+        return self.calibration.error
+
+    def row(self) -> dict[str, Any]:
+        """All numbers by name."""
+        return {"log_likelihood": self.log_likelihood, **self.calibration.summary()}
 
     @classmethod
     def of(cls, parts: Sequence[Evidence], *temperatures: float) -> Quality:
         """That of parts, at a temperature each or all at one."""
         each = temperatures * (len(parts) // len(temperatures))
         likelihood = sum((part.likelihood(at) for part, at in zip(parts, each, strict=True)), Likelihood())
-        return cls(likelihood.per_word, calibration_of(parts, *temperatures).error)
+        return cls(likelihood.per_word, calibration_of(parts, *temperatures))
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,6 @@ class Sentence:
         key: the name of the scores, if they have one.
         padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
         named: whether the sentence or its scores have a name, and not a running number alone.
-        notice: what had to be assumed to read it, which the user must hear of, in lines; empty if nothing.
         has_other_tags: whether the column UPOS of its file has something else than parts of speech.
         companions: what other files have of it, by role.
     """
@@ -46,7 +45,6 @@ class Sentence:
     key: str | None = None
     padded: bool = False
     named: bool = True
-    notice: str = ""
     has_other_tags: bool = False
     companions: dict[str, Any] = field(default_factory=dict)
 

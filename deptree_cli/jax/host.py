@@ -61,11 +61,9 @@ def ask(
     """
     words, square = lengths.reshape(-1), (-1, *log_scores.shape[-2:])
     is_length = (words > 0) & (words < log_scores.shape[-1])
-    known = slice(None) if is_length.all() else is_length
-    scores, *others = (part.reshape(square)[known] for part in (log_scores, *values))
+    batch = TreeBatch(log_scores.reshape(square), np.where(is_length, words, 1), space, precision, cores())
     found = []
-    for answer in question(TreeBatch(scores, words[known], space, precision, cores()), *others):
-        out = np.full((len(words), *answer.shape[1:]), np.nan, scores.dtype)
-        out[known] = answer
-        found.append(out.reshape((*lengths.shape, *answer.shape[1:])))
+    for answer in question(batch, *(each.reshape(square) for each in values)):
+        answer[~is_length] = np.nan
+        found.append(answer.astype(log_scores.dtype, copy=False).reshape((*lengths.shape, *answer.shape[1:])))
     return found

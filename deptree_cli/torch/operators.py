@@ -31,7 +31,12 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.set_materialize_grads(False)  # where only log Z is used there are no covariances to work out
     kept = (log_scores, lengths, *output[1:]) if isinstance(output, tuple) else (log_scores, lengths)
     ctx.save_for_backward(*kept)
-    ctx.save_for_forward(*kept)
+
+
+def _remember_both_ways(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """Keep them for derivatives forward too."""
+    _remember(ctx, inputs, output)
+    ctx.save_for_forward(*ctx.to_save)
 
 
 def _of_sums(covariance: Any, ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None) -> Gradients:
@@ -88,7 +93,7 @@ class _Covariance(torch.autograd.Function):
     """`sums.arc_covariance`, by its operator, which PyTorch can call for many directions at once."""
 
     forward = staticmethod(covariance_op)
-    setup_context = staticmethod(_remember)
+    setup_context = staticmethod(_remember_both_ways)
 
     @staticmethod
     def backward(ctx: Any, *given: Any) -> Gradients:
@@ -126,18 +131,18 @@ class _Sums(torch.autograd.Function):
     def backward(ctx: Any, *given: Any) -> Gradients:
         return _of_sums(_covariance, ctx, *given)
 
+
+class _TransformedSums(_Sums):
+    """The same inside `torch.func`, and with derivatives forward."""
+
+    forward = staticmethod(sums.log_partition_and_marginals)  # type: ignore[assignment]
+    setup_context = staticmethod(_remember_both_ways)
+
     @staticmethod
     def jvp(ctx: Any, of_scores: Tensor, *_: None) -> tuple[Tensor, Tensor]:
         log_scores, lengths, marginals = ctx.saved_tensors
         of_marginals = _Covariance.apply(log_scores, lengths, of_scores, *ctx.how)  # type: ignore[no-untyped-call]
         return (marginals * of_scores).sum((1, 2)), of_marginals
-
-
-class _TransformedSums(_Sums):
-    """The same inside `torch.func`."""
-
-    forward = staticmethod(sums.log_partition_and_marginals)  # type: ignore[assignment]
-    setup_context = staticmethod(_remember)
 
     @staticmethod
     def vmap(*given: Any) -> tuple[Any, Any]:
@@ -161,7 +166,7 @@ def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor]:
         return found
     try:
         found = _Sums.apply(*given)  # type: ignore[no-untyped-call]
-    except RuntimeError:  # inside torch.func, which takes no function without a setup_context
+    except RuntimeError:  # inside torch.func, which takes no function without a setup_context, or forward
         return _transformed(*given)
     return found
 

@@ -18,16 +18,14 @@ from deptree_cli.torch.trees import check_lengths
 
 def log_partition(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> Tensor:
     """Return log Z, (B,): the forward sweep alone."""
-    batch = _batch(log_scores, lengths, space, precision)
-    return _tensor(batch.log_partitions(), log_scores)
+    return _tensor(_batch(log_scores, lengths, space, precision).log_partitions(), log_scores)
 
 
 def log_partition_and_marginals(
     log_scores: Tensor, lengths: Tensor, space: str, precision: str
 ) -> tuple[Tensor, Tensor]:
     """Return log Z, (B,), and its gradient, the marginals of arcs, (B, N, N): both sweeps."""
-    batch = _batch(log_scores, lengths, space, precision)
-    log_z, marginals = batch.log_partitions_and_marginals()
+    log_z, marginals = _batch(log_scores, lengths, space, precision).log_partitions_and_marginals()
     return _tensor(log_z, log_scores), _tensor(marginals, log_scores)
 
 
@@ -49,5 +47,6 @@ def _array(tensor: Tensor) -> Array:
 
 
 def _tensor(found: Array, like: Tensor) -> Tensor:
-    """A result in the type of the scores, where they are."""
-    return torch.from_numpy(found).to(like)
+    """A result in the type of the scores, where they are; cast by NumPy, which short sentences feel less."""
+    tensor = torch.from_numpy(found.astype(np.float32 if like.dtype is torch.float32 else np.float64, copy=False))
+    return tensor if like.is_cpu else tensor.to(like.device)

@@ -1,4 +1,4 @@
-"""The pipeline over items that are no scores: order, errors with their place, shards, notices, by any workers."""
+"""The pipeline over items that are no scores: order, errors with their place, shards, warnings, by any workers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deptree_cli.cli.messages import Messages
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions
@@ -24,7 +25,6 @@ class Parcel:
 
     sent_id: str
     number: int
-    notice: str = ""
 
     @property
     def place(self) -> str:
@@ -67,8 +67,9 @@ def parcels(*numbers: int) -> list[Parcel]:
     return [Parcel(f"p{number}", number) for number in numbers]
 
 
-def run_by(engine: str | None = None, jobs: int = 1, **options: object) -> RunOptions:
-    return RunOptions(engine=engine, workers=Workers(jobs), **options)
+def run_by(engine: str | None = None, jobs: int = 1, skips: bool = False, **options: Any) -> RunOptions:
+    messages = Messages(options.get("quiet", False), skips, options.get("verbose", False))
+    return RunOptions(engine=engine, workers=Workers(jobs), messages=messages, **options)
 
 
 SOUND = (0, 1, 2, 3, 5, 6, 8, 9, *range(10, 14), *range(100, 104))
@@ -97,7 +98,7 @@ def test_results_come_in_order_and_depend_on_nothing_but_seed_and_name(engine, j
         expected.append((parcel.sent_id, parcel.number**2, int(stream.integers(1 << 62))))
     pipeline = pipeline_of(MANY, opened, run_by(engine, jobs))
     assert list(pipeline.map(squared, 7)) == expected
-    assert (pipeline.skipped.count, pipeline.exit_code, said()) == (0, 0, [])
+    assert (pipeline.exit_code, said()) == (0, [])
     assert list(pipeline_of(MANY, opened, run_by(engine, jobs)).map(squared, 8)) != expected
 
 
@@ -120,9 +121,10 @@ def with_errors() -> Iterator[Parcel | DeptreeError]:
 def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) -> None:
     """An error says what it knows; the rest is known of the item."""
     for quiet in (False, True):
-        pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skip_errors=True, quiet=quiet))
+        run = run_by(engine, jobs, skips=True, quiet=quiet)
+        pipeline = pipeline_of(with_errors(), opened, run)
         assert [row[:2] for row in pipeline.map(squared, 7)] == [("a", 1), ("p2", 4), ("p5", 25), ("p8", 64)]
-        assert (pipeline.skipped.count, pipeline.exit_code) == (3, 1)
+        assert (run.messages.skipped, pipeline.exit_code) == (3, 1)
         assert said() == [
             "deptree: skipped: the train (b): it was lost.",
             "deptree: skipped: parcels:4 (p4): it is locked. Find the key.",
@@ -135,9 +137,9 @@ def test_what_cannot_be_used_is_skipped_named_and_counted(engine, jobs, said) ->
 def test_something_may_stand_in_the_place_of_what_is_skipped(engine, jobs, said) -> None:
     """Wherever it failed: results are in step with the source. Nothing does so where errors are not skipped."""
     nothing = ("nothing", 0, 0)
-    pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skip_errors=True))
+    pipeline = pipeline_of(with_errors(), opened, run_by(engine, jobs, skips=True))
     numbers = [row[1] for row in pipeline.map(squared, 7, instead=[nothing])]
-    assert (numbers, pipeline.skipped.count) == ([1, 0, 4, 0, 25, 0, 64], 3)
+    assert numbers == [1, 0, 4, 0, 25, 0, 64]
     with pytest.raises(DeptreeError, match="it was lost"):
         list(pipeline_of(with_errors(), opened, run_by(engine, jobs)).map(squared, 7, instead=[nothing]))
 
@@ -160,55 +162,58 @@ def test_the_first_error_ends_it_in_its_turn(engine, jobs, source, line, before,
     with pytest.raises(DeptreeError) as caught:
         next(results)
     assert str(caught.value) == line
-    assert (pipeline.skipped.count, said()) == (0, [])
+    assert said() == []
 
 
 def test_errors_may_be_skipped_by_the_command_too(said) -> None:
     """A batch whose work succeeds may hold something that failed."""
-    pipeline = pipeline_of(parcels(1, 2), as_it_is, run_by(skip_errors=True))
+    run = run_by(skips=True)
+    pipeline = pipeline_of(parcels(1, 2), as_it_is, run)
     for number in pipeline.map(numbered):
-        pipeline.skipped.add(DeptreeError("half of it", sent_id=f"{number}b"))
-    assert (pipeline.skipped.count, pipeline.exit_code) == (2, 1)
-    assert said()[-1] == "deptree: 2 sentences skipped"
+        run.skip(DeptreeError("half of it", sent_id=f"{number}b"), "piece")
+    assert pipeline.exit_code == 1
+    assert said()[-1] == "deptree: 2 pieces skipped"
     with pytest.raises(DeptreeError, match="half of it"):
-        pipeline_of(parcels(1), as_it_is, run_by()).skipped.add(DeptreeError("half of it"))
+        run_by().skip(DeptreeError("half of it"))
 
 
 @EVERY_WAY
 def test_faults_of_ours_are_not_taken_for_bad_input(engine, jobs) -> None:
     """Only a DeptreeError is about an item; a work that is wrong must be heard of, however errors are skipped."""
-    pipeline = pipeline_of(parcels(1), as_it_is, run_by(engine, jobs, skip_errors=True))
+    pipeline = pipeline_of(parcels(1), as_it_is, run_by(engine, jobs, skips=True))
     with pytest.raises(TypeError):
         list(pipeline.map(squared, 7))  # a parcel is no pair
 
 
-def noticed(*notices: str) -> Iterable[Parcel]:
-    return [Parcel(f"p{number}", number, notice) for number, notice in enumerate(notices)]
+def warned(run: RunOptions, *lines: str) -> Iterator[Parcel]:
+    """An item for each line, of which the user hears when it is read."""
+    for number, line in enumerate(lines):
+        run.warn(line, line)
+        yield Parcel(f"p{number}", number)
 
 
 @EVERY_WAY
-def test_a_notice_is_given_once_however_many_items_have_it(engine, jobs, said) -> None:
-    source = noticed("", "assumed a", "assumed a", "assumed b", "assumed a")
-    assert list(pipeline_of(source, as_it_is, run_by(engine, jobs)).map(numbered)) == [0, 1, 2, 3, 4]
-    assert said() == ["deptree: assumed a", "deptree: assumed b"]
-    assert list(pipeline_of(source, as_it_is, run_by(engine, jobs, quiet=True)).map(numbered)) == [0, 1, 2, 3, 4]
-    assert said() == []
+def test_a_warning_is_given_once_however_many_items_have_it(engine, jobs, said) -> None:
+    for quiet, lines in ((False, ["deptree: assumed a", "deptree: assumed b"]), (True, [])):
+        run = run_by(engine, jobs, quiet=quiet)
+        source = warned(run, "", "assumed a", "assumed a", "assumed b", "assumed a")
+        assert list(pipeline_of(source, as_it_is, run).map(numbered)) == [0, 1, 2, 3, 4]
+        assert said() == lines
 
 
-def test_a_notice_comes_only_with_a_result(said) -> None:
-    """What fails gives one line, the error."""
-    pipeline = pipeline_of([Parcel("p4", 4, "assumed"), Parcel("p5", 5, "assumed")], opened, run_by())
+def test_a_warning_comes_only_with_a_result(said) -> None:
+    """What fails gives one line, the error; behind a result, and at the end, lines come as they are."""
+    run = run_by()
     with pytest.raises(DeptreeError):
-        list(pipeline.map(squared, 7))
+        list(pipeline_of([*warned(run, "a"), *parcels(4)][1:], opened, run).map(squared, 7))
     assert said() == []
-    results = pipeline_of([Parcel("a", 1), Parcel("b", 2, "assumed")], as_it_is, run_by()).map(numbered)
-    assert (next(results), said()) == (1, [])
-    assert (next(results), said()) == (2, ["deptree: assumed"])
-
-
-def test_notices_of_other_shards_are_not_given(said) -> None:
-    list(pipeline_of(noticed("one", "two", "one"), as_it_is, run_by(shard=(2, 2))).map(numbered))
-    assert said() == ["deptree: two"]
+    run = run_by()
+    results = pipeline_of(warned(run, "", "assumed"), as_it_is, run).map(numbered)
+    assert (next(results), said()) == (0, [])
+    assert (next(results), said()) == (1, ["deptree: assumed"])
+    assert list(results) == []
+    run.warn("end", "at the end")
+    assert said() == ["deptree: at the end"]
 
 
 def test_only_chosen_tasks_are_worked_on(said) -> None:
@@ -234,7 +239,7 @@ def test_a_choice_sees_errors_and_how_often_a_name_came_before() -> None:
             yield task
 
     lost = DeptreeError("it was lost")
-    list(pipeline_of([*parcels(1), lost, *parcels(1)], as_it_is, run_by(skip_errors=True), look).map(numbered))
+    list(pipeline_of([*parcels(1), lost, *parcels(1)], as_it_is, run_by(skips=True), look).map(numbered))
     first, error, second = seen
     assert (first, error, second) == ((Parcel("p1", 1), 0), lost, (Parcel("p1", 1), 1))
 
@@ -263,7 +268,7 @@ def locked(times: int) -> list[Parcel]:
 def test_ten_are_named_and_the_others_counted_by_kind(said, verbose: bool) -> None:
     """Numbers do not make another kind; -v names all."""
     source = [*locked(30), *(DeptreeError(f"it has {n} kg, not {n:,}.5") for n in range(1000, 1200)), Parcel("a", 1)]
-    pipeline = pipeline_of(source, opened, run_by(skip_errors=True, verbose=verbose))
+    pipeline = pipeline_of(source, opened, run_by(skips=True, verbose=verbose))
     assert len(list(pipeline.map(squared, 7))) == 1
     *lines, last = said()
     assert last == "deptree: 230 sentences skipped"

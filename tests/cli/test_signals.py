@@ -32,7 +32,7 @@ COMMANDS = [
     ("sample", *SCORES, "-k", "100000", "-o", "out.jsonl"),
     ("sample", *SCORES, "-k", "100000", "--format", "npz", "-o", "out.npz"),
     ("swor", *SCORES, "--sampler", "beam", "-k", "2000", "-o", "out.jsonl"),
-    ("decode", *SCORES, "--k-best", "5000", "-o", "out.jsonl"),
+    ("decode", *SCORES, "-k", "5000", "-o", "out.jsonl"),
     ("marginals", *SCORES, "-o", "out.npz"),
     ("partition", *SCORES, "-o", "out.jsonl"),
     ("expect", "entropy", *SCORES, "-o", "out.jsonl"),

@@ -41,6 +41,14 @@ def test_one_object(done):
     }
     mean = sum(of[name].log_prob(heads[name]) for name in of) / 54
     assert row["before"]["arcs"]["log_likelihood"] == pytest.approx(mean)
+    trees = {name: one.argmax() for name, one in of.items()}
+    probs = [one.marginals()[trees[name], np.arange(1, one.n + 1)] for name, one in of.items()]
+    found = row["before"]["arcs"]
+    assert found["accuracy"] == sum((trees[name] == heads[name]).sum() for name in of) / 54
+    assert found["confidence"] == pytest.approx(np.concatenate(probs).mean())
+    assert sum(each["words"] for each in found["bins"]) == 54
+    gaps = (each["words"] * abs(each["accuracy"] - each["confidence"]) for each in found["bins"])
+    assert found["calibration_error"] == pytest.approx(sum(gaps) / 54)
 
 
 @pytest.mark.parametrize("criterion", ["likelihood", "calibration-error"])
@@ -145,3 +153,37 @@ def test_unknown_heads_are_told(done, put):
     ran = done("calibrate", *SCORES, "--gold", "part.conllu")
     assert json.loads(ran.out)["complete_trees"] == 7
     assert "1 sentence without a complete, possible gold tree" in ran.err
+
+
+def test_tables_of_the_probabilities_as_they_are(done):
+    ran = done("calibrate", *SCORES, *GOLD)
+    found = json.loads(ran.out)["before"]["arcs"]
+    assert "calibration of heads before" in ran.err
+    assert f"deptree: attachment score {found['accuracy']:.4f}, expected by the parser" in ran.err
+    assert done("calibrate", *SCORES, *GOLD, "-q").err == ""
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize("name", ["a.svg", "a.png"])
+def test_the_calibration_as_a_picture(done, put, tmp_path, name):
+    pytest.importorskip("matplotlib")
+    put("unrelated", b"")
+    done("calibrate", *SCORES, *GOLD, "--plot", name)
+    start = (tmp_path / name).read_bytes()[:200]
+    assert b"<svg" in start or b"<?xml" in start or start.startswith(b"\x89PNG")
+
+
+def test_a_picture_that_cannot_be(deptree):
+    pytest.importorskip("matplotlib")
+    ran = deptree("calibrate", *SCORES, *GOLD, "--plot", "a.xyz")
+    assert (ran.code, ran.out, "as 'xyz'" in ran.err) == (2, b"", True)
+
+
+def test_the_generative_parser_is_calibrated_by_its_scores(done, put, tmp_path):
+    """With --scores the probabilities of the filter are those of the file."""
+    put("unrelated", b"")
+    done("hpyp", "train", DATA / "treebank.conllu", "-m", "m.npz", "--seed", 1, "--iterations", 2, "-q")
+    done("hpyp", "parse", "m.npz", DATA / "raw.conllu", "--scores", "s.npz", "--seed", 1, "-q", "--particles", 50)
+    row = json.loads(done("calibrate", "s.npz", "--gold", DATA / "raw_gold.conllu").out)
+    assert row["words"] == 99
+    assert 0.5 < row["before"]["arcs"]["accuracy"] < 1

@@ -21,9 +21,9 @@ TREES = """\
 # sent_id = two
 1\tDogs\tdog\tNOUN\t_\t_\t3\tnsubj\t_\t_
 2\tcats\tcat\tNOUN\t_\t_\t3\tnsubj:pass\t_\tHeadIn=1,2|DeprelIn=conj
-3\tsleep\tsleep\tVERB\t_\t_\t0\troot\t_\tEntity=(e1-event
+3\tsleep\tsleep\tVERB\t_\t_\t0\troot\t_\tSpan=3-5
 4\tway\tway\tNOUN\t_\t_\t3\tdet\t_\t_
-5\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\tEntity=e1)
+5\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_
 
 # sent_id = fine
 1\tYes\tyes\tINTJ\t_\t_\t0\troot\t_\t_
@@ -93,7 +93,7 @@ def test_workers_and_shards_find_the_same(deptree, trees) -> None:
 def test_what_is_asked_of_words(deptree, put, trees) -> None:
     """In MISC or in files; of a word without a label no label is asked, and labels that no word has may be named."""
     put("none.toml", 'name = "none"\n')
-    own = ("--rules", "none.toml", "--constraints")
+    own = ("--rules", "none.toml", "--rules")
     found = [(row["rule"], row["word"]) for row in deptree("check", trees, *own, "misc").rows]
     assert found == [("HeadIn", 2), ("DeprelIn", 2), ("NotHead", 1)]
     lines = [
@@ -110,9 +110,12 @@ def test_what_is_asked_of_words(deptree, put, trees) -> None:
 
 def test_spans(deptree, put, trees) -> None:
     put("spans.tsv", "two\t1\t2\nfine\t1\t1\n")
-    rows = deptree("check", trees, "--spans", "spans.tsv").rows
+    rows = deptree("check", trees, "--rules", "ud", "--rules", "spans.tsv").rows
     assert {**TWO, "rule": "spans", "words": [1, 2]} in rows
-    assert not [row for row in deptree("check", trees, "--spans", "misc").rows if row["rule"] == "spans"]
+    assert not [row for row in deptree("check", trees, "--rules", "misc").rows if row["rule"] == "spans"]
+    ran = deptree("check", trees, "--rules", put("else.tsv", "three\t1\t2\n"), "-q")
+    missing = "else.tsv:1 (three): there is no sentence of this name. Correct the name."
+    assert (ran.code, ran.said) == (2, [f"deptree: {missing}"])
 
 
 def test_rules_of_ones_own(done, deptree, put, trees) -> None:
@@ -185,7 +188,7 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(deptree,
     deptree("check", "long.conllu", "--rules", rules)  # imports
     tracemalloc.start()
     try:
-        ran = deptree("check", "long.conllu", "--rules", rules, "--constraints", "misc", "-q")
+        ran = deptree("check", "long.conllu", "--rules", rules, "--rules", "misc", "-q")
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -38,7 +38,7 @@ TAGGED = """\
 def test_what_is_no_tree(deptree, put) -> None:
     """It is named as the validator names it, and every other rule that can still be decided goes on."""
     put("broken.conllu", BROKEN)
-    ran = deptree("check", "broken.conllu", "--constraints", "misc")
+    ran = deptree("check", "broken.conllu", "--rules", "ud", "--rules", "misc")
     assert ran.code == 1
     assert [(row["sent_id"], row["rule"], row["words"]) for row in ran.rows] == [
         ("roots", "multiple-roots", [1, 2]),
@@ -54,7 +54,7 @@ def test_what_is_no_tree(deptree, put) -> None:
     ]
     assert [row["head"] for row in ran.rows if row["sent_id"] == "heads"] == [None, 9, 3, 9]
     assert ran.said[-1] == "deptree: rules are broken in 3 of 3 sentences, at 10 places"
-    assert deptree("check", "broken.conllu", "--constraints", "misc", "-j", 2).out == ran.out
+    assert deptree("check", "broken.conllu", "--rules", "ud", "--rules", "misc", "-j", 2).out == ran.out
 
 
 def test_nothing_but_a_tree(deptree, put) -> None:

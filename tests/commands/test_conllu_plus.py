@@ -24,7 +24,7 @@ LINES = [
     f"swor {WORDS} -k 2 --seed 1",
     f"decode {WORDS}",
     f"decode {WORDS} -k 2 --deps basic --jobs 2",
-    f"decode {WORDS} --rules ud --deps keep",
+    f"decode {WORDS} --rules tree --deps keep",
     f"marginals {WORDS}",
     f"marginals {WORDS} --tsv",
     f"score {SCORES} words.conllup",

@@ -30,7 +30,7 @@ def systems(done, put) -> tuple[str, str]:
 def script(gold: Path | str, system: Path | str) -> dict[str, tuple[float, int, int, int]]:
     udeval = pytest.importorskip("udtools.udeval", reason="udtools is not installed")
     found = udeval.evaluate(udeval.load_conllu_file(str(gold)), udeval.load_conllu_file(str(system)))
-    scores = {name: found[name] for name in ("UAS", "LAS", "CLAS", "MLAS", "BLEX")}
+    scores = {name: found[name] for name in ("UAS", "LAS", "CLAS", "MLAS", "BLEX", "UPOS")}
     return {name: (each.f1, each.correct, each.gold_total, each.system_total) for name, each in scores.items()}
 
 
@@ -60,7 +60,7 @@ def test_the_figures_of_the_script_on_real_data(done, treebank, tmp_path, put) -
 def test_intervals_and_differences(done, systems) -> None:
     """Narrower with less confidence; the difference is that of the values, its p-value of a paired test."""
     rows = done("eval", GOLD, *systems, "--seed", 7).rows
-    first, second, less = rows[:5], rows[5:10], rows[10:]
+    first, second, less = rows[:6], rows[6:12], rows[12:]
     for one, other, difference in zip(first, second, less, strict=True):
         assert difference["metric"] == f"{one['metric']} difference"
         assert difference["system"] == other["system"] == systems[1]
@@ -85,14 +85,53 @@ def test_jobs_and_formats(done, systems) -> None:
     """Any number of workers writes the same bytes; --tsv, -o and --header are those of every command with rows."""
     pytest.importorskip("udtools", reason="udtools is not installed")
     line = ("eval", GOLD, systems[0], *FEW)
-    for more in ((), ("--by", "label"), ("--quote",)):
+    for more in ((), ("--by", "label"), ("--no-punct",)):
         assert done(*line, *more, "--jobs", 2).out == done(*line, *more).out
     signed, names, *cells = done(*line, "--tsv", "--header").out.decode().splitlines()
     assert signed.startswith("# deptree|eval|gold:")
     assert names.split("\t")[:3] == ["system", "metric", "value"]
-    assert len(cells) == 5
+    assert len(cells) == 6
     done(*line, "-o", "rows.tsv")
     assert Path("rows.tsv").read_text().splitlines() == [names, *cells]
+
+
+def edited(put, name: str, *columns: tuple[int, int, str]) -> str:
+    """The gold trees with other cells: (word of the file, column, text)."""
+    lines = GOLD.read_text(encoding="utf-8").split("\n")
+    words = [at for at, line in enumerate(lines) if line.split("\t")[0].isdigit()]
+    for word, column, text in columns:
+        cells = lines[words[word]].split("\t")
+        cells[column] = text
+        lines[words[word]] = "\t".join(cells)
+    return put(name, "\n".join(lines))
+
+
+def test_tags_are_of_words_that_have_one(done, put) -> None:
+    """Of 54 words two lack a gold tag and one gets another; XPOS, which two words have, one of them another."""
+    gold = edited(put, "g.conllu", (0, 3, "_"), (1, 3, "_"), (3, 4, "A"), (4, 4, "B"))
+    system = edited(put, "s.conllu", (0, 3, "X"), (5, 3, "X"), (3, 4, "A"), (4, 4, "C"), (9, 4, "D"))
+    rows = ours(done("eval", gold, system, *FEW).rows)
+    assert rows["UPOS"] == (pytest.approx(51 / 52), 51, 52, 52)
+    assert rows["XPOS"] == (0.5, 1, 2, 2)
+    less = done("eval", gold, gold, system, *FEW).rows
+    assert {row["metric"]: row["value"] for row in less}["XPOS difference"] == -0.5
+
+
+def test_without_punctuation(done, put) -> None:
+    """UAS, LAS and classes lose the words that gold trees call punct; what has none of these in any case stays."""
+    words = [line.split("\t") for line in GOLD.read_text(encoding="utf-8").splitlines() if line[:1].isdigit()]
+    labels = [cells[7] for cells in words if cells[0].isdigit()]
+    stop, other = labels.index("punct"), next(at for at, label in enumerate(labels) if label == "obj")
+    system = edited(put, "s.conllu", (stop, 7, "punct:x"), (other, 7, "iobj"))
+    every, some = (ours(done("eval", GOLD, system, *FEW, *more).rows) for more in ((), ("--no-punct",)))
+    left = len(labels) - labels.count("punct")
+    assert every["LAS"][1:] == (len(labels) - 1, len(labels), len(labels))
+    assert some["UAS"][1:] == (left, left, left)
+    assert some["LAS"][1:] == (left - 1, left, left)
+    assert {name: some[name] for name in ("CLAS", "UPOS")} == {name: every[name] for name in ("CLAS", "UPOS")}
+    by_label = done("eval", GOLD, system, *FEW, "--no-punct", "--by", "label").rows
+    assert "punct" not in {row["class"] for row in by_label}
+    assert sum(row["gold"] for row in by_label) == left
 
 
 def test_classes(done, systems) -> None:
@@ -126,17 +165,15 @@ def test_the_expected_score(done, systems) -> None:
 
 
 def test_a_line_to_quote(done, systems) -> None:
-    """On stderr with the rows, alone on standard output with --quote; the signature repeats it."""
+    """The last on stderr; the signature repeats it."""
     line = ("eval", GOLD, systems[0], "--seed", 7)
-    quoted = done(*line, "--quote").out.decode()
-    scores, _, signature = quoted.partition(" | ")
-    assert scores.startswith("UAS 98.15 [")
+    scores, _, signature = done(*line).said[-1].partition(" | ")
+    assert scores.startswith("deptree: UAS 98.15 [")
     assert scores.endswith("(n = 8 sentences, 54 words)")
     assert signature.startswith("deptree|eval|")
     assert "|resamples:10000|seed:7|" in signature
-    assert f"deptree: {quoted}" in done(*line).err
     assert done(*line, "-q").err == ""
-    two = done("eval", GOLD, *systems, "--seed", 7, "--quote").out.decode()
+    two = done("eval", GOLD, *systems, "--seed", 7).said[-1]
     assert "drawn.conllu: UAS" in two
     assert "LAS difference -" in two
     assert " p = 0.0" in two
@@ -145,7 +182,7 @@ def test_a_line_to_quote(done, systems) -> None:
 def test_without_udtools(done, systems, monkeypatch) -> None:
     monkeypatch.setattr(lexical_scores, "udtools_version", lambda: None)
     ran = done("eval", GOLD, systems[0], *FEW)
-    assert [row["metric"] for row in ran.rows] == ["UAS", "LAS", "CLAS"]
+    assert [row["metric"] for row in ran.rows] == ["UAS", "LAS", "CLAS", "UPOS"]
     assert ran.said[0] == "deptree: MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
     assert not done("eval", GOLD, systems[0], *FEW, "-q").said
 
@@ -217,7 +254,7 @@ def test_another_number_of_sentences(deptree, put) -> None:
         ((GOLD, GOLD, "--from", "natasha"), "--from is about scores. Add --scores FILE"),
         ((GOLD, "a", "b", "--scores", *SCORES), "--scores belong to one SYSTEM"),
         ((GOLD, "--scores", *SCORES, "--by", "label"), "--by needs gold trees"),
-        ((GOLD, DATA / "raw_gold.conllu", "--quote", "--tsv"), "--quote and --tsv: choose one"),
+        ((GOLD, GOLD, "--scores", *SCORES, "--no-punct"), "the expected score of --scores is that of all words"),
         ((GOLD, DATA / "raw_gold.conllu", "--confidence", "1"), "--confidence"),
     ],
 )

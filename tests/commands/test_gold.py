@@ -11,7 +11,7 @@ DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 TEXT = (DATA / "gold.conllu").read_text(encoding="utf-8")
 BLOCKS = [f"{block}\n\n" for block in TEXT.rstrip("\n").split("\n\n")]
-COMPARING = [("decode",), ("expect", "attachment"), ("expect", "risk"), ("inspect",)]
+COMPARING = [("expect", "attachment"), ("expect", "risk"), ("inspect",)]
 
 
 def without_heads(text: str) -> str:
@@ -88,53 +88,6 @@ def test_attachment_without_known_heads_is_null(done, put):
             quantity: None,
             "reason": "no word of the sentence has a gold head",
         }
-
-
-@pytest.mark.parametrize("options", [(), ("--json",), ("-q",)])
-def test_a_calibration_over_no_words_is_an_error(deptree, put, options):
-    gold = put("gold.conllu", without_heads(TEXT))
-    ran = deptree("decode", *SCORES, "--gold", gold, *options, "-o", "trees.jsonl")
-    assert ran.code == 2
-    assert ran.said == ["deptree: no word of --gold has a head. Give sentences with HEADs."]
-    assert not Path("trees.jsonl").exists()
-
-
-def test_the_calibration_as_json(done, put):
-    put("unrelated", b"")
-    (found,) = done("decode", *SCORES, "--gold", DATA / "gold.conllu", "--json").rows
-    assert found["words"] == 54 == sum(each["words"] for each in found["bins"])
-    assert 0.9 < found["attachment"] <= 1
-    ran = done("decode", *SCORES, "--gold", DATA / "gold.conllu", "--json", "-o", "trees.jsonl")
-    assert ran.rows == [found]
-    assert Path("trees.jsonl").read_bytes() == done("decode", *SCORES).out
-
-
-def test_quiet_is_quiet(done):
-    ran = done("decode", *SCORES, "--gold", DATA / "gold.conllu", "-q")
-    assert ran.err == ""
-    assert ran.out == done("decode", *SCORES).out
-
-
-@pytest.mark.parametrize("option", [("--json",), ("--report", "r.json"), ("--plot", "p.svg")])
-def test_a_report_needs_gold(deptree, option):
-    assert f"{option[0]} needs something to compare with. Add --gold FILE." in deptree("decode", *SCORES, *option).err
-
-
-def test_a_folder_that_is_missing_is_found_before_any_work(deptree):
-    ran = deptree("decode", *SCORES, "--gold", DATA / "gold.conllu", "--report", "nowhere/r.json", "-o", "trees.jsonl")
-    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert "Create nowhere first" in ran.err
-    assert not Path("trees.jsonl").exists()
-
-
-def test_a_report_in_a_file_of_its_own(done, put):
-    gold = ("--gold", DATA / "gold.conllu")
-    trees, found = done("decode", *SCORES).out, done("decode", *SCORES, *gold, "--json").out
-    ran = done("decode", *SCORES, *gold, "--report", "report.json")
-    assert (ran.out, Path("report.json").read_bytes(), ran.err) == (trees, found, "")
-    assert done("decode", *SCORES, *gold, "--report", "-").out == found
-    ran = done("decode", *SCORES, *gold, "--report", "-", "-o", "trees.jsonl")
-    assert (ran.out, Path("trees.jsonl").read_bytes()) == (found, trees)
 
 
 def test_words_beside_scores(deptree, put):

@@ -29,7 +29,7 @@ WRITES = {
     "sample --unique -k 5": ({"tree_logprob", "tree_count"}, set()),
     "swor -k 2": ({"tree_logprob", *(key for key in NOTES if key.startswith("swor_"))}, set()),
     "decode": ({"tree_logprob", "tree_prob", "entropy"}, {"HeadProb"}),
-    "decode --k-best 2": ({"tree_logprob", "tree_prob", "entropy"}, {"HeadProb"}),
+    "decode -k 2": ({"tree_logprob", "tree_prob", "entropy"}, {"HeadProb"}),
     "marginals": ({"tree_logprob", "tree_prob", "entropy"}, {"HeadProb"}),
 }
 

@@ -28,7 +28,7 @@ EXPLAINED = {name for cell in CELLS for name in re.findall(r"`([\w-]+)`", cell)}
 SCORES = "scores.npz --from natasha"
 LABELS = "--labels labels.json --label-scores label_scores.npz"
 CONLLU = "--conllu sentences.conllu"
-FORBIDDEN = "--constraints forbidden.tsv"
+FORBIDDEN = "--rules forbidden.tsv"
 
 # Lines that run in a folder with the sample data, for all that each command can write. They may read earlier files.
 LINES = f"""
@@ -46,7 +46,6 @@ decode {SCORES} {LABELS} --rules ud {CONLLU} --format jsonl
 decode {SCORES} {LABELS} -k 2
 decode {SCORES} {LABELS} {FORBIDDEN} --relax {CONLLU}
 decode {SCORES} {LABELS} {FORBIDDEN} --relax
-decode {SCORES} --gold gold.conllu --report - -o trees.jsonl
 decode {SCORES} --mass 0.9
 decode {SCORES} --mass 0.9 {CONLLU}
 marginals {SCORES} {LABELS}
@@ -102,7 +101,7 @@ hpyp parse model.npz raw.conllu
 hpyp parse model.npz raw.conllu --format jsonl --tags predict
 hpyp parse model.npz raw.conllu -k 2 --seed 1
 hpyp parse model.npz raw.conllu -k 2 --seed 1 --format jsonl
-hpyp parse model.npz raw.conllu --gold raw_gold.conllu --scores s.npz --seed 1 --tags predict --json -o parsed.conllu
+hpyp parse model.npz raw.conllu --scores s.npz --seed 1 --tags predict -o parsed.conllu
 hpyp surprisal model.npz raw.conllu --seed 1
 hpyp surprisal model.npz raw.conllu --seed 1 --format jsonl
 hpyp surprisal model.npz raw.conllu --seed 1 --tsv
@@ -114,7 +113,7 @@ bitext expectations bitext.npz
 bitext expectations bitext.npz --method randomized --iterations 50 --seed 7
 bitext expectations bitext.npz --method rdp --iterations 5 --seed 7
 bitext align bitext.npz --threshold 0.1 --format jsonl
-bitext align bitext.npz --gold bitext_gold.align --json -o links.align
+bitext align bitext.npz --gold bitext_gold.align --report - -o links.align
 """
 
 

@@ -78,7 +78,7 @@ def test_a_full_disk(shell):
     assert len(ran.said) == 1
 
 
-BESIDE = [("decode", "--format", "jsonl", "--conllu", "many.conllu"), ("decode", "--gold", "many.conllu")]
+BESIDE = [("decode", "--format", "jsonl", "--conllu", "many.conllu"), ("expect", "risk", "--gold", "many.conllu")]
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ ASKED = {
     "s0": {},
     "s1": {1: "HeadIn=2|NotHead=2", 5: "HeadIn=2"},
     "s2": {1: "HeadIn=2|DeprelIn=nsubj", 3: "HeadIn=2|DeprelIn=nsubj"},
-    "s3": {1: "HeadIn=4|Entity=(e1", 2: "HeadIn=5", 3: "Entity=e1)"},
+    "s3": {1: "HeadIn=4|Span=1-3", 2: "HeadIn=5"},
 }
 READING = ("--orient", "head-dep", "--scale", "log", "--labels", "l.txt", "--conllu", "s.conllu")
-RULES = ("--rules", "r.toml", "--constraints", "misc", "--spans", "misc")
+RULES = ("--rules", "r.toml", "--rules", "misc")
 TOML = 'at-most-one = [{name = "one-subject", label = "nsubj"}]\n'
 MASKS = "HeadIn of word 1 and NotHead of word 1 together"
 OF_TREES = {
@@ -53,18 +53,15 @@ def given(put):
     return write
 
 
-COMMANDS = (
-    *("sample -k 2", "swor -k 2", "marginals", "partition", "expect entropy", "inspect", "convert -o o.npz"),
-    *("check-bias --sampler wilson-reject", "decode --method mbr", "decode -k 2"),
-)
+COMMANDS = (*("sample -k 2", "marginals", "convert -o o.npz", "decode --method mbr", "decode -k 2"),)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_names_the_masks_that_leave_no_tree(command: str, given, deptree) -> None:
-    """Only `decode` advises to relax: no other can. Some commands keep rules about single arcs alone."""
+    """Only `decode` advises to relax: no other can."""
     given("s1")
     name, *options = command.split()
-    rules = RULES if name in ("sample", "marginals", "decode") else ("--constraints", "misc")
+    rules = RULES if name != "convert" else ("--rules", "misc")
     ran = deptree(name, *options, "s.npz", *READING, *rules)
     advice = ", or pass --relax" if name == "decode" else ""
     assert ran.code == 2
@@ -122,8 +119,8 @@ def test_k_best_of_a_relaxed_sentence(method: str, given, done) -> None:
 
 
 def test_python_relaxes_as_the_command_does(given, done) -> None:
-    options = {"labels": "l.txt", "orient": "head-dep", "scale": "log", "rules": "r.toml"}
-    asked = {"conllu": "s.conllu", "constraints": "misc", "spans": "misc", **options}
+    options = {"labels": "l.txt", "orient": "head-dep", "scale": "log", "rules": ["r.toml", "misc"]}
+    asked = {"conllu": "s.conllu", **options}
     rows = done("decode", "s.npz", *READING, *RULES, "--relax", "--format", "jsonl").rows
     found = list(read("s.npz", relax=True, **asked))
     assert [each.given_up and list(each.given_up.names) for each in found] == [row["relaxed"] for row in rows]
@@ -154,14 +151,14 @@ def test_projective_trees_that_cannot_obey_advise_others(given, deptree, put) ->
     """Words 1 and 2 below 3 and 4, and 3 and 4 below 5, cross; without --projective they obey."""
     given("s0")
     put("c.tsv", "s0\t1\tHeadIn\t3\ns0\t2\tHeadIn\t4\n")
-    ran = deptree("decode", "s.npz", *READING, "--constraints", "c.tsv", "--projective")
+    ran = deptree("decode", "s.npz", *READING, "--rules", "c.tsv", "--projective")
     said = "no tree obeys HeadIn of word 1 and HeadIn of word 2 together. Give one up, or pass --relax, or leave out"
     assert f"{said} --projective." in ran.err
 
 
 def test_relax_needs_rules(given, deptree) -> None:
     ran = deptree("decode", "s.npz", *READING, "--relax")
-    assert "--relax needs rules: --rules, --constraints or --spans" in ran.err
+    assert "--relax needs rules: --rules" in ran.err
 
 
 def test_k_best_by_expected_score_needs_rules(given, deptree) -> None:

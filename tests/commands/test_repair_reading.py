@@ -101,7 +101,7 @@ def test_rules_decide_what_is_broken(deptree, done, put) -> None:
     put("mine.toml", 'leaf = ["nsubj"]')
     assert done("repair", "x.conllu", "--rules", "mine.toml").out.decode() == text
     put("c.tsv", "free\t1\tHeadIn\t3\n")
-    assert "OldHead=2" in done("repair", "x.conllu", "--rules", "tree", "--constraints", "c.tsv").out.decode()
+    assert "OldHead=2" in done("repair", "x.conllu", "--rules", "tree", "--rules", "c.tsv").out.decode()
 
 
 def test_the_space_decides_what_is_broken(done, put) -> None:
@@ -136,7 +136,7 @@ def test_where_nothing_obeys(deptree, put) -> None:
     """An error that names the constraints; or one of them is given up, and that is no success."""
     put("x.conllu", LIKE + CYCLE)
     put("c.tsv", "cycle\t2\tHeadIn\t0\ncycle\t5\tHeadIn\t0\n")
-    args = ("repair", "x.conllu", "--constraints", "c.tsv")
+    args = ("repair", "x.conllu", "--rules", "ud", "--rules", "c.tsv")
     ran = deptree(*args, "-o", "out.conllu")
     place = "x.conllu:10 (cycle)"
     assert ran.code == 2
@@ -156,18 +156,26 @@ def test_where_nothing_obeys(deptree, put) -> None:
 def test_what_is_given_up_where_nothing_changes(deptree, put) -> None:
     """A comment alone, and none of earlier ones goes: the tree is what it was."""
     put("x.conllu", FINE.replace("# sent_id = fine\n", "# sent_id = fine\n# entropy = 1\n"))
-    args = "--constraints", put("c.tsv", "fine\t1\tHeadIn\t0\nfine\t2\tHeadIn\t0\n"), "--relax", "-q"
+    args = "--rules", "ud", "--rules", put("c.tsv", "fine\t1\tHeadIn\t0\nfine\t2\tHeadIn\t0\n"), "--relax", "-q"
     ran = deptree("repair", "x.conllu", *args)
     relaxed = "# relaxed = HeadIn of word 1\n# relaxed_fewest = yes\n"
     assert (ran.code, ran.out.decode()) == (1, FINE.replace("fine\n", f"fine\n# entropy = 1\n{relaxed}"))
     assert deptree("repair", put("again.conllu", ran.out), *args).out == ran.out
 
 
+def test_sentences_that_files_of_rules_name_must_come(deptree, put) -> None:
+    """A name without the mark of a sample is enough."""
+    put("x.conllu", FINE.replace("= fine", "= fine/sample_2"))
+    ran = deptree("repair", "x.conllu", "--rules", put("c.tsv", "fine\t1\tHeadIn\t2\nelse\t1\tHeadIn\t2\n"), "-q")
+    assert ran.code == 2
+    assert ran.said == ["deptree: c.tsv:2 (else): there is no sentence of this name. Correct the name."]
+
+
 @pytest.mark.parametrize("label", ["nsubj", "_"])
 def test_a_label_that_only_a_constraint_names(done, put, label: str) -> None:
     row = f"1\tDogs\tdog\tNOUN\t_\t_\t2\t{label}\t_\tDeprelIn=nsubj:agent\n2\tbark\tbark\tVERB\t_\t_\t2\t"
     text = row + f"{'root' if label != '_' else '_'}\t_\t_\n\n"
-    ran = done("repair", put("t.conllu", text), "--constraints", "misc", "--rules", "tree")
+    ran = done("repair", put("t.conllu", text), "--rules", "misc", "--rules", "tree")
     assert "\t2\tnsubj:agent\t" in ran.out.decode()
 
 
@@ -244,9 +252,9 @@ def test_options_that_have_no_effect(deptree, put, trees) -> None:
         ran = deptree("repair", trees, *args)
         assert (ran.code, ran.out) == (2, b"")
         assert said in ran.err
-    ran = deptree("repair", "t.jsonl", "--constraints", "misc")
+    ran = deptree("repair", "t.jsonl", "--rules", "misc")
     assert ran.code == 2
-    assert "--constraints misc" in ran.err
+    assert "--rules misc" in ran.err
     ran = deptree("repair", trees, "t.jsonl")
     assert ran.err == "deptree: t.jsonl: this is jsonl, but trees.conllu is conllu. Repair them one by one.\n"
     assert deptree("repair", "t.jsonl", "-o", "x.conllu").code == 2

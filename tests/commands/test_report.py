@@ -75,6 +75,16 @@ def test_samples_and_labels_and_gold(done):
     assert (array(data, "gold", "<u2") == array(data, "trees", "<u2")).all()
 
 
+def test_bad_samples_end_the_run_or_are_left_out(deptree, done):
+    samples = done("sample", *SCORES, "-k", 3, "--seed", 7, "-q").out + b'{"sent_id": "xx", "heads": [0]}\n'
+    given = ("report", *SCORES, *GOLD, "--samples", "-")
+    assert deptree(*given, stdin=samples).code == 2
+    ran = deptree(*given, "--on-error", "skip", stdin=samples)
+    assert ran.code == 1
+    assert "deptree: 1 sample skipped" in ran.said
+    assert array(data_of(ran.out), "sampleCounts", "<u4").tolist() == [3] * 8
+
+
 def test_a_terminal_gets_no_page(terminal):
     code, shown = terminal("report", *SCORES, *GOLD)
     assert code == 2

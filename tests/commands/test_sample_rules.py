@@ -1,4 +1,4 @@
-"""``deptree sample`` and ``deptree marginals`` under rules that only a whole tree decides, and who leaves these out."""
+"""``sample`` and ``marginals`` under rules that only a whole tree decides; `convert` of those that arcs decide."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_unique_counts_the_same_trees(done):
 
 
 def test_spans_need_no_labels(done):
-    found = done("sample", *SCORES, "--temperature", 4, "--spans", "spans.tsv", "-k", 50, "--seed", 7).rows
+    found = done("sample", *SCORES, "--temperature", 4, "--rules", "spans.tsv", "-k", 50, "--seed", 7).rows
     assert "deprels" not in found[0]
     for sent_id, first, last in (line.split("\t") for line in SPANS.splitlines()):
         span = range(int(first), int(last) + 1)
@@ -186,7 +186,7 @@ def test_marginals_as_conllu_and_arrays(done, tmp_path):
 
 def test_marginals_of_sentences_that_no_such_rule_concerns_are_exact(done):
     exact = {row["sent_id"]: row for row in done("marginals", *SCORES).rows}
-    for row in done("marginals", *SCORES, "--spans", "spans.tsv", "--seed", 7).rows:
+    for row in done("marginals", *SCORES, "--rules", "spans.tsv", "--seed", 7).rows:
         concerned = row["sent_id"] in ("en-1", "en-2")
         assert ("standard_errors" in row) == concerned
         assert concerned or row == exact[row["sent_id"]]
@@ -205,39 +205,52 @@ def test_options_of_marginals_that_do_not_go_together(deptree, options, problem)
     assert problem in ran.err
 
 
-# What keeps rules that only a whole tree decides, or counts where they are broken; all other commands refuse them.
-KEEPING = {"decode", "sample", "marginals", "report"}
+def test_other_commands_have_no_rules_to_break(deptree):
+    assert {name for name in COMMANDS if any(each.name == "rules" for each in command(name).params)} == {
+        *("decode", "sample", "marginals", "check", "report", "repair", "convert")
+    }
+    assert "No such option '--rules'" in deptree("swor", *SCORES, "--rules", "ud").err
 
-# Commands that read scores, and rules beside them.
-LED_BY_SCORES = {("scores", "argument"), ("rules", "option")}
-READING_RULES = [
-    name for name in COMMANDS if {(each.name, each.param_type_name) for each in command(name).params} >= LED_BY_SCORES
-]
 
-# What a command needs beside scores and rules.
-BESIDE = {
-    "score": (DATA / "gold.conllu",),
-    "doubt": ("--conllu", DATA / "gold.conllu"),
-    "calibrate": ("--gold", DATA / "gold.conllu"),
-    "diff": (DATA / "scores.npz", "-k", 5),
-    "check-bias": ("--sampler", "auto", "-k", 200),
-    "convert": ("-o", "out.npz"),
-    "show": ("--sentence", "en-1", "--text"),
-    "report": ("-o", "out.html"),
-}
+def test_what_arcs_decide_reaches_other_commands_by_their_scores(done):
+    """Without rules, arcs are as probable by the converted scores as under rules by the others; no tree breaks them."""
+    given = (*SCORES, *LABELS, "--rules", "mask.toml")
+    done("convert", *given, "--to-labels", "labels.json", "-o", "masked.npz")
+    direct = {row["sent_id"]: row for row in done("marginals", *given).rows}
+    for row in done("marginals", "masked.npz", "--labels", "labels.json").rows:
+        found, expected = (np.array(each["marginals"]) for each in (row, direct[row["sent_id"]]))
+        same = [direct[row["sent_id"]]["labels"].index(label) for label in row["labels"]]
+        np.testing.assert_allclose(found[:, 1:].swapaxes(0, 1), expected[..., same], atol=1e-5)
+    trees = done("swor", "masked.npz", "--labels", "labels.json", "-k", 5, "--seed", 7).rows
+    arcs = [arc for row in trees for arc in zip(row["heads"], row["deprels"], strict=True)]
+    assert arcs
+    assert not any(
+        label == "nsubj" and head < word
+        for row in trees
+        for word, (head, label) in enumerate(zip(row["heads"], row["deprels"], strict=True), 1)
+    )
 
 
 @pytest.mark.parametrize("quiet", [(), ("-q",)], ids=["", "quiet"])
-@pytest.mark.parametrize("name", READING_RULES)
-def test_every_command_keeps_rules_of_whole_trees_or_refuses_them(deptree, name, quiet):
-    before = ("entropy",) if name == "expect" else ()
-    given = (name, *before, SCORES[0], *BESIDE.get(name, ()), *SCORES[1:], *LABELS, "--shard", "1/2", *quiet, "--rules")
-    asked = deptree(*given, "own.toml", "--spans", "spans.tsv")
-    if name in KEEPING:
-        assert asked.code == 0, asked.err
-    else:
-        problem = "this command keeps rules about single arcs, and only whole trees decide 2 of 2 rules of own.toml"
-        assert (asked.code, asked.out, len(asked.said)) == (2, b"", 1)
-        assert asked.said[0].startswith(f"deptree: {problem} and the spans. Leave these out")
-    masks = deptree(*given, "mask.toml")
-    assert masks.code in (0, 1), masks.err
+def test_scores_cannot_say_what_only_trees_decide(deptree, put, quiet):
+    given = ("convert", *SCORES, *LABELS, "-o", "out.npz", *quiet, "--rules")
+    ran = deptree(*given, "own.toml", "--rules", "mask.toml")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "Only whole trees decide 2 of 3 rules of own.toml,mask.toml, and scores are of single arcs. Leave" in ran.err
+    assert "Only whole trees decide spans" in deptree(*given, "spans.tsv").err
+    text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
+    put("spans.conllu", text.replace("Also=head=4", "Span=3-7", 1))
+    assert "(en-1): only whole trees decide a span" in deptree(*given, "misc", "--conllu", "spans.conllu").err
+    put("heads.conllu", text.replace("Also=head=4", "HeadIn=4", 1))
+    assert deptree(*given, "misc", "--conllu", "heads.conllu").code == 0
+
+
+def test_misc_without_spans_samples_as_the_arcs_say(done, put):
+    """Only sentences with spans are drawn until they obey: the others have the trees of the same seed without rules."""
+    text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
+    put("spans.conllu", text.replace("Also=head=4", "Span=3-7", 1))
+    given = ("sample", *SCORES, "-k", 20, "--seed", 7, "--format", "jsonl", "--conllu", "spans.conllu")
+    plain, ruled = done(*given).rows, done(*given, "--rules", "misc").rows
+    assert [row for row in plain if row["sent_id"] != "en-1"] == [row for row in ruled if row["sent_id"] != "en-1"]
+    trees = [row["heads"] for row in ruled if row["sent_id"] == "en-1"]
+    assert all(sum(not 3 <= tree[word - 1] <= 7 for word in range(3, 8)) == 1 for tree in trees)

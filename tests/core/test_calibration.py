@@ -12,7 +12,7 @@ def test_by_hand() -> None:
     calibration = Calibration()
     calibration.add([0.95, 1.0, 0.91], [True, True, False])
     calibration.add([0.25, 0.2], [False, True])
-    assert calibration.attachment == pytest.approx(0.6)
+    assert calibration.accuracy == pytest.approx(0.6)
     assert calibration.mean_confidence == pytest.approx((0.95 + 1.0 + 0.91 + 0.25 + 0.2) / 5)
     assert calibration.error == pytest.approx((abs(2.86 - 2) + abs(0.45 - 1)) / 5)
     low, high = calibration.rows()
@@ -22,7 +22,7 @@ def test_by_hand() -> None:
 
 def test_nothing() -> None:
     calibration = Calibration()
-    assert calibration.attachment == calibration.mean_confidence == calibration.error == 0.0
+    assert calibration.accuracy == calibration.mean_confidence == calibration.error == 0.0
     assert calibration.rows() == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,8 @@ from deptree_cli.bitext.options.estimating import Estimating, Estimator
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.report import Table
@@ -27,6 +27,7 @@ from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Row
+from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
@@ -65,7 +66,7 @@ Methods to compute link probabilities:
     help="Gold links in the Pharaoh format: 0-0 is sure, 0?1 possible. Reports precision, recall and alignment error"
     " rate (Och and Ney 2003).",
 )
-@report_options("links", plot=False)
+@option("--report", type=OUTPUT, help="Write the comparison with --gold as JSON; - is stdout (links then need -o).")
 @pruning_options
 @format_options("pharaoh", "jsonl")
 @run_options
@@ -75,14 +76,15 @@ def align(
     run: RunOptions,
     threshold: float | None,
     gold: tuple[str, ...],
-    report: GoldReport,
+    report: str | None,
     writing: Writing,
 ) -> int:
     """Write the best links of every sentence pair."""
     if threshold is None and pruning.is_asked:
         raise click.UsageError("--method needs --threshold P: the best alignment is found without probabilities.")
-    estimating = Estimating(pruning.method, pruning.settings, run)
-    report.check(bool(gold))
+    if report and not gold:
+        raise click.UsageError("--report needs something to compare with. Add --gold FILE.")
+    estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)
 
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(
@@ -90,22 +92,26 @@ def align(
         )
 
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    job = Job("bitext align", bitext.source(gold), run, writing, last=probable, choose=chosen)
+    job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, choose=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
-    with estimating.listening():
-        code = job.write(
-            work, pruning.stream_seed, folds=[estimating, *([LinkAgreement()] if gold else [])], report=report
-        )
+    with estimating.listening(), Output(report) if report else nullcontext() as out:
+        code = job.write(work, pruning.stream_seed, folds=[estimating, *[agreement] * bool(gold)])
+        if out:
+            out.write(b"".join(map(dump, [{"signature": job.signature}] * bool(writing.header) + agreement.rows())))
     return estimating.exit_code(code)
 
 
 class LinkAgreement(Fold[LinkCounts]):
-    """How far links agree with gold ones; each pair counts with its own counts."""
+    """How far links agree with gold ones; each pair counts with its own counts.
+
+    Args:
+        shown: whether people are told, too.
+    """
 
     attribute = "agreement"
 
-    def __init__(self) -> None:
-        self._counts = LinkCounts()
+    def __init__(self, shown: bool) -> None:
+        self._counts, self._shown = LinkCounts(), shown
 
     def add(self, counts: LinkCounts) -> None:
         self._counts += counts
@@ -113,7 +119,9 @@ class LinkAgreement(Fold[LinkCounts]):
     def rows(self) -> list[Row]:
         return [self._counts.summary()]
 
-    def tables(self) -> Iterator[Table]:
+    def lines(self) -> Iterator[Table]:
+        if not self._shown:
+            return
         *counts, precision, recall, error = self._counts.summary().values()
         rates = ("-" if rate is None else f"{rate:.4f}" for rate in (precision, recall, error))
         yield Table("agreement with gold links", _COLUMNS, [[*counts, *rates]])

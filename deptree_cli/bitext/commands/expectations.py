@@ -58,7 +58,7 @@ def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(estimating.until_stopped(tasks), run, 0 if pruning.is_asked else 2)
 
-    job = Job("bitext expectations", bitext.source(), run, writing, last=pruning.signature_fields, choose=chosen)
+    job = Job("bitext expectations", bitext.source(run), run, writing, last=pruning.signature_fields, choose=chosen)
     with estimating.listening():
         code = job.write(LinkExpectations(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)

@@ -16,7 +16,6 @@ from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import signed
 from deptree_cli.cli.pipeline import Numbered, Pipeline
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.screen import screen_of
 from deptree_cli.cli.sections import command
@@ -57,7 +56,7 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
         return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
 
-    pipeline = Pipeline(bitext.source(), run, chosen)
+    pipeline = Pipeline(bitext.source(run), run, chosen)
     fields = {**bitext.signature_fields, **run.signature_fields, "sentence": wanted, **pruning.signature_fields}
     with estimating.listening():
         # To the end first, so that no progress is shown where the picture goes.
@@ -70,8 +69,8 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
             continue
         with Output(run.output) as out:
             out.write(alignment_text(picture, *screen_of(run.output)).encode())
-    for line in () if run.quiet else estimating.lines():
-        talk(line)
+    for line in estimating.lines():
+        run.warn(line, line)
     return estimating.exit_code(pipeline.exit_code)
 
 

@@ -12,9 +12,6 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.sentence import Sentence
 
-NOTICE = "no link scores more than leaving both of its words unlinked: check --null-score"
-NOTICE_NULL = "no link scores more than leaving both of its words unlinked: check that --null {} is where NULL stands"
-
 _SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"
 
 
@@ -46,12 +43,7 @@ def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
     except DeptreeError as error:
         return error.at(raw.place, sent_id)
     source, target = (words.source, words.target) if words else ((), ())
-    notice = _notice(layout) if found.none_pays else ""
-    return PairRecord(sent_id, pair.number, raw.place, notice, *found, source, target, raw.key)
-
-
-def _notice(layout: PairLayout) -> str:
-    return NOTICE if layout.null is None else NOTICE_NULL.format(layout.null)
+    return PairRecord(sent_id, pair.number, raw.place, *found, source, target, raw.key)
 
 
 def _own_words(raw: RawScores) -> PairWords | None:

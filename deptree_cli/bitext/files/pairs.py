@@ -11,10 +11,12 @@ from deptree_cli.bitext.files.fitting import RAW, REVERSE, WORDS, record_of
 from deptree_cli.bitext.files.layout import PairLayout
 from deptree_cli.bitext.files.record import PairRecord
 from deptree_cli.bitext.files.text import read_text
+from deptree_cli.bitext.model.scores import LinkScores
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.companion import Companion, Side, holding, nameless
 from deptree_cli.io.files.streams import STDIN, place_of
 from deptree_cli.io.read import read
+from deptree_cli.io.scores.assumptions import Warn, unheard
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.containers.refused import CONLLU
 from deptree_cli.io.scores.raw import Raw, ReadSpec
@@ -44,12 +46,13 @@ class PairSource:
         """The paths of all that there is."""
         return [path for path in (self.path, self.symmetric, self.text) if path is not None]
 
-    def read(self, layout: PairLayout, first: int = 1) -> Iterator[PairRecord | DeptreeError]:
+    def read(self, layout: PairLayout, first: int = 1, warn: Warn = unheard) -> Iterator[PairRecord | DeptreeError]:
         """Read every sentence pair.
 
         Args:
             layout: of the scores, of both directions.
             first: the running number of the first pair.
+            warn: tells a line, once for each key: what is assumed of scores, and what is odd.
 
         Yields:
             a record, or the DeptreeError of a pair that cannot be used.
@@ -77,7 +80,11 @@ class PairSource:
                     yield record.at(sent_id=str(number))
                     continue
                 assumption = assumption or layout.assumption(record.scores)
-                yield replace(record, notice=f"{assumption}\n{record.notice}".strip()) if assumption else record
+                warn(assumption, assumption)
+                if LinkScores(record.scores, record.source_nulls, record.target_nulls).none_pays:
+                    check = "--null-score" if layout.null is None else f"that --null {layout.null} is where NULL stands"
+                    warn("no links", f"no link scores more than leaving both of its words unlinked: check {check}")
+                yield record
 
 
 def _alone(raw: Raw, number: int) -> Sentence | DeptreeError:

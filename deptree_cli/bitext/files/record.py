@@ -21,7 +21,6 @@ class PairRecord:
         sent_id: the key of the scores, else the running number.
         number: the running number, from 1.
         place: of the scores, for messages.
-        notice: what the user must hear of the scores; empty if nothing.
         scores: log-scores of links, (p, q), -inf forbids; of both directions where both were read.
         source_nulls: log-scores of leaving source words unlinked, (p,).
         target_nulls: the same of target words, (q,).
@@ -34,7 +33,6 @@ class PairRecord:
     sent_id: str
     number: int
     place: str
-    notice: str
     scores: Float
     source_nulls: Float
     target_nulls: Float

@@ -57,18 +57,18 @@ class BitextOptions:
         """The paths of everything that is read pair by pair."""
         return [path for each in self.sources for path in each.paths]
 
-    def source(self, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
+    def source(self, run: RunOptions, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
         """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
         only = self.sources[0] if len(self.sources) == 1 else None
         total = (lambda: only.count) if only else (lambda: None)
         share = (lambda: share_read(only.path)) if only else (lambda: None)
-        pairs = with_links(self._read(), gold) if gold else self._read()
+        pairs = with_links(self._read(run), gold) if gold else self._read(run)
         return Source(Counted(pairs, total, share, noun="pair"), self.interpretation, self.signature_fields)
 
-    def _read(self) -> Iterator[PairRecord | DeptreeError]:
+    def _read(self, run: RunOptions) -> Iterator[PairRecord | DeptreeError]:
         number = 0
         for each in self.sources:
-            for record in each.read(self.layout, number + 1):
+            for record in each.read(self.layout, number + 1, run.warn):
                 number += 1
                 yield record
 

@@ -125,6 +125,8 @@ class Sentences:
             return found
         if precision == "float32" and kernels is elimination:
             self._in_blocks(question, kernels, np.float32, rows, found)
+            if found.in_range.all():
+                return found
             rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
         self._in_blocks(question, kernels, np.float64, rows, found)
         return found

@@ -50,8 +50,8 @@ def laid_out(values: Array, lengths: Int) -> Matrices:
     """The matrices of sentences in an array: padded, (B, N, N), or one after another, (n+1, n+1) each."""
     if values.ndim == 1:
         return Matrices(values, starts_of((lengths + 1) ** 2), lengths + 1)
-    size = values.shape[-1]
-    return Matrices(values.reshape(-1), np.arange(len(lengths)) * size**2, np.full(len(lengths), size))
+    count, size = len(lengths), values.shape[-1]
+    return Matrices(values.reshape(-1), np.arange(0, count * size**2, size**2), np.full(count, size))
 
 
 def like(matrices: Matrices, values: Array) -> Matrices:

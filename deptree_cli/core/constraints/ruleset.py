@@ -44,6 +44,11 @@ class Ruleset:
     labels: tuple[str, ...] = ()
     upos: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        names = [rule.name for rule in self.rules]
+        if twice := next((each for each in names if names.count(each) > 1), None):
+            raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
+
     @property
     def masks(self) -> list[Mask]:
         """The rules that a single arc decides."""
@@ -127,11 +132,21 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
             raise DeptreeError(f"{kind!r} is no list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
         rules += [_rule(kind, entry, place) for place, entry in enumerate(entries, 1)]
         labels |= dict.fromkeys(_labels_in(entries))
-    names = [rule.name for rule in rules]
-    twice = next((each for each in names if names.count(each) > 1), None)
-    if twice is not None:
-        raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
     return Ruleset(name, tuple(rules), tuple(labels), _texts(table, "upos"))
+
+
+def joined(rulesets: Iterable[Ruleset]) -> Ruleset:
+    """The rules of all of them together; a word may have the parts of speech that all allow.
+
+    Raises:
+        DeptreeError: two have rules of one name.
+    """
+    given = list(rulesets)
+    rules = tuple(rule for each in given for rule in each.rules)
+    labels = dict.fromkeys(label for each in given for label in each.labels)
+    tags = [each.upos for each in given if each.upos]
+    upos = tuple(tag for tag in tags[0] if all(tag in each for each in tags)) if tags else ()
+    return Ruleset(",".join(each.name for each in given), rules, tuple(labels), upos)
 
 
 def _rule(kind: str, entry: Any, place: int) -> Rule:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Integers
+from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.estimate import have_gaps
-from deptree_cli.core.evaluation.attachment import Attached
+from deptree_cli.core.evaluation.attachment import CORRECT, GOLD, PREDICTED, Attached, right_words
 from deptree_cli.core.register import Register
 
 # The last length of each bucket but the last, which has no end.
@@ -80,17 +81,27 @@ CLASSES: Register[Classes] = Register(
 )
 
 
-def by_class(gold: Attached, system: Attached, kinds: Sequence[Classes]) -> list[Counter[Class]]:
-    """Count the words of classes: CORRECT, GOLD and PREDICTED, a counter each."""
-    right_head = gold.heads == system.heads
-    right = {"UAS": right_head, "LAS": right_head & (np.array(gold.labels) == np.array(system.labels))}
+def by_class(
+    gold: Attached, system: Attached, kinds: Sequence[Classes], words: Bool | None = None
+) -> list[Counter[Class]]:
+    """Count the words of classes: CORRECT, GOLD and PREDICTED, a counter each.
+
+    Args:
+        words: (n,), which words count; None: all.
+    """
+    right = right_words(gold, system)
+    words = np.ones(len(gold.heads), dtype=bool) if words is None else words
     found: list[Counter[Class]] = [Counter(), Counter(), Counter()]
+
+    def count(number: int, names: Iterable[str], kind: str, metric: str) -> None:
+        found[number].update((kind, name, metric) for name in names)
+
     for kind in kinds:
         ours, theirs = kind.of_words(gold), kind.of_words(system)
         for metric in kind.metrics:
-            correct = [name for name, sound in zip(ours, right[metric], strict=True) if sound]
-            for counts, names in zip(found, (correct, ours, theirs), strict=True):
-                counts.update((kind.name, name, metric) for name in names)
+            count(CORRECT, compress(ours, right[metric] & words), kind.name, metric)
+            count(GOLD, compress(ours, words), kind.name, metric)
+            count(PREDICTED, compress(theirs, words), kind.name, metric)
     return found
 
 

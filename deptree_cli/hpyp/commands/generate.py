@@ -61,7 +61,6 @@ class Name:
 
     sent_id: str
     place: str = ""
-    notice: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ import click
 import numpy as np
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.gold_report import GoldReport, report_options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
@@ -23,11 +21,9 @@ from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name
-from deptree_cli.hpyp.model.comparison import Compared, Names, compare
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
-from deptree_cli.hpyp.options.parser_folds import ParserReport, ScoredWords, ScoresBeside
-from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, gold_option, parser_options
-from deptree_cli.io.conllu.splicing import Deprels
+from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, parser_options
+from deptree_cli.hpyp.options.scores_beside import ScoredWords, ScoresBeside
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.scores.containers import container_to_write, write_scores
 from deptree_cli.io.scores.meta import Meta
@@ -69,7 +65,7 @@ def _described(kind: ScoreKind) -> str:
 )
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")
-@size_option(None, "Sample N trees per sentence.", "the best tree", formerly=["--samples"])
+@size_option(None, "Sample N trees per sentence.", "the best tree")
 @option("--scores", type=OUTPUT, help="Also write arc scores to FILE: .npz, .jsonl, .safetensors.")
 @entry_option(
     SCORE_KINDS,
@@ -79,8 +75,6 @@ def _described(kind: ScoreKind) -> str:
     help=f"Kind of arc scores, see above.  [default: {SCORE_KINDS.known[0].name}]",
 )
 @seed_option
-@gold_option
-@report_options("trees")
 @format_options("conllu", "jsonl", style=True)
 @run_options
 def parse(
@@ -91,42 +85,36 @@ def parse(
     scores: str | None,
     kind: ScoreKind | None,
     seed: int,
-    gold: tuple[str, ...],
-    report: GoldReport,
     writing: Writing,
 ) -> int:
     """Parse sentences."""
-    report.check(bool(gold))
-    _check(beam, size, scores, kind, bool(gold))
+    _check(beam, size, scores, kind)
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
-    task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind, bool(report.plot))
+    task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind)
     if not task.filters:
-        check_effect(["seed"], "-k, --scores or --plot: only a particle filter is random")
+        check_effect(["seed"], "-k or --scores: only a particle filter is random")
     if beam and not task.filters:
-        check_effect(["particles"], "--scores or --plot, or no --beam")
+        check_effect(["particles"], "--scores, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
-    source = parser.source(gold)
+    source = parser.source(run)
     job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
-    folds: list[Fold[Any]] = [ParserReport()] if gold else []
+    folds: list[Fold[Any]] = []
     with ExitStack() as opened:
         if kind:
             fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
             meta = replace(META, signature=signature("hpyp parse", fields))
-            folds.insert(0, ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run.quiet))
-        code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds, report=report)
-    parser.tell_unknown_tags(run)
+            folds.append(ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run))
+        code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds)
     return code
 
 
-def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None, has_gold: bool) -> None:
+def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None) -> None:
     """Raise for options that do not go together, and before any work is done for scores that cannot be written."""
     if beam and size:
         raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
     if kind and not scores:
         raise click.UsageError("--score-kind needs --scores FILE.")
-    if size and has_gold:
-        raise click.UsageError("--gold compares one tree per sentence, -k samples many. Remove one.")
     if scores:
         container_to_write(scores, META)
 
@@ -140,7 +128,6 @@ class ParseSettings:
         beam: the size of a beam, None for the search by particles.
         size: how many trees to draw, None for the best one.
         kind: of scores that are wanted, None for none.
-        calibrated: whether the probabilities of arcs are wanted.
     """
 
     particles: int
@@ -148,12 +135,11 @@ class ParseSettings:
     beam: int | None
     size: int | None
     kind: ScoreKind | None
-    calibrated: bool
 
     @property
     def filters(self) -> bool:
         """Whether anything is asked for that comes from a particle filter."""
-        return bool(self.size or self.kind or self.calibrated)
+        return bool(self.size or self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,14 +148,12 @@ class Parsed(AsTrees):
 
     Attributes:
         parsed: the trees.
-        marginals: the probabilities of arcs, (n+1, n+1), if they were asked for.
-        scores: (n+1, n+1), if they were.
+        scores: (n+1, n+1), if they were asked for.
         notices: what the user must hear of these.
     """
 
     sentence: Sentence
     parsed: Trees
-    marginals: Float | None
     scores: Float | None
     notices: tuple[str, ...]
 
@@ -181,20 +165,6 @@ class Parsed(AsTrees):
     def beside(self) -> ScoredWords | None:
         """The scores with the words, where there are some."""
         return None if self.scores is None else ScoredWords(self.sentence.annotated, self.scores, self.notices)
-
-    @property
-    def compared(self) -> Compared | None:
-        """How the one tree compares with the gold one, if there is one."""
-        gold, found = self.sentence.gold, self.parsed
-        if gold is None or found.deprels is None:
-            return None
-        labels = Names(*_names(found.deprels))
-        return compare(gold, found.heads[0], labels, Names(*(_names(found.tags) if found.tags else ())), self.marginals)
-
-
-def _names(found: Deprels | Tags) -> tuple[list[str], Sequence[str]]:
-    """The labels or tags of the first tree's words, and all that there are."""
-    return [found.names[number] for number in found.index[0]], found.names
 
 
 @dataclass(frozen=True)
@@ -214,7 +184,7 @@ class ParseSentence:
         trees = self._drawn(sentence, found) if task.size and found else self._best(sentence)
         notices: list[str] = []
         scores = task.kind.function(found.marginals, notify=notices.append) if task.kind and found else None
-        return Parsed(sentence, trees, found.marginals if found else None, scores, tuple(notices))
+        return Parsed(sentence, trees, scores, tuple(notices))
 
     def _best(self, sentence: Sentence) -> Trees:
         """The best tree that is found."""

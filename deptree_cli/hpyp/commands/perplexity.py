@@ -11,7 +11,6 @@ from deptree_cli.cli.folds import OneRow
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import seed_option
 from deptree_cli.cli.other_tags import named
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, row_options
@@ -49,16 +48,18 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     from deptree_cli.hpyp.model.perplexity import Perplexity  # loads kernels: when there is work
 
     job = Job(
-        "hpyp perplexity", parser.source(), run, replace(writing, single=True), last={"filters": filters, "seed": seed}
+        "hpyp perplexity",
+        parser.source(run),
+        run,
+        replace(writing, single=True),
+        last={"filters": filters, "seed": seed},
     )
     found = Perplexity(parser.trained.symbols.names, parser.predicts_tags)
     empty = DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
     code = job.summarise(Score(parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)
-    parser.tell_unknown_tags(run)
-    if found.unseen_labels and not run.quiet:
-        talk(
-            f"labels that the model does not know: {named(found.unseen_labels)}; sentences with them have no joint bits"
-        )
+    if found.unseen_labels:
+        unseen = f"labels that the model does not know: {named(found.unseen_labels)}"
+        run.warn("labels", f"{unseen}; sentences with them have no joint bits")
     return code
 
 

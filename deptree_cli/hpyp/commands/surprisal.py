@@ -59,10 +59,8 @@ def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, w
     sentence is unbiased. Words that come later have no influence. A line on stderr gives the typical error of a
     surprisal.
     """
-    job = Job("hpyp surprisal", parser.source(), run, writing, last={"filters": filters, "seed": seed})
-    code = job.write(Surprisals(parser, filters), seed, Sheet(COLUMNS), [Errors()])
-    parser.tell_unknown_tags(run)
-    return code
+    job = Job("hpyp surprisal", parser.source(run), run, writing, last={"filters": filters, "seed": seed})
+    return job.write(Surprisals(parser, filters), seed, Sheet(COLUMNS), [Errors()])
 
 
 @dataclass

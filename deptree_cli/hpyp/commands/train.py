@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.help import WRITING
+from deptree_cli.cli.messages import Messages
 from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import command, option, reading_option, running_option
-from deptree_cli.cli.skipping import Skipped
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.complete import Complete
 from deptree_cli.hpyp.model.defaults import SPACING
 from deptree_cli.hpyp.options.earlier_model import check_overwriting, model_to_resume
-from deptree_cli.hpyp.options.training_run import Talk, Targets, run_training
+from deptree_cli.hpyp.options.training_run import Targets, run_training
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
 
@@ -153,12 +153,13 @@ class TrainOptions:
 
 def _train(options: TrainOptions) -> int:
     _check(options)
-    skipped = Skipped(options.on_error == "skip", "sentence", options.verbose)
+    messages = Messages(options.quiet, options.on_error == "skip", options.verbose)
+    run = RunOptions(options.model, quiet=options.quiet, verbose=options.verbose, messages=messages)
     contexts = _contexts(options)
     complete = Complete(options.tags)
-    trees = _usable(read_treebank(options.treebank, options.tags), skipped, Annotated.check_trainable)
+    trees = _usable(read_treebank(options.treebank, options.tags), run, Annotated.check_trainable)
     treebank = list(complete.of(trees))
-    text = list(_usable(read_treebank(options.unlabelled, options.tags), skipped, Annotated.check_forms))
+    text = list(_usable(read_treebank(options.unlabelled, options.tags), run, Annotated.check_forms))
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
@@ -170,7 +171,7 @@ def _train(options: TrainOptions) -> int:
     from deptree_cli.hpyp.model.trained import Settings  # these load kernels: when there is work
     from deptree_cli.hpyp.model.training import Training
 
-    before = model_to_resume(options.model, options.quiet) if options.resume else None
+    before = model_to_resume(options.model, run) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training(treebank, contexts, settings, text, before)
     targets = Targets(options.iterations, options.passes if text else 0, options.samples)
@@ -178,13 +179,11 @@ def _train(options: TrainOptions) -> int:
     check_kept(before, targets.kept)
     if not (options.resume or options.force):
         check_overwriting(options.model, training)
-    if complete.line and not options.quiet:
-        talk(complete.line)
-    run_training(
-        training, targets, options.model, partial(_signature, contexts, options), Talk(options.quiet, options.verbose)
-    )
-    skipped.tell()
-    return 1 if skipped.count else 0
+    run.warn("left out", complete.line)
+    messages.tell()
+    run_training(training, targets, options.model, partial(_signature, contexts, options), run)
+    messages.conclude()
+    return 1 if messages.skipped else 0
 
 
 def _check(options: TrainOptions) -> None:
@@ -224,7 +223,7 @@ def _contexts(options: TrainOptions) -> Contexts:
 
 def _usable(
     found: Iterable[Annotated | DeptreeError],
-    skipped: Skipped,
+    run: RunOptions,
     check: Callable[[Annotated], object],
 ) -> Iterator[Annotated]:
     """The sentences that pass a check."""
@@ -235,7 +234,7 @@ def _usable(
             check(sentence)
             yield sentence
         except DeptreeError as error:
-            skipped.add(error)
+            run.skip(error)
 
 
 def _seed(options: TrainOptions, before: Trained | None) -> int:

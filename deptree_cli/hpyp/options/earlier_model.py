@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.errors import DeptreeError, counted
 
 if TYPE_CHECKING:
@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from deptree_cli.hpyp.model.training import Training
 
 
-def model_to_resume(path: str, quiet: bool) -> Trained | None:
+def model_to_resume(path: str, run: RunOptions) -> Trained | None:
     """The model to go on with, if there is one."""
     from deptree_cli.hpyp.files.model_file import read_model  # loads kernels: when there is work
 
     if Path(path).exists():
         return read_model(path)[0]
-    if not quiet:
-        talk(f"{path} does not exist yet: training starts from the beginning")
+    run.warn("resume", f"{path} does not exist yet: training starts from the beginning")
     return None
 
 

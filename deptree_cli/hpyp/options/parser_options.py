@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,17 +15,17 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, option, reading_option
+from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.cli.source import Source
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, annotated
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
 from deptree_cli.hpyp.options.unknown_tags import UnknownTags
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.read import read
 from deptree_cli.io.sentence import Sentence as ReadSentence
-from deptree_cli.io.sentences import sentences, trees_in
+from deptree_cli.io.sentences import sentences
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6
@@ -33,11 +34,10 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence to be parsed: its bytes, its words and tags, and the gold tree if there is one."""
+    """A sentence to be parsed: its bytes, and its words and tags."""
 
     block: Block
     annotated: Annotated
-    gold: Annotated | None = None
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,7 @@ class AsAnnotated:
         found = annotated(read.sentence, read.sent_id, self.tagset)
         if (seconds := found.n * self.seconds_per_word) > PATIENCE:
             talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
-        gold = annotated(read.gold, read.sent_id, self.tagset) if read.gold else None
-        return Sentence(read.sentence, found, gold)
+        return Sentence(read.sentence, found)
 
 
 def read_trained(path: str) -> Any:
@@ -97,20 +96,15 @@ class ParserOptions:
         pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
         return AsAnnotated(self.trained.progress.tagset, work * pace)
 
-    @cached_property
-    def unknown_tags(self) -> UnknownTags:
-        """What is found of the tags of sentences."""
-        return UnknownTags(self.trained.symbols, self.trained.progress.tagset)
+    def _with_known_tags(self, run: RunOptions) -> Iterator[ReadSentence | DeptreeError]:
+        """The sentences, as they are; tells at the end how many tags were not known."""
+        tags = UnknownTags(self.trained.symbols, self.trained.progress.tagset)
+        yield from sentences(self.sentences, watched=tags.watched).in_order()
+        run.warn("tags", tags.line)
 
-    def tell_unknown_tags(self, run: RunOptions) -> None:
-        """Tell how many tags were not known, once all sentences are read."""
-        if self.unknown_tags.line and not run.quiet:
-            talk(self.unknown_tags.line)
-
-    def source(self, gold: tuple[str, ...] = ()) -> Source[ReadSentence, Sentence]:
-        """The sentences of all files in order, each with its gold tree if there are files of these."""
-        lead = sentences(self.sentences, watched=None if self.predicts_tags else self.unknown_tags.watched)
-        found = read(lead, [trees_in(gold)] if gold else [])
+    def source(self, run: RunOptions) -> Source[ReadSentence, Sentence]:
+        """The sentences of all files in order."""
+        found = sentences(self.sentences).in_order() if self.predicts_tags else self._with_known_tags(run)
         items = Counted(found, share=share_of(self.sentences))
         return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 
@@ -128,15 +122,6 @@ particles_option = option(
     default=PARTICLES,
     metavar="N",
     help=f"Effort: more is slower and more accurate.  [default: {PARTICLES}]",
-)
-
-gold_option = reading_option(
-    "--gold",
-    type=INPUT,
-    multiple=True,
-    often=True,
-    help="Gold trees: the same sentences in CoNLL-U. Reports attachment scores, with and without punctuation, and"
-    " tag accuracy; with --scores or --plot also the calibration of arc probabilities.",
 )
 
 filters_option = option(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from deptree_cli.cli.progress import Counted, progress
 from deptree_cli.cli.provenance import says_more
 from deptree_cli.cli.report import talk
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.errors import counted
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.hpyp.model.defaults import kept_iterations
@@ -47,16 +48,8 @@ class Targets:
         return self.kept[-1]
 
 
-@dataclass(frozen=True)
-class Talk:
-    """What is written to stderr: nothing but errors, or also the signature in any case."""
-
-    quiet: bool
-    verbose: bool
-
-
 def run_training(
-    training: Training, targets: Targets, path: str, made_by: Callable[[Progress], str], verbosity: Talk
+    training: Training, targets: Targets, path: str, made_by: Callable[[Progress], str], run: RunOptions
 ) -> None:
     """Train up to the targets; write the model under a path after every iteration and pass, at the end compressed.
 
@@ -65,7 +58,7 @@ def run_training(
     """
     from deptree_cli.hpyp.files.model_file import write_model
 
-    kept = Checkpoint(path, training.progress, verbosity.quiet)
+    kept = Checkpoint(path, training.progress, run.quiet)
     steps = _steps(training, targets)
     source: Counted[str] = Counted(
         (),
@@ -74,18 +67,17 @@ def run_training(
         note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
     )
     with undone_at_once(kept.tell):
-        for line in progress(steps, source, output=path, quiet=verbosity.quiet):
+        for line in progress(steps, source, output=path, quiet=run.quiet):
             kept.about_to_hold(training.progress)
             write_model(path, training.trained(), made_by(training.progress), compressed=False)
             kept.steps += 1
-            if not (verbosity.quiet or sys.stderr.isatty()):
+            if not (run.quiet or sys.stderr.isatty()):
                 talk(line)
         write_model(path, training.trained(), made_by(training.progress))
-    if not verbosity.quiet:
-        signature = made_by(training.progress)
-        if verbosity.verbose or says_more(signature):
-            talk(signature)
-        talk(_summary(training, path))
+    signature = made_by(training.progress)
+    if run.verbose or says_more(signature):
+        run.warn("signature", signature)
+    run.warn("summary", _summary(training, path))
 
 
 def _left(done: Progress, targets: Targets) -> int:

@@ -1,8 +1,7 @@
-"""Sentences of a ranking: what is doubted is noted in them, and what kinds of words they have is counted."""
+"""Sentences of a ranking: what is doubted is noted in them."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from deptree_cli.core.dtypes import Float
@@ -30,13 +29,3 @@ def with_doubts(block: Block, doubts: Float, threshold: float, comments: Sequenc
     }
     data = block.with_notes(marks, comments, instead=frozenset({KEY.encode()}))
     return block.chunk.header + data[block.start :].rstrip(b"\r\n") + 2 * block.newline.encode()
-
-
-def kinds_of_words(block: Block) -> Counter[tuple[str, str, str]]:
-    """How many words have each kind: UPOS of the head (`ROOT`), UPOS and DEPREL; the form in small letters for a UPOS
-    that is missing, `_` for what else is.
-    """
-    columns = zip(block.column("upos"), block.column("form"), strict=True)
-    tags = [form.lower() if upos == UNKNOWN else upos for upos, form in columns]
-    above = [UNKNOWN if head is None else ["ROOT", *tags][head] for head in block.heads]
-    return Counter(zip(above, tags, block.deprels, strict=True))

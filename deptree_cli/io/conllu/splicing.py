@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, chain, repeat
@@ -76,6 +76,22 @@ class Spliced(NamedTuple):
     is_reduced: bool = False
     empty_nodes: int = 0
     left_out: tuple[str, ...] = ()
+
+    @property
+    def losses(self) -> Iterator[str]:
+        """What the user must hear of the sentence's own annotation, in lines that are the same for all sentences."""
+        if self.own_labels:
+            yield "labels are copied from the input where the head is unchanged: not predicted, so LAS means nothing"
+        if self.is_reduced:
+            yield "DEPS are removed where the tree is another one: they describe that of the input"
+        if self.empty_nodes:
+            yield "empty nodes are removed where the tree is another one"
+        yield from map(not_written, self.left_out)
+
+
+def not_written(what: str) -> str:
+    """The line about something that has no column in a file of CoNLL-U Plus."""
+    return f"not written, because # global.columns names no column for it: {what}"
 
 
 def with_trees(

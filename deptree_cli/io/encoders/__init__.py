@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder
-from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TEXT, TSV
+from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
 from deptree_cli.io.files.output import suffix_of
 
-TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH, TEXT)}
+TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}
 
 # In the place of a name: every container of scores that holds arrays.
 ARRAYS = "arrays"

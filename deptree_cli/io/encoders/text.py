@@ -133,12 +133,7 @@ def _lines(path: str | None, page: Page) -> Iterator[Write]:
         yield out.write
 
 
-def _to_text(result: Any, _: Any) -> Any:
-    return f"{result['line']}\n".encode()
-
-
 CONLLU = Encoder("conllu", CONLLU_SUFFIXES, _to_conllu, _conllu)
 JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
 TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
 PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n")
-TEXT = Encoder("text", (".txt",), _to_text, _lines)

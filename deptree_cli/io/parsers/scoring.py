@@ -50,7 +50,6 @@ class Batch:
 
     sentences: list[Sentence]
     place: str
-    notice: str = ""
 
     @property
     def sent_id(self) -> str:

@@ -13,21 +13,21 @@ from deptree_cli.core.constraints.constrained import Constrained, under
 from deptree_cli.core.constraints.kinds import Together
 from deptree_cli.core.constraints.named import Constraint, constraints_of
 from deptree_cli.core.constraints.relaxation import Relaxation
-from deptree_cli.core.constraints.ruleset import Ruleset
+from deptree_cli.core.constraints.ruleset import Ruleset, joined
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import Labels
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.rules.constraint_files import read_word_constraints
-from deptree_cli.io.rules.reading import forbidden_labels, read_rules, words_of
-from deptree_cli.io.rules.word_constraints import WordConstraints, constraints_in_misc, spans_in_misc
-
-NO_RULES = Ruleset("", ())
+from deptree_cli.io.rules.reading import read_rules, words_of
+from deptree_cli.io.rules.word_constraints import WordConstraints, constraints_in_misc
 
 # Instead of a file: what is asked stands in the sentences.
 MISC = "misc"
+
+# Files of what is asked of words and spans.
+OF_WORDS = (".tsv", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -35,34 +35,27 @@ class Constraints:
     """What trees must obey.
 
     Attributes:
+        name: what signatures call it.
         rules: of all sentences.
         of_words: what files ask for, by sent_id.
         in_misc: whether MISC asks for something.
-        entities: whether the mentions of entities in MISC hang together.
     """
 
-    rules: Ruleset = NO_RULES
-    of_words: tuple[Mapping[str, tuple[WordConstraints, ...]], ...] = ()
+    name: str
+    rules: Ruleset
+    of_words: Mapping[str, tuple[WordConstraints, ...]] = field(default_factory=dict)
     in_misc: bool = False
-    entities: bool = False
 
     @cached_property
-    def spans(self) -> bool:
-        """Whether words of spans hang together, in some sentences."""
-        return self.entities or any(one.spans for given in self.of_words for asked in given.values() for one in asked)
-
-    @property
     def need_trees(self) -> bool:
-        """Whether some of it only a tree decides."""
-        return self.spans or bool(self.rules.tree_rules)
+        """Whether some of it only a tree decides, as far as that is known before the sentences are read."""
+        return bool(self.rules.tree_rules) or any(one.spans for asked in self.of_words.values() for one in asked)
 
     def of(self, sent_id: str, block: Block | None, n: int, labels: Labels | None) -> SentenceConstraints:
         """What the trees of a sentence of n words must obey."""
-        given = [asked for each in self.of_words for asked in each.get(sent_id, ())]
+        given = list(self.of_words.get(sent_id, ()))
         if block is not None and self.in_misc:
             given.append(constraints_in_misc(block))
-        if block is not None and self.entities:
-            given.append(WordConstraints(spans=spans_in_misc(block), place=block.place))
         spans = tuple(span for each in given for span in each.checked_spans(n))
         return SentenceConstraints(self.rules, replace(words_of(block, n, labels), spans=spans), tuple(given))
 
@@ -132,28 +125,21 @@ class SentenceConstraints:
             DeptreeError: no tree obeys what arcs decide, and nothing is given up.
         """
         relaxation = Relaxation(base, self.listed, can_relax=relax is not None)
-        try:
-            return under(relaxation, self.forbidden, self.finders, bool(relax), budget)
-        except DeptreeError:
-            said, is_all = forbidden_labels(self.rules, self.words.labels)
-            if not is_all:
-                raise
-            remedy = "Leave these rules out: --rules show prints ours as a file to change"
-            raise DeptreeError(said, remedy, sent_id=base.id) from None
+        return under(relaxation, self.forbidden, self.finders, bool(relax), budget)
 
 
-def read_constraints(rules: str | None, constraints: str | None, spans: str | None) -> Constraints | None:
+def read_constraints(names: Sequence[str]) -> Constraints | None:
     """Return what trees must obey, None where nothing is asked.
 
     Args:
-        rules: a name, or a file.
-        constraints: what is asked of words: `MISC`, or a file.
-        spans: which words hang together: `MISC`, or a file.
+        names: of rules, of files, or `MISC`; all of them hold.
 
     Raises:
         DeptreeError: a file cannot be read, or is not understood.
     """
-    if not (rules or constraints or spans):
+    if not names:
         return None
-    of_words = tuple(read_word_constraints(path) for path in (constraints, spans) if path and path != MISC)
-    return Constraints(read_rules(rules) if rules else NO_RULES, of_words, constraints == MISC, spans == MISC)
+    files = [name for name in names if name.removesuffix(".gz").endswith(OF_WORDS)]
+    rules = {name: read_rules(name) for name in names if name not in (MISC, *files)}
+    shown = (rules[name].name if name in rules else name for name in names)
+    return Constraints(",".join(shown), joined(rules.values()), read_word_constraints(files), MISC in names)

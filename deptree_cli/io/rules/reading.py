@@ -32,7 +32,7 @@ def read_rules(name: str) -> Ruleset:
         DeptreeError: there are none, or the file is not understood.
     """
     if not name.endswith(_SUFFIX) and name not in NAMES:
-        remedy = did_you_mean(name, NAMES, f"{one_of(NAMES)}, or name a file FILE{_SUFFIX}")
+        remedy = did_you_mean(name, NAMES, f"{one_of((*NAMES, 'misc'))}, or name a .toml, .tsv or .jsonl file")
         raise DeptreeError(f"there are no rules {name!r}", remedy)
     return _rules_of(text_of(name), name)
 
@@ -87,20 +87,20 @@ def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
     return f"{rules.name} names labels {where}: {_listed(named, len(found))}" if found else ""
 
 
-def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> tuple[str, bool]:
-    """What there is to say of labels of scores that rules forbid wherever they stand, and whether only `root` is left.
+def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> str:
+    """What there is to say of labels of scores that rules forbid wherever they stand; nothing if there are none.
 
-    The text is empty where they forbid none.
+    Raises:
+        DeptreeError: only `root` is left.
     """
     usual = [label for label in labels if not (is_special(label) or label == ROOT)]
     by_rule = rules.labels_forbidden(usual)
     found = [label for label in usual if any(label in each for each in by_rule.values())]
-    if not found:
-        return "", False
-    is_all = len(found) == len(usual)
-    which = "every label of the scores but root" if is_all else f"{counted(len(found), 'label')} of the scores"
-    named = _listed([repr(each) for each in found[:MOST_NAMED]], len(found))
-    return f"{rules.name} forbids {which} ({', '.join(by_rule)}): {named}", is_all
+    named = f"({', '.join(by_rule)}): {_listed([repr(each) for each in found[:MOST_NAMED]], len(found))}"
+    if found and len(found) == len(usual):
+        problem = f"{rules.name} forbids every label of the scores but root {named}"
+        raise DeptreeError(problem, "Leave these rules out: --rules show prints ours as a file to change")
+    return f"{rules.name} forbids {counted(len(found), 'label')} of the scores {named}" if found else ""
 
 
 def _listed(named: Sequence[str], size: int) -> str:

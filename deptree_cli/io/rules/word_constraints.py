@@ -17,8 +17,7 @@ from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.io.conllu.blocks import Block
 
 HEAD_IN, NOT_HEAD, DEPREL_IN, DEPREL_NOT = KEYS = "HeadIn", "NotHead", "DeprelIn", "DeprelNot"
-_ENTITY = "Entity"
-_IN_PARTS = re.compile(r"\[\d+/\d+\]")
+SPAN = "Span"
 
 # First and last words, from 1 on.
 Spans = tuple[tuple[int, int], ...]
@@ -138,55 +137,25 @@ def constraints_in_misc(block: Block) -> WordConstraints:
     """What MISC of a sentence's words asks for.
 
     Raises:
-        DeptreeError: a word has the same key twice.
+        DeptreeError: a word has the same key twice, or a span is not understood.
     """
     words: dict[int, dict[str, list[str]]] = {}
+    spans: list[tuple[int, int]] = []
     for word, misc in enumerate(block.column("misc"), 1):
         for entry in misc.split("|"):
             key, _, value = entry.partition("=")
-            if key in KEYS and key in words.setdefault(word, {}):
-                raise DeptreeError(f"word {word} has {key} twice", "Join them with a comma", place=block.place)
-            if key in KEYS:
+            if key == SPAN:
+                spans += [_span(word, each, block.place) for each in value.split(",")]
+            elif key in KEYS:
+                if key in words.setdefault(word, {}):
+                    raise DeptreeError(f"word {word} has {key} twice", "Join them with a comma", place=block.place)
                 words[word][key] = value.split(",")
-    return WordConstraints({word: entries for word, entries in words.items() if entries}, place=block.place)
+    return WordConstraints(words, tuple(spans), block.place)
 
 
-def spans_in_misc(block: Block) -> Spans:
-    """The mentions of entities in MISC, ``Entity=(e1-person ... e1)``, of more than a word.
-
-    Those in parts, ``e1[1/2]``, are left out: a part need not hang together. Empty nodes are no words, but mentions may
-    begin and end with them.
-
-    Raises:
-        DeptreeError: a mention is not closed, or not opened.
-    """
-    found, opened, last = set(), list[tuple[str, int]](), 0
-    for number, misc in block.rows("misc"):
-        last += number.isdigit()
-        first = last if number.isdigit() else last + 1
-        for piece in _pieces(misc):
-            name = piece.strip("()")
-            if piece.startswith("("):
-                opened.append((name, first))
-            if piece.endswith(")"):
-                begun = next((each for each in reversed(opened) if f"{each[0]}-".startswith(f"{name}-")), None)
-                if begun is None:
-                    raise _unpaired(block, name, "closed", "opened")
-                opened.remove(begun)
-                found.add((begun[1], last))
-    if opened:
-        raise _unpaired(block, opened[0][0], "opened", "closed")
-    return tuple(sorted((first, last) for first, last in found if first < last))
-
-
-def _pieces(misc: str) -> list[str]:
-    """Where mentions are opened, closed, or both: ``(e1-person``, ``e1)``, ``(e1-person)``. No parts."""
-    value = next((entry.partition("=")[2] for entry in misc.split("|") if entry.startswith(f"{_ENTITY}=")), "")
-    pieces = value.replace("(", " (").replace(")", ") ").split()
-    return [piece for piece in pieces if not _IN_PARTS.search(piece)]
-
-
-def _unpaired(block: Block, name: str, done: str, missing: str) -> DeptreeError:
-    mention = name.partition("-")[0]
-    problem = f"{_ENTITY}: the mention {mention!r} is {done} and not {missing}"
-    return DeptreeError(problem, "Correct MISC", place=block.place)
+def _span(word: int, text: str, place: str) -> tuple[int, int]:
+    """The first and the last word, ``3-7``."""
+    found = re.fullmatch(r"([0-9]+)-([0-9]+)", text)
+    if not found:
+        raise DeptreeError(f"{SPAN} of word {word} is {text!r}", f"Write {SPAN}=3-7 for words 3 to 7", place=place)
+    return int(found[1]), int(found[2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentence import Sentence
 
 _ANSWERS = {
     ("scale", "weight"): "as weights",
@@ -23,6 +25,14 @@ _ANSWERS = {
 }
 
 PROBABILITIES = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
+
+# Tells the user a line, once for each key.
+Warn = Callable[[str, str], None]
+
+
+def unheard(key: str, line: str) -> None:
+    """Tell nobody."""
+
 
 # From here on the sum of a word's weights is not that of probabilities.
 FAR = 0.1
@@ -51,6 +61,18 @@ class Assumptions:
             assumed = line_of(self._layout, self._layout.assumed(square), scores)
             self._lines[square] = PROBABILITIES if self._meta.are_probabilities else assumed
         return self._lines[square]
+
+
+def with_assumptions(
+    records: Iterable[Sentence | DeptreeError], scores: ScoreSource, layout: Layout, warn: Warn
+) -> Iterator[Sentence | DeptreeError]:
+    """The sentences of these scores, as they are; what is assumed of them is told."""
+    assumptions = Assumptions(scores.meta, layout)
+    for record in records:
+        if isinstance(record, Sentence):
+            line = assumptions.line(record.scores)
+            warn(line, line)
+        yield record
 
 
 def line_of(layout: Layout, assumed: Sequence[str], scores: Array) -> str:

@@ -12,7 +12,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.companion import Companion, Side
 from deptree_cli.io.files.streams import STDIN, share_read
 from deptree_cli.io.read import read
-from deptree_cli.io.scores.assumptions import Assumptions
+from deptree_cli.io.scores.assumptions import Warn, unheard, with_assumptions
 from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
 from deptree_cli.io.scores.labels import LABEL_AXIS
 from deptree_cli.io.scores.layout import Layout
@@ -49,7 +49,12 @@ class ScoreFiles:
         return [path for path in found if path is not None]
 
     def read(
-        self, layout: Layout, label_layout: Layout | None = None, first: int = 1, lead: Side | None = None
+        self,
+        layout: Layout,
+        label_layout: Layout | None = None,
+        first: int = 1,
+        warn: Warn = unheard,
+        lead: Side | None = None,
     ) -> Iterator[Sentence | DeptreeError]:
         """The sentences, each with what there is of it.
 
@@ -57,6 +62,7 @@ class ScoreFiles:
             layout: of the scores.
             label_layout: of scores of labels.
             first: the running number of the first sentence.
+            warn: tells a line, once for each key: what is assumed of the scores.
             lead: the sentences, instead of a file.
 
         Raises:
@@ -72,11 +78,7 @@ class ScoreFiles:
                 companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
             else:
                 lead = replace(scores, items=sentences_of(source, layout, first))
-            assumptions = Assumptions(self.source.meta, layout)
-            for sentence in read(lead, companions):
-                if not isinstance(sentence, DeptreeError):
-                    sentence.notice = assumptions.line(sentence.scores)
-                yield sentence
+            yield from with_assumptions(read(lead, companions), self.source, layout, warn)
 
     def _companions(self, layout: Layout, label_layout: Layout | None, opened: ExitStack) -> list[Companion]:
         """What belongs to the scores."""
@@ -120,9 +122,10 @@ def _side(source: Source, scores: ScoreSource) -> Side:
 class ScoreStream:
     """The sentences of several score files, one file after another; it knows how far it has come."""
 
-    def __init__(self, files: Sequence[ScoreFiles], layout: Layout, label_layout: Layout) -> None:
+    def __init__(self, files: Sequence[ScoreFiles], layout: Layout, label_layout: Layout, warn: Warn = unheard) -> None:
         self._files = files
         self._layouts = layout, label_layout
+        self._warn = warn
         self._current = 0
         self._before = 0
         self._read = 0
@@ -130,7 +133,7 @@ class ScoreStream:
     def __iter__(self) -> Iterator[Sentence | DeptreeError]:
         for number, files in enumerate(self._files):
             self._current, self._before = number, self._read
-            for sentence in files.read(*self._layouts, self._before + 1):
+            for sentence in files.read(*self._layouts, self._before + 1, self._warn):
                 self._read += 1
                 yield sentence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack, cast
 
@@ -21,9 +21,6 @@ from deptree_cli.io.scores.source import ScoreSource
 # What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
 CHOSEN = ("temperature", "nan_forbids", "fix_heads", "relax", "budget")
 
-# What of it says what trees must obey.
-OF_TREES = ("rules", "constraints", "spans")
-
 
 class ReadOptions(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
@@ -31,9 +28,9 @@ class ReadOptions(TypedDict, total=False):
     preset: the parser whose layout it is (--from). It and the next three answer what the file does not say of itself.
     orient, root, scale: single answers beside the preset. labels, label_scores, lengths: paths. space, single_root,
     projective: as of `TreeDistribution`; projective always if the file says so. temperature, nan_forbids, fix_heads,
-    rules, constraints, spans, calibrated (a path): as there. relax: whether the fewest rules are given up where no
-    tree obeys, with what is left of the others (`ScoredSentence.given_up` names them). budget: maximum trees that a
-    sentence may cost for it.
+    calibrated (a path): as there. rules: `ud`, `tree`, `misc` or a file, or several of these. relax: whether the fewest
+    rules are given up where no tree obeys, with what is left of the others (`ScoredSentence.given_up` names them).
+    budget: maximum trees that a sentence may cost for it.
     """
 
     preset: str
@@ -50,9 +47,7 @@ class ReadOptions(TypedDict, total=False):
     calibrated: str
     nan_forbids: bool
     fix_heads: bool
-    rules: str
-    constraints: str
-    spans: str
+    rules: str | Sequence[str]
     relax: bool
     budget: int
 
@@ -71,7 +66,7 @@ def read(
         conllu: path of the sentences of these scores, in CoNLL-U.
         on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
         options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
-            temperature, calibrated, nan_forbids, fix_heads, rules, constraints, spans, relax and budget, as on the
+            temperature, calibrated, nan_forbids, fix_heads, rules, relax and budget, as on the
             command line (`ReadOptions`).
 
     Raises:
@@ -92,7 +87,8 @@ def read(
     arcs = with_labels if names and not label_scores else replace(found, labels=None)
     short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
     chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
-    chosen["constraints"] = read_constraints(*(cast(str | None, options.get(name)) for name in OF_TREES))
+    rules = options.get("rules", ())
+    chosen["constraints"] = read_constraints([rules] if isinstance(rules, str) else rules)
     how = Interpretation(arcs, with_labels, read_labels(names) if names else None, **chosen)
     files = ScoreFiles(source, conllu, options.get("lengths"), label_scores)
     return prepared(files.read(arcs, with_labels), how, on_error)

@@ -169,8 +169,9 @@ class ScoredSentence(SentenceAsRead):
 
     @property
     def needs_trees(self) -> bool:
-        """Whether some constraints, here or in other sentences, can only be checked on whole trees."""
-        return self.interpretation.constraints is not None and self.interpretation.constraints.need_trees
+        """Whether some constraints, of this sentence or of all, can only be checked on whole trees."""
+        constraints = self.interpretation.constraints
+        return constraints is not None and (constraints.need_trees or bool(self.constrained.finders))
 
     @cached_property
     def constrained(self) -> Constrained:

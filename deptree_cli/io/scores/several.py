@@ -10,7 +10,7 @@ from functools import partial
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.companion import Companion, Side
 from deptree_cli.io.read import read
-from deptree_cli.io.scores.assumptions import Assumptions
+from deptree_cli.io.scores.assumptions import Assumptions, Warn, unheard, with_assumptions
 from deptree_cli.io.scores.fitting import fitted, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import RawScores
@@ -36,7 +36,7 @@ class Member:
 
 
 def read_several(
-    members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = ()
+    members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
 ) -> Iterator[Sentence | DeptreeError]:
     """The sentences of all files, in the order of those in CoNLL-U, else of the first file.
 
@@ -47,8 +47,8 @@ def read_several(
     """
     with ExitStack() as opened:
         rest = list(enumerate(members))
-        lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], opened)
-        companions = [_companion(each, str(number), conllu is not None, opened) for number, each in rest]
+        lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
+        companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
         yield from read(lead, [*companions, *others])
 
 
@@ -58,30 +58,26 @@ def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
     return found
 
 
-def _leading(member: Member, opened: ExitStack) -> Side:
+def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
     """The first file where it leads."""
     if member.scores is None or member.layout is None:
         return sets_in(member.path, "0")
     side = _side(member.scores, member.layout, opened)
-    return replace(side, items=_with_own_scores(sentences_of(side.items, member.layout), member.scores, member.layout))
+    found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
+    return replace(side, items=map(_with_own_scores, found))
 
 
-def _with_own_scores(
-    found: Iterator[Sentence | DeptreeError], scores: ScoreSource, layout: Layout
-) -> Iterator[Sentence | DeptreeError]:
-    assumptions = Assumptions(scores.meta, layout)
-    for each in found:
-        if not isinstance(each, DeptreeError):
-            each.companions["0"] = RawScores(each.key, each.scores, each.place)
-            each.notice = assumptions.line(each.scores)
-        yield each
+def _with_own_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
+    if not isinstance(found, DeptreeError):
+        found.companions["0"] = RawScores(found.key, found.scores, found.place)
+    return found
 
 
-def _companion(member: Member, role: str, shared: bool, opened: ExitStack) -> Companion:
+def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
     """A file beside what leads; `shared`: whether its scores may be of other sentences too."""
     if member.scores is None or member.layout is None:
         return sets_beside(member.path, role)
-    add = partial(_add, role, member.layout, Assumptions(member.scores.meta, member.layout))
+    add = partial(_add, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
     return Companion(_side(member.scores, member.layout, opened), add, shared)
 
 
@@ -90,10 +86,11 @@ def _side(scores: ScoreSource, layout: Layout, opened: ExitStack) -> Side:
     return Side(source, "matrices", scores.place, ordered=scores.meta.ordered)
 
 
-def _add(role: str, layout: Layout, assumptions: Assumptions, sentence: Sentence, raw: RawScores) -> None:
+def _add(role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores) -> None:
     try:
         found = replace(raw, scores=fitted(raw, sentence, layout, "the scores have"))
     except DeptreeError as error:
         raise error.at(raw.place, sentence.sent_id) from None
     sentence.companions[role] = found
-    sentence.notice = "\n".join(filter(None, (sentence.notice, assumptions.line(found.scores))))
+    line = assumptions.line(found.scores)
+    warn(line, line)

@@ -36,7 +36,6 @@ class DrawnTrees(NamedTuple):
     certain: int
     window: float
     arrivals: Float | None = None
-    notice: str = ""
 
 
 def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:

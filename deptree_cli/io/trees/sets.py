@@ -175,12 +175,7 @@ def _adopt(sentence: Sentence, scored: Sentence) -> None:
     if sentence.n != scored.n:
         problem = f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here"
         raise OutOfStep(problem, "Give the same sentences, with the same words")
-    sentence.block, sentence.scores, sentence.key, sentence.notice = (
-        scored.block,
-        scored.scores,
-        scored.key,
-        scored.notice,
-    )
+    sentence.block, sentence.scores, sentence.key = scored.block, scored.scores, scored.key
     sentence.companions.update(scored.companions)
 
 

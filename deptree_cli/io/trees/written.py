@@ -37,7 +37,6 @@ class Written:
         file: what messages call the file.
         number: its running number in all files, from 1.
         suspect: whether something is wrong with its tree, None where nobody has looked.
-        notice: what the user must hear of its file.
         has_other_tags: whether the column UPOS of that has something else than parts of speech.
     """
 
@@ -45,7 +44,6 @@ class Written:
     file: str
     number: int
     suspect: bool | None = None
-    notice: str = ""
     has_other_tags: bool = False
 
     @property

@@ -17,6 +17,7 @@ from tests.commands.conftest import Run
 DATA = Path(__file__).parents[3] / "sample_data"
 PAIRS = DATA / "bitext.npz"
 GOLD = DATA / "bitext_gold.align"
+REPORT = ("--report", "-", "-o", "/dev/null")
 
 
 def distributions() -> dict[str, AlignmentDistribution]:
@@ -128,7 +129,7 @@ def test_lines_stay_in_step_where_pairs_are_skipped(deptree: Run, put: Any, jobs
     ]
     assert ran.said[-1] == "deptree: 2 pairs skipped"
     assert deptree(*given, "--gold", "gold.align").out == ran.out
-    (row,) = deptree(*given, "--gold", "gold.align", "--json").rows
+    (row,) = deptree(*given, "--gold", "gold.align", *REPORT).rows
     assert (row["pairs"], row["links"], row["sure"], row["precision"], row["recall"]) == (2, 4, 3, 0.75, 1)
     assert [row["sent_id"] for row in deptree(*given, "--format", "jsonl").rows] == ["b", "d"]
 
@@ -137,8 +138,8 @@ def test_shards_are_the_whole(done: Run) -> None:
     given = ("bitext", "align", PAIRS, "--gold", GOLD)
     lines = done(*given).out.splitlines()
     assert [done(*given, "--shard", f"{i}/2").out.splitlines() for i in (1, 2)] == [lines[::2], lines[1::2]]
-    (whole,) = done(*given, "--json").rows
-    parts = [done(*given, "--json", "--shard", f"{i}/2").rows[0] for i in (1, 2)]
+    (whole,) = done(*given, *REPORT).rows
+    parts = [done(*given, *REPORT, "--shard", f"{i}/2").rows[0] for i in (1, 2)]
     for name in ("pairs", "links", "sure"):
         assert sum(part[name] for part in parts) == whole[name]
     right = [part["recall"] * part["sure"] for part in (whole, *parts)]
@@ -155,13 +156,14 @@ def expected_counts(threshold: float) -> LinkCounts:
 
 
 def test_known_links(done: Run, tmp_path: Path) -> None:
-    ran = done("bitext", "align", PAIRS, "--threshold", 0.05, "--gold", GOLD, "--json", "-o", tmp_path / "links.align")
+    given = ("bitext", "align", PAIRS, "--threshold", 0.05, "--gold", GOLD)
+    ran = done(*given, "--report", "-", "-o", tmp_path / "links.align")
     assert json.loads(ran.out) == expected_counts(0.05).summary()
     assert len((tmp_path / "links.align").read_bytes().splitlines()) == 5
     counts = expected_counts(0.05)
     assert 0 < counts.found_sure < counts.found_possible < counts.found
 
-    shown = done("bitext", "align", PAIRS, "--threshold", 0.05, "--gold", GOLD)
+    shown = done(*given)
     assert shown.out == (tmp_path / "links.align").read_bytes()
     assert re.search(rf"5 +{counts.found} +{counts.sure} .* {counts.alignment_error_rate:.4f}", shown.err)
     assert not done("bitext", "align", PAIRS, "--gold", GOLD, "-q").err
@@ -171,7 +173,7 @@ def test_known_links_by_hand(done: Run, put: Any) -> None:
     """Found 0-0, 1-1; sure 0-0, 1-0, possible besides 1-1: |A & S| = 1, |A & P| = 2, so 1 - 3/4."""
     put("one.npy", np.eye(2) * 4)
     put("gold.align", "1-0 1?1 0-0\n")
-    (row,) = done("bitext", "align", "one.npy", "--gold", "gold.align", "--json").rows
+    (row,) = done("bitext", "align", "one.npy", "--gold", "gold.align", *REPORT).rows
     assert row == {
         "pairs": 1,
         "links": 2,
@@ -193,7 +195,20 @@ def test_rates_of_nothing(done: Run, put: Any) -> None:
 def test_several_files(done: Run, put: Any) -> None:
     put("none.npy", np.full((2, 2), -np.inf))
     put("gold.align", "0-1\n")
-    ran = done("bitext", "align", PAIRS, "none.npy", "--gold", GOLD, "--gold", "gold.align", "--json")
+    ran = done(
+        "bitext",
+        "align",
+        PAIRS,
+        "none.npy",
+        "--gold",
+        GOLD,
+        "--gold",
+        "gold.align",
+        "--report",
+        "-",
+        "-o",
+        "links.align",
+    )
     assert ran.rows[0]["pairs"] == 6
 
 
@@ -218,7 +233,7 @@ ERRORS = {
     "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), "Expected a number, from 0 to 1, found '50'"),
     "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
     "no number": (("bitext.npz", "--threshold", "half"), "Expected a number, from 0 to 1, found 'half'"),
-    "JSON of nothing": (("bitext.npz", "--json"), r"--json needs something to compare with. Add --gold FILE"),
+    "a report of nothing": (("bitext.npz", "--report", "-", "-o", "x"), r"--report needs something to compare with"),
     "an unknown suffix": (
         ("bitext.npz", "-o", "links.csv"),
         r"this command does not write \.csv\. .*\.align",
@@ -259,6 +274,6 @@ def test_gold_without_a_link(done, put, known: str) -> None:
     """As `bitext align` writes it for pairs without links, a line for each, or a file of nothing."""
     put("none.align", known)
     for shard, pairs in (("1/1", 5), ("2/2", 2)):
-        (row,) = done("bitext", "align", PAIRS, "--gold", "none.align", "--json", "--shard", shard).rows
+        (row,) = done("bitext", "align", PAIRS, "--gold", "none.align", *REPORT, "--shard", shard).rows
         assert (row["pairs"], row["sure"], row["precision"], row["recall"]) == (pairs, 0, 0.0, None)
         assert row["alignment_error_rate"] == 1.0

@@ -16,7 +16,7 @@ NULLS = np.array([-0.5, 0.5]), np.array([0.0, -np.inf, 1.0])
 
 
 def record(**changed: object) -> PairRecord:
-    fields: dict[str, object] = {"sent_id": "x", "number": 3, "place": "s.npz[x]", "notice": "", "scores": SCORES}
+    fields: dict[str, object] = {"sent_id": "x", "number": 3, "place": "s.npz[x]", "scores": SCORES}
     fields |= {"source_nulls": NULLS[0], "target_nulls": NULLS[1], "source": ("a", "b"), "target": ("c", "d", "e")}
     return PairRecord(**{**fields, **changed})  # type: ignore[arg-type]
 

@@ -33,7 +33,7 @@ def shape(pair: ScoredPair, _: np.random.Generator) -> tuple[str, tuple[int, ...
 @run_options
 def shapes(bitext: BitextOptions, run: RunOptions) -> None:
     """Write the shapes of all pairs, how many were expected, and the fields of the signature."""
-    source = bitext.source()
+    source = bitext.source(run)
     pipeline = Pipeline(source, run)
     rows = list(pipeline.map(shape))
     fields = {key: value for key, value in bitext.signature_fields.items() if value is not None}
@@ -76,7 +76,7 @@ def test_standard_input(run: Run) -> None:
     assert len(json.loads(ran.stdout)[0]) == 5
 
 
-def test_the_notice_comes_once(run: Run) -> None:
+def test_the_warning_comes_once(run: Run) -> None:
     """All three pairs have it."""
     assert (
         run("low.npy")

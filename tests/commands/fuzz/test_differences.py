@@ -26,7 +26,7 @@ DATA = Path(__file__).parents[3] / "sample_data"
 TYPES = ["<f2", "<f4", "<f8", ">f4", ">f8", "<i4", "|i1", "|u1", "|b1"]
 SUFFIXES = [".npz", ".npy", ".jsonl", ".safetensors"]
 TRANSPORTS = ["file", "gzip", "stdin", "gzip on stdin"]
-COMMANDS = ["decode", "marginals", "sample -k 2 --seed 7", "decode --k-best 2", "swor -k 2 --seed 3"]
+COMMANDS = ["decode", "marginals", "sample -k 2 --seed 7", "decode -k 2", "swor -k 2 --seed 3"]
 
 Scores = dict[str, np.ndarray]
 

@@ -40,8 +40,8 @@ GIGABYTE = 1 << 20  # in the unit of ru_maxrss
 OF_SCORES = """
     sample {} -k 2; sample {} -k 9 --unique; sample {} -k 2 -o out.npz; sample {} --conllu gold.conllu --fix-heads;
     sample {} --conllu gold.conllu -k 2; sample {} --conllu nameless.conllu; swor {} -k 3; swor {} --mass 0.5;
-    swor {} -k 3 --conllu sentences.conllu; decode {}; decode {} --k-best 2; marginals {}; marginals {} -o out.npz;
-    decode {} --method mbr --conllu gold.conllu; decode {} --conllu sentences.conllu --calibration gold.conllu;
+    swor {} -k 3 --conllu sentences.conllu; decode {}; decode {} -k 2; marginals {}; marginals {} -o out.npz;
+    decode {} --method mbr --conllu gold.conllu; calibrate {} --gold gold.conllu;
     marginals {} --conllu gold.conllu; marginals {} --conllu nameless.conllu -o out.npz; partition {} --summary;
     expect entropy {} --grad; expect risk {} --conllu gold.conllu; diff {} {}; inspect {} --json; partition {};
     inspect {} --conllu gold.conllu; check-bias {} -k 40; check-bias {} --samples drawn.conllu; show {} --text -k 3;
@@ -49,7 +49,7 @@ OF_SCORES = """
 OF_SENTENCES = """
     sample scores.npz --conllu {} -k 2; sample scores.npz --conllu {} --fix-heads --deps basic;
     sample scores.jsonl --conllu {} -k 3 --deps keep; swor scores.npz --conllu {} -k 3; decode scores.npz --conllu {};
-    decode scores.npz --conllu gold.conllu --calibration {}; marginals scores.npz --conllu {};
+    calibrate scores.npz --gold {}; marginals scores.npz --conllu {};
     marginals scores.npz --conllu {} --fix-heads -o out.npz; inspect scores.npz --conllu {};
     expect attachment scores.npz --conllu {}; show scores.npz --conllu {}; show scores.npz --conllu {} --text;
     check-bias scores.npz --samples {}; partition scores_stream.npy --conllu {}"""

@@ -83,10 +83,6 @@ def test_some_trees_differ_in_tags(parsed) -> None:
     assert any(len({tuple(row["tags"]) for row in rows[at : at + 20]}) > 1 for at in range(0, len(rows), 20))
 
 
-def test_samples_is_another_name(parsed) -> None:
-    assert parsed("--samples", 2, "--seed", 1).out == parsed("-k", 2, "--seed", 1).out
-
-
 @pytest.mark.parametrize(
     "how", [FEW, ("-k", 2, *SEED), ("--beam", 2), ("--scores", "s.npz", *SEED), ("--scores", "s.jsonl", "-k", 2, *SEED)]
 )

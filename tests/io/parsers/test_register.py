@@ -85,7 +85,7 @@ def test_batches_as_the_sentences_come():
     made = batches(endless(), 2, "x.conllu")
     first = next(made)
     assert [sentence.sent_id for sentence in first.sentences] == ["1", "2"]
-    assert (first.sent_id, first.place, first.notice) == ("1", "x.conllu", "")
+    assert (first.sent_id, first.place) == ("1", "x.conllu")
     rest = list(batches(SENTENCES, 2, "x.conllu"))[1:]
     assert [[sentence.sent_id for sentence in batch.sentences] for batch in rest] == [["3"]]
     assert list(batches([], 2, "x.conllu")) == []

@@ -21,7 +21,7 @@ def read(tmp_path: Path):
     def read_text(text: str | bytes):
         path = tmp_path / "asked"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_word_constraints(str(path))
+        return read_word_constraints([str(path)])
 
     return read_text
 
@@ -73,7 +73,7 @@ def test_two_lines_on_one_word_hold_both(read, lines: str) -> None:
         ("s\t1_0\tHeadIn\t2", "the word is '1_0', not a number from 1 on."),
         ("s\t1\tHeadln\t2", "there is no constraint 'Headln'. Did you mean HeadIn?"),
         ("s\t1\tX\t2", "there is no constraint 'X'. Choose one of HeadIn, NotHead, DeprelIn, DeprelNot."),
-        ("s\t1\t-2", "a word of a span is '-2', not a number from 1 on."),
+        ("s\t1\t-2", "the word is '-2', not a number from 1 on."),
         ('{"sent_id": "s"', "not JSON ("),
         ("{" * 100_000, "not JSON ("),
         ('{"words": {}}', "it has no sent_id. Write {"),
@@ -81,21 +81,19 @@ def test_two_lines_on_one_word_hold_both(read, lines: str) -> None:
         ('{"sent_id": ""}', "it has no sent_id."),
         ('{"sent_id": ["s"]}', "the field sent_id is a list."),
         ('{"sent_id": "s", "word": {}}', "there is no field 'word'. Did you mean words?"),
-        ('{"sent_id": "s", "words": []}', "words is []. Write {"),
-        ('{"sent_id": "s", "words": null}', "words is None."),
-        ('{"sent_id": "s", "words": {"1": 2}}', "word 1 is 2."),
-        ('{"sent_id": "s", "words": {"a": {}}}', "a word is 'a', not a number from 1 on."),
+        *(
+            (f'{{"sent_id": "s", {field}}}', "words or spans are not understood. Write {")
+            for field in (
+                *('"words": []', '"words": null', '"words": {"1": 2}', '"words": {"1": {"HeadIn": 2.0}}'),
+                *('"words": {"1": {"HeadIn": true}}', '"words": {"1": {"HeadIn": []}}', '"spans": null'),
+                *('"words": {"1": {"HeadIn": [null]}}', '"spans": [1, 2]', '"spans": [[1, 2, 3]]'),
+            )
+        ),
+        ('{"sent_id": "s", "words": {"a": {}}}', "the word is 'a', not a number from 1 on."),
         ('{"sent_id": "s", "words": {"1": {"Head": 2}}}', "there is no constraint 'Head'. Did you mean"),
-        ('{"sent_id": "s", "words": {"1": {"HeadIn": 2.0}}}', "HeadIn of word 1 is 2.0. Give a list of numbers"),
-        ('{"sent_id": "s", "words": {"1": {"HeadIn": true}}}', "HeadIn of word 1 is True."),
-        ('{"sent_id": "s", "words": {"1": {"HeadIn": []}}}', "HeadIn of word 1 is []."),
-        ('{"sent_id": "s", "words": {"1": {"HeadIn": [null]}}}', "HeadIn of word 1 is [None]."),
-        ('{"sent_id": "s", "words": {"1": {"DeprelIn": [3]}}}', "DeprelIn of word 1 is [3]. Give a list of labels."),
-        ('{"sent_id": "s", "spans": {}}', "spans is {}."),
-        ('{"sent_id": "s", "spans": [1, 2]}', "a span is 1. Give its first and its last word: [1, 2]."),
-        ('{"sent_id": "s", "spans": [[1, 2, 3]]}', "a span is [1, 2, 3]."),
-        ('{"sent_id": "s", "spans": [[1, 2.5]]}', "a span is [1, 2.5]."),
-        ('{"sent_id": "s", "spans": [[true, 2]]}', "a span is [True, 2]."),
+        ('{"sent_id": "s", "spans": [[1, 2.5]]}', "the word is 2.5, not a number from 1 on."),
+        ('{"sent_id": "s", "spans": [[true, 2]]}', "the word is True, not"),
+        ('{"sent_id": "s", "spans": [[-1, 2]]}', "the word is -1, not"),
         (b"s\t1\tDeprelIn\t\xff", "it is not UTF-8. Convert the file to UTF-8."),
     ],
 )
@@ -118,11 +116,11 @@ def test_what_is_not_understood_is_said_with_its_place(read, line: str | bytes, 
         ("s\t1\tHeadIn\t-1", "HeadIn of word 1 is '-1', not 0 to 3."),
         ('{"sent_id": "s", "words": {"3": {"HeadIn": "x"}}}', "HeadIn of word 3 is 'x', not 0 to 3."),
         ("s\t1\tDeprelIn\tnsub", "DeprelIn of word 1 is 'nsub', which is no label of the scores. Did you mean nsubj?"),
+        ('{"sent_id": "s", "words": {"1": {"DeprelIn": [3]}}}', "DeprelIn of word 1 is '3', which is no label of the"),
         ("s\t1\tDeprelNot\tobj,zzz", "DeprelNot of word 1 is 'zzz', which is no label of the scores. Correct it."),
         ("s\t0\t2", "there are no words 0 to 2. Name words 1 to 3."),
         ("s\t2\t4", "there are no words 2 to 4."),
         ("s\t3\t2", "there are no words 3 to 2."),
-        ('{"sent_id": "s", "spans": [[-1, 2]]}', "there are no words -1 to 2."),
     ],
 )
 def test_what_a_sentence_does_not_have_is_said_with_its_line(read, line: str, message: str) -> None:
@@ -141,6 +139,6 @@ def test_labels_that_scores_do_not_have_cannot_be_asked_for(read) -> None:
 def test_a_file_that_cannot_be_read(read, tmp_path: Path) -> None:
     for path, message in [("none.tsv", "no such file"), ("", "is a folder")]:
         with pytest.raises(DeptreeError, match=message):
-            read_word_constraints(str(tmp_path / path))
+            read_word_constraints([str(tmp_path / path)])
     with pytest.raises(DeptreeError, match="the file is empty"):
         read("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from deptree_cli.core.constraints.masks import Mask
 from deptree_cli.core.constraints.ruleset import KINDS
 from deptree_cli.core.constraints.words import Condition
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.rules.reading import forbidden_labels, read_rules, text_of
 
 EVERY_KIND = """
@@ -109,15 +111,18 @@ leaf = [["/.*punct/", "/"]]
 
 def test_labels_of_universal_dependencies_are_told_from_others() -> None:
     forbidden = partial(forbidden_labels, read_rules("ud"))
-    assert forbidden(["obj", "nsubj:pass", "root", "<pad>", "_"]) == ("", False)
+    assert forbidden(["obj", "nsubj:pass", "root", "<pad>", "_"]) == ""
     said = "ud-2026-11 forbids 2 labels of the scores (invalid-deprel, unknown-udeprel): 'dobj', 'Obj'"
-    assert forbidden(["obj", "dobj", "root", "Obj"]) == (said, False)
+    assert forbidden(["obj", "dobj", "root", "Obj"]) == said
     many = [f"L{number}" for number in range(12)]
-    said = "ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'L0', "
-    assert forbidden([*many, "root", "<pad>"])[0].startswith(said)
-    assert forbidden(many)[0].endswith("'L9' and 2 others")
-    assert forbidden(many)[1]
-    assert forbidden_labels(read_rules("tree"), many) == ("", False)
+    for labels in (many, [*many, "root", "<pad>"]):
+        with pytest.raises(DeptreeError) as caught:
+            forbidden(labels)
+        assert caught.value.problem.startswith(
+            "ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'L0', "
+        )
+        assert caught.value.problem.endswith("'L9' and 2 others")
+    assert forbidden_labels(read_rules("tree"), many) == ""
 
 
 def test_parts_of_speech_and_nothing_but_a_tree(read) -> None:
@@ -198,7 +203,7 @@ def test_what_is_not_understood_is_said(read, text: str | bytes, message: str) -
     ("name", "message"),
     [
         ("udd", "there are no rules 'udd'. Did you mean ud?"),
-        ("latin", "there are no rules 'latin'. Choose one of ud, tree, or name a file FILE.toml."),
+        ("latin", "there are no rules 'latin'. Choose one of ud, tree, misc, or name a .toml, .tsv or .jsonl file."),
         ("none.toml", "none.toml: No such file or directory. Name a file of rules."),
         ("folder.toml", "folder.toml: Is a directory. Name a file of rules."),
     ],
@@ -209,3 +214,18 @@ def test_names_of_no_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
     with pytest.raises(DeptreeError) as caught:
         read_rules(name)
     assert str(caught.value) == message
+
+
+def test_several_rules_hold_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tags that all allow; what files ask of words in one place; nothing where nothing is asked."""
+    monkeypatch.chdir(tmp_path)
+    Path("one.toml").write_text('upos = ["NOUN", "VERB"]\nleaf = ["det"]\n', encoding="utf-8")
+    Path("two.toml").write_text('upos = ["VERB", "X"]\nleaf = ["case"]\n', encoding="utf-8")
+    Path("a.tsv").write_text("s\t1\tHeadIn\t2\n", encoding="utf-8")
+    Path("b.jsonl.gz").write_bytes(gzip.compress(b'{"sent_id": "s", "spans": [[1, 2]]}'))
+    found = read_constraints(["one.toml", "a.tsv", "two.toml", "misc", "b.jsonl.gz", "one.toml"])
+    assert found is not None
+    assert found.name == "one.toml,a.tsv,two.toml,misc,b.jsonl.gz,one.toml"
+    assert (found.rules.upos, [rule.name for rule in found.rules.rules]) == (("VERB",), ["leaf det", "leaf case"])
+    assert [each.spans for each in found.of_words["s"]] == [(), ((1, 2),)]
+    assert (found.in_misc, found.need_trees, read_constraints([])) == (True, True, None)

@@ -198,4 +198,4 @@ def test_sample_scores_pair_with_their_sentences(name: str, preset: str, keys: b
         assert isinstance(record, Sentence)
         assert record.key == (record.sent_id if keys else None)
         assert record.sentence.n == min(record.scores.shape) - (preset == "supar")
-        assert (record.other, record.labels, record.notice) == (None, None, "")
+        assert (record.other, record.labels) == (None, None)

@@ -130,7 +130,7 @@ def test_best_trees_are_written_as_the_command_writes_them(name) -> None:
     assert "".join(each.to_conllu(each.distribution.argmax()) for each in ours) == written("decode", SCORES, *options)
     mbr = written("decode", SCORES, *options, "--method", "mbr")
     assert "".join(each.to_conllu(each.distribution.mbr()) for each in ours) == mbr
-    several = written("decode", SCORES, *options, "--k-best", "4")
+    several = written("decode", SCORES, *options, "-k", "4")
     assert "".join(each.to_conllu(each.distribution.top_k(4)) for each in ours) == several
 
 

@@ -84,7 +84,6 @@ def test_draws_come_sentence_by_sentence(scratch) -> None:
         ("a", [[0, 1]], 2.0, "d:4"),
     ]
     assert first.log_probs.tolist() == [-1.5, -1.5]
-    assert first.notice == ""
 
 
 def test_samples_of_a_sentence_are_its_draws(scratch) -> None:
