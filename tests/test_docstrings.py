@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 # A user's file, and what backticks hold that is no name of ours: of Python, of other packages, of CoNLL-U.
-OTHERS = {"deptree.toml", "del", "finally", "python", "benchmarks", "Key", "functools", "slovnet", "Language", "topk"}
+OTHERS = {"del", "finally", "python", "benchmarks", "Key", "functools", "slovnet", "Language", "topk"}
 OTHERS |= {"kl_divergence", "manual_seed"}
 
 WORD = re.compile(r"[A-Za-z_]\w*")

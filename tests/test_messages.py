@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from deptree_cli.cli.report import ARGUMENT, ARGUMENTS, OPTIONS, line_of
+from deptree_cli.cli.app import deptree
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import one_of
+from deptree_cli.core.settings import Setting
 from tests.every_command import COMMANDS, command
 
 PACKAGE = Path(__file__).parents[1] / "deptree_cli"
@@ -77,6 +80,10 @@ LIBRARY = [
     for file in FILES
     if {*file.relative_to(PACKAGE).parts} & {"core", "kernels", "model", "pruning", "torch", "jax", "parser.py"}
 ]
+# Arcs that every tree needs, and that cross: 1 -> 3 and 4 -> 2.
+CROSSED = np.full((5, 5), -np.inf)
+CROSSED[[0, 1, 4, 1], [1, 3, 2, 4]] = 0.0
+
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
@@ -90,37 +97,51 @@ def test_the_library_speaks_no_options() -> None:
     assert [(file, text) for file in LIBRARY for text in texts(file) if OPTION.search(text)] == []
 
 
-@pytest.fixture(scope="module")
-def found() -> list[str]:
-    """What looks like an argument in a text of the library."""
-    return sorted({found[0] for file in LIBRARY for text in texts(file) for found in ARGUMENT.finditer(text)})
-
-
-def test_what_the_library_calls_an_argument_is_an_option_of_the_command(found: list[str]) -> None:
+def test_what_a_message_tells_to_set_is_an_option_of_some_command() -> None:
+    """Every `Setting` of the package, wherever it is written down."""
     options = {opt for name in COMMANDS for each in command(name).params for opt in each.opts}
-    for argument in [*found, *(f"`{name}`" for name in ARGUMENTS if name not in ("kind", "single_root"))]:
-        line = line_of(DeptreeError("wrong", f"Pass {argument}"))
-        assert line.removeprefix("wrong. Pass ").removesuffix(".").partition(" ")[0] in options
+    calls = [node for file in FILES for node in ast.walk(ast.parse(file.read_text("utf-8"))) if is_setting(node)]
+    written = [[ast.literal_eval(each) for each in call.args] for call in calls if constant(call)]
+    assert len(written) >= 15
+    assert {Setting(*each).as_option.partition(" ")[0] for each in written} <= options
 
 
-def test_there_are_arguments(found: list[str]) -> None:
-    assert {"`nan_forbids=True`", "`single_root=False`", "`projective=True`", '`scale="log"`'} <= set(found)
-    assert {f"`{argument}`" for argument in OPTIONS} <= set(found)
+def is_setting(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Setting"
+
+
+def constant(call: ast.Call) -> bool:
+    return all(isinstance(each, ast.Constant) for each in call.args)
+
+
+BUDGET, ROOTS, LOG = Setting("budget"), Setting("single_root", False, "multi-root"), Setting("scale", "log")
+
+
+def test_an_argument_as_an_option() -> None:
+    error = DeptreeError("it is wrong", f"Pass {LOG}, {ROOTS} or another {BUDGET}", options=[LOG, ROOTS, BUDGET])
+    assert str(error) == 'it is wrong. Pass `scale="log"`, `single_root=False` or another `budget`.'
+    assert error.on_command_line == "it is wrong. Pass --scale log, --multi-root or another --budget."
+    assert pickle.loads(pickle.dumps(error)).on_command_line == error.on_command_line
 
 
 @pytest.mark.parametrize(
-    ("remedy", "line"),
+    ("options", "scores", "says"),
     [
-        ("Forbid such arcs with `nan_forbids=True`", "Forbid such arcs with --nan-forbids."),
-        ("or allow several roots (`single_root=False`)", "or allow several roots (--multi-root)."),
-        ('Pass `scale="log"`', "Pass --scale log."),
-        ("Train again without `resume`", "Train again without --resume."),
-        ("The model was trained with `seed=3`", "The model was trained with --seed 3."),
-        ("Name `action` or `word`, not `scale-`", "Name `action` or `word`, not `scale-`."),
+        (["--scale", "weight"], [[0, -1], [0, 0]], "pass --scale log."),
+        (["--scale", "log"], [[0, 1, 1], [0, 0, -np.inf], [0, -np.inf, 0]], "(--multi-root)."),
+        (["--scale", "log", "--projective"], CROSSED, "leave out --projective."),
     ],
 )
-def test_an_argument_as_an_option(remedy: str, line: str) -> None:
-    assert line_of(DeptreeError("it is wrong", remedy)) == f"it is wrong. {line}"
+def test_errors_of_the_library_name_options(
+    options: list[str], scores: list[list[float]], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The library by itself calls them arguments, in backticks."""
+    np.save(tmp_path / "s.npy", scores)
+    with pytest.raises(DeptreeError) as caught:
+        deptree(["partition", str(tmp_path / "s.npy"), "--orient", "head-dep", *options], standalone_mode=False)
+    assert caught.value.on_command_line.endswith(says)
+    assert "`" in str(caught.value)
+    assert "`" not in caught.value.on_command_line
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import click
 import pytest
 
 import deptree_cli
-from deptree_cli.cli.help import TOPICS
 from docs.hooks import commands, python
 from tests.every_command import GROUPS, NAMES, command
 
@@ -33,10 +32,11 @@ def test_the_page_of_a_group_leads_to_its_commands(group: str) -> None:
     assert all(f"reference/commands/{link}" in PAGES for link in links)
 
 
-def test_topics_have_what_help_prints() -> None:
-    pages = commands.topics()
-    assert list(pages) == [f"reference/topics/{name}.md" for name in TOPICS]
-    assert "wilson-marginal: single-root trees" in pages["reference/topics/samplers.md"]
+def test_entries_of_registers_are_explained() -> None:
+    for name in ("sample", "check-bias"):
+        page = PAGES[f"reference/commands/{name}.md"]
+        assert "wilson-marginal: single-root trees; n^3 + k h" in page
+        assert "wilson-rc (biased): single-root trees" in page
 
 
 def test_every_public_name_is_described() -> None:

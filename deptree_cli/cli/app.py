@@ -9,10 +9,7 @@ from typing import NoReturn
 
 import click
 
-from deptree_cli.cli.config import use_defaults
 from deptree_cli.cli.groups import LazyGroup
-from deptree_cli.cli.help import help_command
-from deptree_cli.cli.report import line_of
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.version import __version__
@@ -56,11 +53,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Deptree(LazyGroup):
-    """The command itself; its table leaves out `help`, which the text above the table explains."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
-        return help_command if cmd_name == "help" else super().get_command(ctx, cmd_name)
+    """The command itself."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Run as click does, but let Ctrl-C end quietly: click would write an empty line."""
@@ -80,17 +73,17 @@ class Deptree(LazyGroup):
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="deptree")
-@click.pass_context
-def deptree(context: click.Context) -> None:
+def deptree() -> None:
     """What a dependency parser's arc scores say beside its best tree: how probable each arc and each tree is, and where
     parser or treebank may be wrong.
 
     SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. eval, agree, check, repair and combine need only trees, in CoNLL-U. `deptree help COMMAND` explains a
-    command, `deptree help TOPIC` what commands share: reading, writing, running, samplers, algorithms, quantities,
-    functionals, methods, parsers, score-kinds.
+    after another. eval, agree, check, repair and combine need only trees, in CoNLL-U. `deptree COMMAND --help` shows
+    what a command does, --help-all explains all of its options.
+
+    Exit status: 0 done; 1 the data said no, for example sentences were skipped; 2 wrong usage or unreadable input; 130
+    interrupted.
     """
-    use_defaults(context)
 
 
 def main() -> NoReturn:
@@ -144,7 +137,7 @@ def fail(line: str) -> NoReturn:
 
 def _one_line(error: click.ClickException | DeptreeError) -> str:
     if isinstance(error, DeptreeError):
-        return " ".join(f"deptree: {line_of(error)}".split())
+        return " ".join(f"deptree: {error.on_command_line}".split())
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "deptree"
     return printable(" ".join(f"{command}: {error.format_message()} See {command} --help.".split()))

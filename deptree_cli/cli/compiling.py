@@ -10,7 +10,7 @@ from threading import Thread
 from time import monotonic
 
 from deptree_cli.cli.report import talk
-from deptree_cli.cli.status_line import StatusLine
+from deptree_cli.cli.status_line import status
 from deptree_cli.kernels.cache import tell_if_not_kept, watch_compiling
 
 # Seconds: of compiling before it is told on a terminal and elsewhere, and between two lines.
@@ -20,34 +20,31 @@ BEGINS, ENDS = b"+", b"-"
 
 
 @contextmanager
-def kernels_told(output: str | None, quiet: bool) -> Iterator[None]:
-    """Tell within the block what there is to tell of kernels, whichever of the processes forked from this one knows it.
-
-    Args:
-        output: where results go; None is standard output.
-    """
-    if not quiet:
-        _tell_if_not_kept()
-    with StatusLine(output, quiet).in_place() as line:
-        if quiet or not hasattr(os, "fork"):  # elsewhere nobody can wait for a pipe
-            yield
-            return
-        events, pocket = os.pipe()
-        watch_compiling(lambda begins: _send(pocket, BEGINS if begins else ENDS))
-        Thread(target=_keep_drawing, args=(line, events, line.is_closed), name="deptree-compiling", daemon=True).start()
-        try:
-            yield
-        finally:
-            watch_compiling(None)
-            os.close(pocket)
+def kernels_told(quiet: bool) -> Iterator[None]:
+    """Tell within the block what there is to tell of kernels, whichever process forked from this one knows it."""
+    if quiet:
+        yield
+        return
+    _tell_if_not_kept()
+    if not hasattr(os, "fork"):  # nobody can wait for a pipe
+        yield
+        return
+    events, pocket = os.pipe()
+    watch_compiling(lambda begins: _send(pocket, BEGINS if begins else ENDS))
+    Thread(target=_keep_drawing, args=(events, not status().is_open), name="deptree-compiling", daemon=True).start()
+    try:
+        yield
+    finally:
+        watch_compiling(None)
+        os.close(pocket)
 
 
 def _send(pocket: int, event: bytes) -> None:
     os.write(pocket, event)
 
 
-def _keep_drawing(line: StatusLine, events: int, in_words: bool) -> None:
-    """Draw the line while kernels are compiled, until nobody is left who could send `BEGINS` and `ENDS`.
+def _keep_drawing(events: int, in_words: bool) -> None:
+    """Draw the status line while kernels are compiled, until nobody is left who could send `BEGINS` and `ENDS`.
 
     in_words: say it once instead, where no line can be drawn.
     """
@@ -70,9 +67,9 @@ def _keep_drawing(line: StatusLine, events: int, in_words: bool) -> None:
             in_words = False
             talk("compiling kernels, which may take a minute; later runs find them compiled")
         elif not at_work:
-            line.clear()
+            status().clear()
         elif spent > PATIENCE:
-            line.show(f"compiling kernels: {done} done, {spent:.0f} s")
+            status().show(f"compiling kernels: {done} done, {spent:.0f} s")
 
 
 def _tell_if_not_kept() -> None:

@@ -45,16 +45,12 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(self.wings.get(name, f"{self.package}.{name}")), name)
         return command
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read ``help COMMAND`` as ``COMMAND --help``, within a group."""
-        return super().parse_args(ctx, [*args[1:], "--help"] if ctx.parent and args[:1] == ["help"] else args)
-
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command as click does, or say which one may have been meant."""
         near = nearest(args[0], self.table)
-        if near and args[0] not in (*self.table, "help"):
+        if near and args[0] not in self.table:
             raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near}?", ctx)
         return super().resolve_command(ctx, args)
 

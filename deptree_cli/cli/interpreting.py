@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from deptree_cli.cli.params import INPUT, OUTPUT
+from deptree_cli.cli.params import INPUT, FileName
 from deptree_cli.kernels import at_hand
 from deptree_cli.kernels.cache import cache_folder
 
@@ -174,7 +174,7 @@ def _given(ctx: click.Context) -> str:
     told = []
     for parameter in ctx.command.params:
         name = parameter.name or ""
-        value = "" if parameter.type in (INPUT, OUTPUT) or name == "seed" else ctx.params.get(name)
+        value = "" if isinstance(parameter.type, FileName) or name == "seed" else ctx.params.get(name)
         if ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):
             is_number = isinstance(value, int) and not isinstance(value, bool)
             told.append(f"{name}={len(str(value)) if is_number else getattr(value, 'name', value)}")

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.pipeline import Choose, Pipeline, Work
-from deptree_cli.cli.provenance import says_more
+from deptree_cli.cli.provenance import chosen_for_user
 from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
@@ -134,7 +134,7 @@ def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterat
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    if run.verbose or says_more(signature):
+    if chosen_for_user(signature):
         run.warn("signature", signature)
     for result in results:
         data_follows()

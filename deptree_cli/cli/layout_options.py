@@ -27,7 +27,7 @@ MATRIX_OPTIONS = [
         often=True,
         shell_complete=PRESETS.complete,
         names=lambda: PRESETS.names,
-        help="The layout that this parser uses",
+        help="The layout that this parser uses: {names}.",
     ),
     reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
     reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from deptree_cli.cli.report import line_of, talk
+from deptree_cli.cli.report import talk
 from deptree_cli.core.errors import DeptreeError, counted, printable
 
 # How many errors are named, and how many kinds of the others.
@@ -20,16 +20,15 @@ class Messages:
 
     Args:
         quiet: whether warnings are left out.
-        every: whether all errors are named that are skipped.
 
     Attributes:
         skips: whether errors are skipped; else the first of them ends the run.
         skipped: how many errors were.
     """
 
-    def __init__(self, quiet: bool = False, skips: bool = False, every: bool = False) -> None:
+    def __init__(self, quiet: bool = False, skips: bool = False) -> None:
         self.skips = skips
-        self._quiet, self._every = quiet, every
+        self._quiet = quiet
         self._keys: set[str] = set()
         self._waiting: list[str] | None = []
         self._nouns, self._kinds = Counter[str](), Counter[str]()
@@ -64,8 +63,8 @@ class Messages:
             raise error
         self.skipped += 1
         self._nouns[noun] += 1
-        if self._every or self._nouns.total() <= NAMED:
-            talk(f"skipped: {line_of(error)}")
+        if self._nouns.total() <= NAMED:
+            talk(f"skipped: {error.on_command_line}")
         else:
             self._kinds[_OWN.sub("...", error.problem)] += 1
 
@@ -73,7 +72,7 @@ class Messages:
         """Tell what still waits, how many errors were skipped, and what was wrong where they are not named."""
         self.tell()
         for kind, number in self._kinds.most_common(NAMED):
-            talk(printable(f"skipped: {number:,} more (name all with -v): {kind}."))
+            talk(printable(f"skipped: {number:,} more: {kind}."))
         if rest := sum(number for _, number in self._kinds.most_common()[NAMED:]):
             talk(f"skipped: {rest:,} more with other errors")
         for noun, number in self._nouns.items():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 import click
@@ -56,10 +57,8 @@ seed_option = option(
 )
 
 
-def size_option(
-    default: int | None, text: str, shown: str | None = None, formerly: Sequence[str] = (), often: bool | None = None
-) -> Decorator[Any]:
-    """``-k N``; `shown` is how help calls a default that the command works out; `formerly`, `often`: as of `option`."""
+def size_option(default: int | None, text: str, shown: str | None = None, often: bool | None = None) -> Decorator[Any]:
+    """``-k N``; `shown` is how help calls a default that the command works out; `often`: as of `option`."""
     return option(
         "-k",
         "--size",
@@ -68,7 +67,6 @@ def size_option(
         default=default,
         metavar="N",
         help=f"{text}  [default: {shown or default}]",
-        formerly=formerly,
         often=often,
     )
 
@@ -76,19 +74,22 @@ def size_option(
 def entry_option(
     register: Register[Entry],
     *names: str,
-    help: str = "See above.  [default: auto]",
+    help: str = "{names}  [default: auto]",
     default: str | None = "auto",
+    name: Callable[[Entry], str] = attrgetter("name"),
     **attributes: Any,
 ) -> Decorator[Any]:
     """An option whose value is an entry of a register, by name; the command receives the entry.
 
     Args:
         names: of the option and, last, of the parameter.
+        name: how help lists an entry.
         attributes: as of `option`.
     """
 
-    def entry(context: click.Context, parameter: click.Parameter, name: str | None) -> Entry | None:
-        return None if name is None else register.get(name)
+    def entry(context: click.Context, parameter: click.Parameter, asked: str | None) -> Entry | None:
+        return None if asked is None else register.get(asked)
 
     usual: dict[str, Any] = {"metavar": "NAME", "callback": entry, "shell_complete": register.complete}
+    usual["names"] = lambda: map(name, register)
     return option(*names, default=default, help=help, **usual, **attributes)

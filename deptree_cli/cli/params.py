@@ -7,6 +7,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from deptree_cli.io.files.overwrites import Named
+from deptree_cli.io.files.streams import STDIN
+
 EMPTY_NAME = "The name is empty."
 
 
@@ -28,5 +31,44 @@ class FileName(click.ParamType):  # type: ignore[type-arg]  # click 8.2 has none
         return [CompletionItem(incomplete, type="file")]
 
 
-# Of a file that is read, of one that is written, and of one that is read unless a name of ours stands there.
-INPUT, OUTPUT, NAME_OR_INPUT = FileName(), FileName(), FileName()
+# A file that is read, one that is read unless a name of ours stands there, and one that is written.
+INPUT, NAME_OR_INPUT, OUTPUT = FileName(), FileName(), FileName()
+
+# The results, which go to standard output without a name.
+RESULTS = FileName()
+
+
+def inputs_of(ctx: click.Context) -> list[Named]:
+    """Return the files that the command line has read."""
+    return [each for each in _named(ctx, INPUT) if each.path]
+
+
+def outputs_of(ctx: click.Context) -> list[Named]:
+    """Return the files that the command line has written; `-` is standard output."""
+    results = [each._replace(path=each.path or STDIN) for each in _named(ctx, RESULTS)]
+    return [*results, *(each for each in _named(ctx, OUTPUT) if each.path)]
+
+
+def results_of(ctx: click.Context) -> str | None:
+    """Return where results go, None for standard output."""
+    return next((each.path for each in _named(ctx, RESULTS)), None) or None
+
+
+def _named(ctx: click.Context, kind: FileName) -> list[Named]:
+    """The paths that are values of this type, with the options and arguments; empty where one has no value."""
+    return [
+        Named(parameter.opts[0] if isinstance(parameter, click.Option) else _shown(parameter), path)
+        for parameter in ctx.command.params
+        if parameter.type is kind
+        for path in _paths(ctx.params.get(parameter.name or ""))
+    ]
+
+
+def _shown(argument: click.Parameter) -> str:
+    return argument.human_readable_name.strip("[].")
+
+
+def _paths(value: Any) -> list[str]:
+    """The paths among the values of a parameter, which may also be numbers; an empty one for what is none."""
+    given = value if isinstance(value, tuple | list) else [value]
+    return [each if isinstance(each, str) else "" for each in given]

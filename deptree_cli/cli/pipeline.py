@@ -64,8 +64,8 @@ class Pipeline(Generic[Read, Prepared]):
         step = Step(self._prepare, work, seed)
         run, source = self._run, self._source
         tasks = self._choose(self._tasks())
-        with closing(ordered_map(step, tasks, run.engine, run.workers, is_at_hand)) as results:
-            for result in progress(results, source, output=run.output, shard=run.shard, quiet=run.quiet):
+        with closing(ordered_map(step, tasks, run.workers, is_at_hand)) as results:
+            for result in progress(results, source, run.shard):
                 if isinstance(result, DeptreeError):
                     run.skip(result, source.noun)
                     yield from instead

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 from typing import Generic, TypeVar
 
-from deptree_cli.cli.status_line import StatusLine
+from deptree_cli.cli.status_line import status
 from deptree_cli.core.errors import plural
 
 Item = TypeVar("Item")
@@ -57,19 +57,23 @@ class Counted(Generic[Item]):
         return (max(round(self.read / share), self.read), False) if share else None
 
 
-class Bar(StatusLine):
-    """The bar of one run."""
+class Bar:
+    """What the status line says of a run.
 
-    def __init__(self, source: object, output: str | None, shard: tuple[int, int], quiet: bool) -> None:
-        super().__init__(output, quiet)
+    Args:
+        source: what the items are made of; a `Counted` one tells how many there will be.
+        shard: which of the items of the source are worked on.
+    """
+
+    def __init__(self, source: object = None, shard: tuple[int, int] = (1, 1)) -> None:
         self._source = source if isinstance(source, Counted) else None
         self._shard, self._shards = shard
         self._first = self._drawn = 0.0
-        self._done = 0
+        self.done = 0
 
     def step(self) -> None:
         """Count an item, and draw if it is time to."""
-        self._done += 1
+        self.done += 1
         self.draw()
 
     def draw(self, at_work: str = "") -> None:
@@ -78,64 +82,51 @@ class Bar(StatusLine):
         Args:
             at_work: how far the item at work has come.
         """
-        if self.is_closed:
+        if not status().is_open:
             return
         now = monotonic()
         self._first = self._first or now
         if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
             self._drawn = now
-            self.show(self._line(now - self._first) + (f"; {at_work}" if at_work else ""))
+            status().show(self.line(now - self._first) + (f"; {at_work}" if at_work else ""))
 
-    def _line(self, seconds: float) -> str:
+    def line(self, seconds: float) -> str:
         """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
         noun = self._source.noun if self._source else "sentence"
         note = f", {text}" if self._source and (text := self._source.note()) else ""
-        rate = max(self._done - 1, 0) / seconds if seconds else 0.0
+        rate = max(self.done - 1, 0) / seconds if seconds else 0.0
         speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
         expected = self._source.expected() if self._source else None
         if expected is None:
-            return f"{self._done:,} {plural(self._done, noun)}{speed}{note}"
-        total = max(-(-(expected[0] - self._shard + 1) // self._shards), self._done)
-        filled = _WIDTH * self._done // total
-        left = f", {_clock((total - self._done) / rate)} left" if rate else ""
+            return f"{self.done:,} {plural(self.done, noun)}{speed}{note}"
+        total = max(-(-(expected[0] - self._shard + 1) // self._shards), self.done)
+        filled = _WIDTH * self.done // total
+        left = f", {_clock((total - self.done) / rate)} left" if rate else ""
         about = "" if expected[1] else "about "
         bar = f"[{'=' * filled}{' ' * (_WIDTH - filled)}]"
-        return f"{bar} {self._done:,} of {about}{total:,} {plural(total, noun)}{speed}{left}{note}"
+        return f"{bar} {self.done:,} of {about}{total:,} {plural(total, noun)}{speed}{left}{note}"
 
 
-# The bar of the run in progress, if there is one.
-_bars: list[Bar] = []
+# That of the run in progress is the last.
+_bars = [Bar()]
 
 
-def progress(
-    items: Iterable[Item],
-    source: object = None,
-    *,
-    output: str | None = None,
-    shard: tuple[int, int] = (1, 1),
-    quiet: bool = False,
-) -> Iterator[Item]:
-    """The items as they pass, counted on stderr.
-
-    Args:
-        source: what the items are made of; a `Counted` one tells how many there will be.
-        output: where results go; None is standard output.
-        shard: which of the items of the source are worked on.
-    """
-    with Bar(source, output, shard, quiet).in_place() as bar:
-        _bars.append(bar)
-        try:
-            for item in items:
-                yield item
-                bar.step()
-        finally:
-            _bars.remove(bar)
+def progress(items: Iterable[Item], source: object = None, shard: tuple[int, int] = (1, 1)) -> Iterator[Item]:
+    """The items as they pass, counted on the status line; `source`, `shard`: as of `Bar`."""
+    bar = Bar(source, shard)
+    _bars.append(bar)
+    try:
+        for item in items:
+            yield item
+            bar.step()
+    finally:
+        _bars.remove(bar)
+        status().clear()
 
 
 def report_progress(at_work: str) -> None:
     """Show how far the item at work has come, if it is time to draw."""
-    for bar in _bars:
-        bar.draw(at_work)
+    _bars[-1].draw(at_work)
 
 
 def _clock(seconds: float) -> str:

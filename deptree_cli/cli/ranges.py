@@ -12,60 +12,52 @@ import click
 TECHNICAL = 10**6
 
 
-class IntRange(click.IntRange):
+class _Range:
+    """What the two have in common; NaN is within no bounds."""
+
+    expected: str
+    min: Any
+    max: Any
+    min_open: bool
+    max_open: bool
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number.
+
+        Raises:
+            click.BadParameter: it is none, or out of bounds.
+        """
+        with suppress(click.BadParameter):
+            if not isnan(number := super().convert(value, param, ctx)):  # type: ignore[misc]  # click's
+                return number
+        expected = ", ".join(filter(None, [self.expected, self._described(value)]))
+        raise click.BadParameter(f"Expected {expected}, found {value!r}.", ctx, param)
+
+    def _describe_range(self) -> str:
+        return self._described()
+
+    def _described(self, value: object = None) -> str:
+        """The bounds in words, such as ``1 or more``: those that matter, and the upper one to whoever exceeds it."""
+        if self.min is None and self.max is None:
+            return ""
+        with suppress(ValueError, TypeError):
+            if self.max is not None and float(str(value)) > self.max >= TECHNICAL:
+                return f"at most {self.max}"
+        if self.max is None or self.max >= TECHNICAL:
+            return f"above {self.min}" if self.min_open else f"{self.min} or more"
+        if not (self.min_open or self.max_open):
+            return f"from {self.min} to {self.max}"
+        least, most = "above" if self.min_open else "at least", "below" if self.max_open else "at most"
+        return f"{least} {self.min} and {most} {self.max}"
+
+
+class IntRange(_Range, click.IntRange):
     """A whole number from `min` to `max`."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number.
-
-        Raises:
-            click.BadParameter: it is none, or out of bounds.
-        """
-        return _converted(self, super().convert, "a whole number", value, param, ctx)
-
-    def _describe_range(self) -> str:
-        return _described(self)
+    expected = "a whole number"
 
 
-class FloatRange(click.FloatRange):
-    """A number from `min` to `max`, which NaN is not."""
+class FloatRange(_Range, click.FloatRange):
+    """A number from `min` to `max`."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number.
-
-        Raises:
-            click.BadParameter: it is none, or out of bounds.
-        """
-        return _converted(self, super().convert, "a number", value, param, ctx)
-
-    def _describe_range(self) -> str:
-        return _described(self)
-
-
-def _converted(kind: Any, convert: Any, noun: str, value: Any, param: Any, ctx: Any) -> Any:
-    try:
-        number = convert(value, param, ctx)
-        if not isnan(number):
-            return number
-    except click.BadParameter:
-        pass
-    expected = ", ".join(filter(None, [noun, _described(kind, value)]))
-    kind.fail(f"Expected {expected}, found {value!r}.", param, ctx)
-
-
-def _described(kind: Any, value: object = None) -> str:
-    """The bounds in words, such as ``1 or more``: those that matter, and the upper one to whoever exceeds it.
-
-    Nothing where there are none.
-    """
-    if kind.min is None and kind.max is None:
-        return ""
-    with suppress(ValueError, TypeError):
-        if kind.max is not None and float(str(value)) > kind.max >= TECHNICAL:
-            return f"at most {kind.max}"
-    if kind.max is None or kind.max >= TECHNICAL:
-        return f"above {kind.min}" if kind.min_open else f"{kind.min} or more"
-    if not (kind.min_open or kind.max_open):
-        return f"from {kind.min} to {kind.max}"
-    least, most = "above" if kind.min_open else "at least", "below" if kind.max_open else "at most"
-    return f"{least} {kind.min} and {most} {kind.max}"
+    expected = "a number"

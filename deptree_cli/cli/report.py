@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
 from deptree_cli.cli.screen import width_of
-from deptree_cli.cli.status_line import clear_status
+from deptree_cli.cli.status_line import status
 from deptree_cli.cli.table_layout import fitted, shortened, upright
-from deptree_cli.core.errors import DeptreeError, printable, readable
-
-# Python's arguments that messages of `core` name, in backticks: `nan_forbids=True`, `scale="log"`, `labels`.
-ARGUMENTS = (
-    *("nan_forbids", "scale", "space", "single_root", "projective", "labels"),
-    *("resume", "tags", "oracle", "seed", "unlabelled", "iterations", "samples", "passes", "lexicalised", "particles"),
-    *("kind", "engine", "scheduler", "jobs", "relax", "budget", "temperature", "criterion"),
-)
-ARGUMENT = re.compile(f'`(?P<name>{"|".join(ARGUMENTS)})(=(?P<value>"[a-z-]*"|[a-zA-Z0-9]+))?`')
-
-# What the option of an argument is where it has another name.
-OPTIONS = {"single_root=False": "--multi-root", 'kind="log"': "--score-kind log"}
+from deptree_cli.core.errors import printable, readable
 
 
 def talk(line: str) -> None:
     """One line to the user."""
-    clear_status()
+    status().clear()
     print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
-
-
-def line_of(error: DeptreeError) -> str:
-    """An error as a line: what `core` calls by the names of Python's arguments, in backticks, are options here."""
-    return ARGUMENT.sub(_as_option, str(error))
-
-
-def _as_option(found: re.Match[str]) -> str:
-    name, value = found["name"], found["value"] or ""
-    shown = "" if value == "True" else f" {value}".replace('"', "").rstrip()
-    return OPTIONS.get(f"{name}={value}") or f"--{name.replace('_', '-')}{shown}"
 
 
 # Columns that no table takes.
@@ -76,7 +53,7 @@ def show(said: Table | str, stream: TextIO | None = None) -> None:
         drawn.add_column(heading, justify="right" if number else "left", no_wrap=True)
     for row in found.rows:
         drawn.add_row(*row)
-    clear_status()
+    status().clear()
     if said.title:
         console.print(shortened(printable(said.title), width), style="italic", highlight=False)
     console.print(drawn)

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.help import RUNNING
 from deptree_cli.cli.messages import Messages
-from deptree_cli.cli.options import entry_option
-from deptree_cli.cli.params import OUTPUT
+from deptree_cli.cli.params import RESULTS
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.sections import running_option, writing_option
-from deptree_cli.core.engines import ENGINES, Workers
+from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.register import NamedFunction
-from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
+from deptree_cli.core.workers import LOCAL, WORKERS_PER_CORE, most_workers
 
 
 @dataclass(frozen=True)
@@ -26,19 +23,16 @@ class RunOptions:
 
     Attributes:
         output: where results go; None is standard output.
-        engine, workers: who does the work; no engine means this process.
+        workers: who does the work.
         shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
         quiet: say nothing on stderr but errors.
-        verbose: say all on stderr, the signature too where the command line says as much.
         messages: what is told beside results.
     """
 
     output: str | None = None
-    engine: str | None = None
     workers: Workers = field(default_factory=Workers)
     shard: tuple[int, int] = (1, 1)
     quiet: bool = False
-    verbose: bool = False
     messages: Messages = field(default_factory=Messages)
 
     def warn(self, key: str, line: str) -> None:
@@ -71,55 +65,51 @@ def _sensible(jobs: int, messages: Messages) -> int:
     return min(jobs, most)
 
 
+on_error_option = running_option(
+    "--on-error",
+    type=click.Choice(["fail", "skip"]),
+    default="fail",
+    help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
+)
+quiet_option = running_option("--quiet", "-q", is_flag=True, envvar="DEPTREE_QUIET", help="Only errors on stderr.")
+
 _OPTIONS = [
     writing_option(
         "--output",
         "-o",
-        type=OUTPUT,
+        type=RESULTS,
         often=True,
         help="Write to FILE, which appears when complete; .gz compresses.",
     ),
-    running_option("--jobs", "-j", type=IntRange(1), default=1, metavar="N", help="Number of workers.  [default: 1]"),
-    entry_option(
-        ENGINES,
-        "--engine",
-        default=None,
-        help="How to run workers",
-        names=lambda: [each.line for each in ENGINES],
-        section=RUNNING,
+    running_option(
+        "--jobs",
+        "-j",
+        type=IntRange(1),
+        default=1,
+        envvar="DEPTREE_JOBS",
+        metavar="N",
+        help="Number of processes.  [default: 1]",
     ),
-    running_option("--scheduler", metavar="ADDRESS", help="Address of a dask.distributed cluster, for --engine dask."),
+    running_option(
+        "--scheduler",
+        envvar="DEPTREE_SCHEDULER",
+        metavar="ADDRESS",
+        help=f"Work on the dask.distributed cluster at this address; {LOCAL}: on one of its own, of --jobs processes.",
+    ),
     running_option(
         "--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
     ),
-    running_option(
-        "--on-error",
-        type=click.Choice(["fail", "skip"]),
-        default="fail",
-        help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
-    ),
-    running_option("--quiet", "-q", is_flag=True, help="Only errors on stderr."),
-    running_option("--verbose", "-v", is_flag=True, help="Always print the run signature on stderr; not with -q."),
+    on_error_option,
+    quiet_option,
 ]
 
 
 def _run(
-    *,
-    output: str | None,
-    jobs: int,
-    engine: NamedFunction | None,
-    scheduler: str | None,
-    shard: tuple[int, int],
-    on_error: str,
-    quiet: bool,
-    verbose: bool,
+    *, output: str | None, jobs: int, scheduler: str | None, shard: tuple[int, int], on_error: str, quiet: bool
 ) -> RunOptions:
-    if scheduler is not None and engine != ENGINES.get("dask"):
-        raise click.UsageError("--scheduler is for --engine dask.")
-    messages = Messages(quiet, on_error == "skip", verbose)
-    workers = Workers(jobs if scheduler is not None else _sensible(jobs, messages), scheduler)
-    who = engine.name if engine else ("processes" if jobs > 1 else None)
-    return RunOptions(output, who, workers, shard, quiet, verbose, messages)
+    messages = Messages(quiet, on_error == "skip")
+    workers = Workers(jobs if scheduler else _sensible(jobs, messages), scheduler)
+    return RunOptions(output, workers, shard, quiet, messages)
 
 
 # Gives a command the options of running, as one `run: RunOptions`.

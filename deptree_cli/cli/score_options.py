@@ -231,10 +231,10 @@ _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
 _ONE_SCORES = click.argument("scores", type=INPUT)
 
 
-def gold_option(text: str, formerly: Sequence[str] = ()) -> Decorator[Any]:
+def gold_option(text: str) -> Decorator[Any]:
     """``--gold FILE``: sentences with gold heads; `text` is what for."""
     help_text = f"Gold heads: the sentences in CoNLL-U, matched by sent_id, or else by order. {text}"
-    return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text, formerly=formerly)
+    return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text)
 
 
 def _paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:

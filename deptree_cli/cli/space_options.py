@@ -8,7 +8,11 @@ from deptree_cli.core.spaces import SPACES, TreeSpace, tree_space
 
 SPACE_OPTIONS = [
     reading_option(
-        "--space", metavar="NAME", shell_complete=SPACES.complete, names=lambda: SPACES.names, help="Which trees"
+        "--space",
+        metavar="NAME",
+        shell_complete=SPACES.complete,
+        names=lambda: SPACES.names,
+        help="Which trees: {names}.",
     ),
     reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),

@@ -1,4 +1,4 @@
-"""Lines on stderr that are drawn over and over while a command runs, and never among data on a terminal.
+"""The line on stderr that is drawn over and over while a command runs, and never among data on a terminal.
 
 Drawn by hand: those of rich take over both streams, wrap what is printed beside them, and leave a terminal without a
 cursor when the process is killed.
@@ -12,32 +12,33 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
 
 from deptree_cli.cli.screen import width_of
 from deptree_cli.core.undo import undone_at_once
 
+GONE = "\r\x1b[K"
+
 
 class StatusLine:
-    """A line that says how far a run has come; it keeps quiet where nobody would see it.
+    """The line of a run; nothing is drawn where nobody would see it.
 
     Args:
         output: where results go; None is standard output.
         quiet: whether nothing is shown.
 
     Attributes:
-        is_closed: whether nothing is shown (any more).
+        is_open: whether it can be drawn (still).
         shared: whether data may go to the same terminal; then it ends before the first of them.
     """
 
-    def __init__(self, output: str | None, quiet: bool) -> None:
-        self.is_closed = quiet or not _is_screen()
-        self.shared = not self.is_closed and _may_meet_data(output)
+    def __init__(self, output: str | None = None, quiet: bool = True) -> None:
+        self.is_open = not quiet and _is_screen()
+        self.shared = self.is_open and _may_meet_data(output)
         self._shown = False
 
     def show(self, text: str) -> None:
         """Draw it, in the place of whatever was drawn before."""
-        if not self.is_closed:
+        if self.is_open:
             self._shown = True
             print(f"\r{text[: width_of(sys.stderr) - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -45,46 +46,46 @@ class StatusLine:
         """Take it off the screen, until it is drawn again."""
         if self._shown:
             self._shown = False
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print(GONE, end="", file=sys.stderr, flush=True)
 
     def wipe(self) -> None:
         """Take it off the screen as the process ends: past streams, one of which a signal may have interrupted."""
-        self.is_closed = True
+        self.is_open = False
         if self._shown:
-            os.write(2, b"\r\x1b[K")
+            os.write(2, GONE.encode())
 
     def close(self) -> None:
         """Take it off the screen for good."""
-        self.is_closed = True
+        self.is_open = False
         self.clear()
 
-    @contextmanager
-    def in_place(self) -> Iterator[Self]:
-        """Within the block it makes way for what else is written; behind it, or if the process ends, it is gone."""
-        _lines.append(self)
-        try:
-            with undone_at_once(self.wipe):
-                yield self
-        finally:
-            self.close()
-            _lines.remove(self)
+
+# That of the command that runs is the last; outside of commands there is nothing to see.
+_lines = [StatusLine()]
 
 
-# The lines of the run in progress: whoever writes to the terminal has to clear them first.
-_lines: list[StatusLine] = []
+def status() -> StatusLine:
+    """Return the line of the run in progress: whoever else writes to the terminal has to clear it first."""
+    return _lines[-1]
 
 
-def clear_status() -> None:
-    """Make way for a line on stderr."""
-    for line in _lines:
-        line.clear()
+@contextmanager
+def status_shown(output: str | None, quiet: bool) -> Iterator[None]:
+    """Within the block there is a line, as `StatusLine` has it; behind it, or if the process ends, it is gone."""
+    line = StatusLine(output, quiet)
+    _lines.append(line)
+    try:
+        with undone_at_once(line.wipe):
+            yield
+    finally:
+        line.close()
+        _lines.remove(line)
 
 
 def data_follows() -> None:
     """Make way for data: for good where they may go to the same terminal."""
-    for line in _lines:
-        if line.shared:
-            line.close()
+    if status().shared:
+        status().close()
 
 
 def _is_screen() -> bool:

@@ -11,10 +11,11 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
+from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
@@ -23,7 +24,7 @@ from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally,
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.samplers import Sampler
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees import read_trees
@@ -72,11 +73,12 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 
 @command(
     help=HELP,
+    listing=SAMPLERS_LISTED,
     epilog="\b\nTry: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
 )
 @score_options
 @size_option(2000, "Trees per sentence.")
-@entry_option(SAMPLERS, "--sampler", help="See deptree help samplers.  [default: auto]")
+@sampler_option
 @option("--samples", type=INPUT, help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
 @option(
     "--alpha",

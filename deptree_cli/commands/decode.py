@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
 @score_options
 @rule_option("Only trees that obey these rules")
-@entry_option(METHODS, "--method", default=MST, help=f"By default {MST}", names=lambda: [each.line for each in METHODS])
+@entry_option(METHODS, "--method", default=MST, help=f"{{names}}  [default: {MST}]", name=attrgetter("line"))
 @stopping_options
 @search_options
 @format_options("jsonl", "conllu", ARRAYS, style=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 
 import click
 
@@ -30,7 +31,7 @@ SHOWN = 20
 @command(epilog="\b\nTry: deptree doubt scores.npz --from natasha --conllu gold.conllu --top 10")
 @score_options
 @option("--per", type=click.Choice([WORD, SENTENCE]), help="Rank words or sentences.  [default: word]")
-@entry_option(CRITERIA, "--by", default=None, help="Rank sentences by", names=lambda: [each.line for each in CRITERIA])
+@entry_option(CRITERIA, "--by", default=None, help="Rank sentences by: {names}.", name=attrgetter("line"))
 @selection_options
 @option(
     "--threshold",

@@ -43,9 +43,6 @@ HELP = """Run a parser and write its arc scores, unchanged, for --from PARSER.
 INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
 JSON Lines with sent_id, scores and forms, or by the suffix of -o .npz or .safetensors. The parser must be
 installed: natasha (for Russian) is an extra of this package, the others are packages of their own.
-
-Parsers:
-
 """
 
 
@@ -77,7 +74,7 @@ _output_option = partial(option, type=OUTPUT)
 
 @command(
     help=HELP,
-    listing=Listing("parsers", PARSERS, _described),
+    listing=Listing("Parsers", PARSERS, _described, of_argument=True),
     epilog="\b\nTry: deptree dump natasha paragraphs.txt | deptree sample - -k 5 --seed 7",
 )
 @click.argument(

@@ -30,9 +30,6 @@ by the sum of weights; slightly biased, far less spread on flat scores). Estimat
 with probability 0.95 from 5 trees on (at least 0.87 in our tests), and more with fewer trees. The error is a standard
 error, wider if few trees carry it; 0 if all trees were sampled; null (- in a table) if the trees cannot tell it: there
 is only one, or all have the same value. Prints a table on a terminal, otherwise JSON Lines.
-
-Quantities:
-
 """
 
 # What the table and JSON Lines show unless told otherwise: a number per sentence each.
@@ -50,7 +47,7 @@ Row = dict[str, Any]
 
 @command(
     help=HELP,
-    listing=Listing("functionals", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
     epilog="\b\nTry: deptree swor scores.npz --from natasha -k 100 | deptree estimate -",
 )
 @click.argument("draws", type=INPUT)

@@ -35,9 +35,6 @@ kl and cross-entropy compare with --other FILE, in the same layout (and --grad a
 attachment with the HEADs in --gold FILE. features, covariance and ge take --features: sums of arc features over a
 tree, their means, their covariances, and the generalised expectation objective (minus half the squared distance of the
 means from --target).
-
-Quantities:
-
 """
 
 INFINITE = "infinite: the other scores forbid an arc that is possible here"
@@ -57,7 +54,6 @@ def _option(needed: Input) -> Callable[[Any], Any]:
         type=FloatRange(0, min_open=True) if needed.kind == NUMBER else INPUT,
         metavar=METAVARS[needed.kind],
         help=f"{needed.help}, for {named}.",
-        formerly=[f"--{name}" for name in needed.formerly],
     )
 
 
@@ -68,7 +64,7 @@ def input_options(function: Any) -> Any:
 
 @command(
     help=HELP,
-    listing=Listing("quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    listing=Listing("Quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
     epilog="\b\nTry: deptree expect entropy scores.npz --from natasha",
 )
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)

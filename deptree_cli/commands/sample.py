@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option, seed_option, size_option
+from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.samplers import SAMPLERS, Sampler
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.samplers import Sampler
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
@@ -36,31 +36,21 @@ Writes CoNLL-U if you pass --conllu (each sentence K times, as X/sample_1, ...),
 and --format override this. npz, npy and safetensors hold an array (K, n) of heads per sentence.
 
 With --rules, trees that break a rule are rejected; acceptance is the share of trees that obey.
-
-Samplers, with the cost of k trees of n words (h: mean hitting time of the walk):
-
 """
 
 # Most sentences have fewer words.
 LONG = 100
 
 
-def _described(entry: Sampler) -> str:
-    biased = "" if entry.exact else " (biased)"
-    kinds = [trees.name for trees in SPACES if entry.serves(trees)]
-    served = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
-    return f"{entry.name}{biased}: {served} trees; {entry.cost}\n  {entry.source}"
-
-
 @command(
     help=HELP,
-    listing=Listing("samplers", SAMPLERS, _described),
+    listing=SAMPLERS_LISTED,
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @score_options
 @rule_option("Only trees that obey these rules")
 @size_option(1, "Trees per sentence.")
-@entry_option(SAMPLERS, "--sampler")
+@sampler_option
 @option("--unique", is_flag=True, help="Write each distinct tree once, with its count, most frequent first.")
 @seed_option
 @format_options("jsonl", "conllu", ARRAYS, style=True)

@@ -39,18 +39,19 @@ others (exhausted).
 With --mass, the trees that reach the mass are followed by a tenth as many, at least 5, so that the weights stay
 unbiased: the first are `certain` and have their probability as weight, the others represent all that is left. If half
 of K trees (for K below 10: K - 5) do not reach the mass, K trees are written.
-
-Algorithms, with the cost of k trees of n words:
-
 """
 
 SIZE = 10
 SIZE_FOR_MASS = 10_000
 
 
+def _described(entry: Algorithm) -> str:
+    return f"{entry.name}: {entry.cost}\n  {entry.source}"
+
+
 @command(
     help=HELP,
-    listing=Listing("algorithms", ALGORITHMS, lambda entry: f"{entry.name}: {entry.cost}\n  {entry.source}"),
+    listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described),
     epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7",
 )
 @score_options

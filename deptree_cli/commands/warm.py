@@ -8,7 +8,8 @@ from time import monotonic
 
 import click
 
-from deptree_cli.cli.sections import command, option, running_option
+from deptree_cli.cli.run_options import quiet_option
+from deptree_cli.cli.sections import command, option
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.kernels import at_hand
@@ -31,7 +32,7 @@ from deptree_cli.kernels.portable import LEVEL, NATIVE
     metavar="FOLDER",
     help="Where to keep the machine code.  [default: the user's cache]",
 )
-@running_option("--quiet", "-q", is_flag=True, help="Write nothing but errors.")
+@quiet_option
 def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: bool) -> int:
     """Compile what commands need, so that their first runs do not have to.
 

@@ -1,4 +1,4 @@
-"""A dask.distributed cluster as an engine: a local one, or whoever listens at a scheduler's address."""
+"""A dask.distributed cluster: one of its own, or whoever listens at a scheduler's address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.undo import undone_at_once
+from deptree_cli.core.workers import LOCAL
 
 Result = TypeVar("Result")
 
@@ -30,13 +32,15 @@ TALKERS = ("distributed", "tornado", "asyncio")
 # How often a chunk is tried again where it, or what it ran on, came to grief.
 RETRIES = 3
 
+SCHEDULER = Setting("scheduler")
+
 
 @dataclass(frozen=True)
 class Promise:
     """What a cluster was asked for."""
 
     future: Any
-    address: str | None
+    address: str
 
     def result(self) -> list[Any]:
         """Wait for the results of a chunk.
@@ -51,19 +55,19 @@ class Promise:
 
 
 @contextmanager
-def connected(jobs: int, scheduler: str | None) -> Iterator[Callable[..., Promise]]:
+def connected(jobs: int, scheduler: str) -> Iterator[Callable[..., Promise]]:
     """A function that calls another one with arguments on a cluster: ``submit(function, *arguments) -> Promise``.
 
     Arguments may be promises: what those come to is passed, without a way through here.
 
-    jobs: workers of a local cluster, which is started unless there is a scheduler.
+    jobs: workers of a cluster of its own, if `scheduler` is `LOCAL`.
     """
     try:
         import distributed
     except ImportError:
-        raise DeptreeError("the engine dask is not installed", "pip install 'deptree-cli[dask]'") from None
-    _set_up(scheduler is not None)
-    folder = None if scheduler is not None else tempfile.mkdtemp(prefix="deptree-dask-")
+        raise DeptreeError("dask is not installed", "pip install 'deptree-cli[dask]'") from None
+    _set_up(scheduler != LOCAL)
+    folder = tempfile.mkdtemp(prefix="deptree-dask-") if scheduler == LOCAL else None
     with _elsewhere() as call, undone_at_once(partial(_leave_nothing, folder)):
         try:
             cluster = call(_local_cluster, distributed, jobs, folder) if folder else None
@@ -81,7 +85,7 @@ def connected(jobs: int, scheduler: str | None) -> Iterator[Callable[..., Promis
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _submit(client: Any, address: str | None, function: Callable[..., Any], *arguments: object) -> Promise:
+def _submit(client: Any, address: str, function: Callable[..., Any], *arguments: object) -> Promise:
     futures = [argument.future if isinstance(argument, Promise) else argument for argument in arguments]
     try:
         return Promise(client.submit(function, *futures, pure=False, retries=RETRIES), address)
@@ -94,17 +98,18 @@ def _local_cluster(distributed: Any, jobs: int, folder: str) -> Any:
     try:
         return distributed.LocalCluster(jobs, threads_per_worker=1, **settings)
     except Exception as error:  # of any kind: it opens ports, writes files, starts processes
-        raise DeptreeError(f"no dask cluster can be started here ({_reason(error)})", "Leave out `engine`") from None
+        problem = f"no dask cluster can be started here ({_reason(error)})"
+        raise DeptreeError(problem, f"Leave out {SCHEDULER}", options=[SCHEDULER]) from None
 
 
-def _client(distributed: Any, to: Any, address: str | None) -> Any:
+def _client(distributed: Any, to: Any, address: str) -> Any:
     try:
-        if address is not None:
+        if address != LOCAL:
             asyncio.run(_reach(address))  # a client that reaches nobody takes a long time to go
         return distributed.Client(to, set_as_default=False, timeout=PATIENCE)
     except Exception as error:  # of any kind: an address may be wrong in many ways
-        whose = f"the scheduler {address}" if address is not None else "the dask cluster"
-        raise DeptreeError(f"{whose} cannot be reached ({_reason(error)})", "Check `scheduler`") from None
+        problem = f"{_whose(address)} cannot be reached ({_reason(error)})"
+        raise DeptreeError(problem, f"Check {SCHEDULER}", options=[SCHEDULER]) from None
 
 
 async def _reach(address: str) -> None:
@@ -117,9 +122,12 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-def _gone(address: str | None, error: BaseException) -> DeptreeError:
-    whose = f"the scheduler {address}" if address is not None else "the dask cluster"
-    return DeptreeError(f"{whose} is gone ({type(error).__name__})", "Look at its log, and run again")
+def _gone(address: str, error: BaseException) -> DeptreeError:
+    return DeptreeError(f"{_whose(address)} is gone ({type(error).__name__})", "Look at its log, and run again")
+
+
+def _whose(address: str) -> str:
+    return "the dask cluster" if address == LOCAL else f"the scheduler {address}"
 
 
 def _set_up(remote: bool) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice, repeat
 from typing import Any, TypeVar
 
-from deptree_cli.core.engines import ENGINES, Pending, Raised, Workers, apply
+from deptree_cli.core.engines import HERE, Pending, Raised, Workers, apply
 from deptree_cli.core.workers import most_workers
 
 Item = TypeVar("Item")
@@ -28,14 +28,13 @@ AHEAD = 3
 def ordered_map(
     function: Callable[[Item], Result],
     items: Iterable[Item],
-    engine: str | None = None,
-    workers: Workers | None = None,
+    workers: Workers = HERE,
     at_hand: Callable[[], bool] = lambda: True,
 ) -> Generator[Result]:
-    """``map(function, items)`` by an engine of `ENGINES`, or here and now without one.
+    """``map(function, items)`` by workers, or here and now where it is one that is not elsewhere.
 
-    Results come in order and few items are read ahead. An engine that leaves this process needs all of function, items
-    and results picklable. What the function or the reading of items raises is raised when its turn comes. A function
+    Results come in order and few items are read ahead. For work elsewhere, function, items and results have to be
+    picklable. What the function or the reading of items raises is raised when its turn comes. A function
     with an attribute `together` is asked for the results of many items at once, of a `weight` that it knows of each.
 
     Whoever leaves before the end should close it, lest it ends its workers whenever Python comes to collect it.
@@ -44,28 +43,27 @@ def ordered_map(
         at_hand: whether the next item can be had without waiting; if not, those before it are worked on first.
     """
     together = getattr(function, "together", None) is not None
-    if engine is None and not together:
+    if not (workers.are_elsewhere or together):
         yield from map(function, items)
         return
-    workers = workers or Workers()
     jobs = workers.jobs if workers.scheduler is not None else min(workers.jobs, most_workers())
     weight = function.weight if together else _weightless  # type: ignore[attr-defined]
     chunks = _chunks(items, jobs, BATCH if together else CHUNK, weight, at_hand)
-    if engine is None:
+    if not workers.are_elsewhere:
         for chunk in chunks:
             yield from _unpacked([chunk] if isinstance(chunk, Raised) else apply(function, chunk))
         return
-    yield from _by_engine(function, chunks, engine, workers, jobs)
+    yield from _elsewhere(function, chunks, replace(workers, jobs=jobs))
 
 
-def _by_engine(
-    function: Callable[[Item], Result], chunks: Iterator[list[Item] | Raised], engine: str, workers: Workers, jobs: int
+def _elsewhere(
+    function: Callable[[Item], Result], chunks: Iterator[list[Item] | Raised], workers: Workers
 ) -> Iterator[Result]:
-    """The results of chunks, of which some are under way for each of so many jobs."""
+    """The results of chunks, of which some are under way for each worker."""
     # No more workers than there are chunks: the first ones hold an item each.
-    first = list(islice(chunks, jobs))
+    first = list(islice(chunks, workers.jobs))
     workers = replace(workers, jobs=max(1, sum(isinstance(chunk, list) for chunk in first)))
-    with ENGINES.get(engine).function(function, workers) as submit:
+    with workers.at_work(function) as submit:
         waiting: deque[Pending] = deque()
         failure: Exception | None = None
         for chunk in chain(first, chunks):

@@ -1,8 +1,7 @@
-"""Who works on chunks of sentences, by name: processes, threads, or a cluster.
+"""Who works on chunks of sentences: processes of this machine, or a cluster.
 
-An engine is a context manager ``engine(function, workers) -> submit``; ``submit(chunk)`` returns at once with something
-whose ``result()`` is the list of the function's results. To add one, write it and give it an entry in `ENGINES`;
-another package names its own by an entry point (`deptree.engines`).
+Either is a context manager ``engine(function, workers) -> submit``; ``submit(chunk)`` returns at once with something
+whose ``result()`` is the list of the function's results.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from typing import Any, Protocol, cast
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.register import NamedFunction, Register
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.undo import undone_at_once
-from deptree_cli.core.workers import Workshop, die_with_parent
+from deptree_cli.core.workers import LOCAL, Workshop, die_with_parent
 
 
 class Pending(Protocol):
@@ -32,13 +31,32 @@ class Pending(Protocol):
 Function = Callable[[Any], Any]
 Submit = Callable[[list[Any]], Pending]
 
+JOBS = Setting("jobs")
+
 
 @dataclass(frozen=True)
 class Workers:
-    """How many workers, and where: a scheduler's address for engines that have one."""
+    """How many workers, and where.
+
+    Attributes:
+        scheduler: the address of a cluster, or `LOCAL` for a cluster of its own; without one they are processes.
+    """
 
     jobs: int = 1
     scheduler: str | None = None
+
+    @property
+    def are_elsewhere(self) -> bool:
+        """Whether the work is done outside this process."""
+        return self.jobs > 1 or self.scheduler is not None
+
+    def at_work(self, function: Function) -> AbstractContextManager[Submit]:
+        """Return what submits chunks to them while its block lasts."""
+        return (on_processes if self.scheduler is None else on_cluster)(function, self)
+
+
+# This process alone.
+HERE = Workers()
 
 
 @dataclass(frozen=True)
@@ -63,16 +81,6 @@ def apply(function: Function, chunk: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def on_threads(function: Function, workers: Workers) -> Iterator[Submit]:
-    """Threads share all memory and what is compiled; kernels run side by side, the Python between them does not."""
-    with ThreadPoolExecutor(workers.jobs) as pool:
-        try:
-            yield lambda chunk: pool.submit(apply, function, chunk)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
 def on_processes(function: Function, workers: Workers) -> Iterator[Submit]:
     """Processes run everything side by side, at the price of a journey for every item and result.
 
@@ -90,8 +98,8 @@ def on_processes(function: Function, workers: Workers) -> Iterator[Submit]:
         except BaseException as error:
             workshop.kill()
             if isinstance(error, BrokenExecutor):
-                remedy = "Run again with fewer `jobs`, or look for what ended it"
-                raise DeptreeError("a worker process died", remedy) from None
+                remedy = f"Run again with fewer {JOBS}, or look for what ended it"
+                raise DeptreeError("a worker process died", remedy, options=[JOBS]) from None
             raise
         finally:
             pool.shutdown(cancel_futures=True)
@@ -111,11 +119,11 @@ def _apply_adopted(chunk: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def on_dask(function: Function, workers: Workers) -> Iterator[Submit]:
-    """A dask.distributed cluster, a local one unless a scheduler is named; others take over from a worker that dies."""
+def on_cluster(function: Function, workers: Workers) -> Iterator[Submit]:
+    """Have a dask.distributed cluster work; others of it take over from a worker that dies."""
     from deptree_cli.core.cluster import connected  # asyncio is not for everyone to wait for
 
-    with connected(workers.jobs, workers.scheduler) as submit:
+    with connected(workers.jobs, workers.scheduler or LOCAL) as submit:
         # A function may carry a model: as a result of its own it reaches every worker once, and is made again where a
         # worker took it along (what is scattered would be lost).
         shared = submit(_itself, function)
@@ -124,14 +132,3 @@ def on_dask(function: Function, workers: Workers) -> Iterator[Submit]:
 
 def _itself(function: Function) -> Function:
     return function
-
-
-ENGINES = Register(
-    "engine",
-    (
-        NamedFunction("processes", on_processes, "the default from 2 jobs on"),
-        NamedFunction("threads", on_threads, "share what is compiled"),
-        NamedFunction("dask", on_dask, "a cluster, a local one if no scheduler is named"),
-    ),
-    "deptree.engines",
-)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+
+from deptree_cli.core.settings import NAN_FORBIDS, Setting
 
 # Controls, separators of lines, halves of surrogate pairs: with them a line would end, or not be UTF-8.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -18,14 +20,20 @@ class DeptreeError(Exception):
 
     Its text is ``place (sent_id): problem. Remedy.``; `place` is a file, ``file:line`` or ``file[key]``. Parts that
     are not known where the error is raised are left empty, and filled in by `at`.
+
+    Args:
+        options: the arguments that problem or remedy name, which are options on the command line.
     """
 
-    def __init__(self, problem: str, remedy: str = "", *, place: str = "", sent_id: str = "") -> None:
+    def __init__(
+        self, problem: str, remedy: str = "", *, place: str = "", sent_id: str = "", options: Sequence[Setting] = ()
+    ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.remedy = remedy
         self.place = place
         self.sent_id = sent_id
+        self.options = tuple(options)
 
     def at(self, place: str = "", sent_id: str = "") -> DeptreeError:
         """Return this error, its place and sentence id filled in if they were empty."""
@@ -37,6 +45,14 @@ class DeptreeError(Exception):
         where = self.place + (f" ({self.sent_id})" if self.place and self.sent_id else self.sent_id)
         line = (f"{where}: " if where else "") + _sentence(self.problem)
         return printable(f"{line} {_sentence(self.remedy)}" if self.remedy else line)
+
+    @property
+    def on_command_line(self) -> str:
+        """The text for whoever passes options, not arguments."""
+        text = str(self)
+        for each in self.options:
+            text = text.replace(str(each), each.as_option)
+        return text
 
 
 def name_in_batch(b: int) -> str:
@@ -50,7 +66,7 @@ def in_batch(name: str) -> Iterator[None]:
     try:
         yield
     except DeptreeError as error:
-        error.remedy = error.remedy.replace(" or `nan_forbids=True`", "")
+        error.remedy = error.remedy.replace(f" or {NAN_FORBIDS}", "")
         raise error.at(sent_id=name) from None
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import one_of
+from deptree_cli.core.settings import LOG_SCALE, NAN_FORBIDS
 
 SCALES = ("weight", "log")
 
@@ -51,7 +52,8 @@ def checked_log_scores(
     check_numbers(array, scale, partial(_arc, array), "arcs")
     if scale == "weight" and not array.any():
         problem = "all weights are 0, and an arc of weight 0 is forbidden"
-        raise DeptreeError(problem, 'If these are log-scores (logits), all alike, pass `scale="log"`')
+        remedy = f"If these are log-scores (logits), all alike, pass {LOG_SCALE}"
+        raise DeptreeError(problem, remedy, options=[LOG_SCALE])
     log_scores = checked_temperature(to_log(array, scale), temperature)
     _ignore(log_scores, -np.inf)
     return log_scores
@@ -150,15 +152,16 @@ def check_numbers(scores: Float, scale: str, name: Callable[[tuple[int, ...], st
     highest, lowest = scores.max(initial=0.0), scores.min(initial=0.0) if are_weights else 0.0
     if lowest == 0.0 and highest <= (FLOAT_MAX if are_weights else MASK):  # NaN is in no order
         return
-    forbid = f", or forbid such {kind} with {'0' if are_weights else '-inf'} or `nan_forbids=True`" if kind else ""
+    forbid = f", or forbid such {kind} with {'0' if are_weights else '-inf'} or {NAN_FORBIDS}" if kind else ""
     too_large = "is infinite" if are_weights else f"is too large for a score (beyond {MASK:.0e})"
     for wrong, what, remedy in (
         (np.isnan(scores), "is NaN", repair + forbid),
         (np.isposinf(scores) if are_weights else scores > MASK, too_large, repair),
-        ((scores < 0) & are_weights, "is negative", 'If these are log-scores (logits), pass `scale="log"`'),
+        ((scores < 0) & are_weights, "is negative", f"If these are log-scores (logits), pass {LOG_SCALE}"),
     ):
         if wrong.any():
-            raise DeptreeError(f"the {name(tuple(np.argwhere(wrong)[0].tolist()), what)} {what}", remedy)
+            problem = f"the {name(tuple(np.argwhere(wrong)[0].tolist()), what)} {what}"
+            raise DeptreeError(problem, remedy, options=[NAN_FORBIDS, LOG_SCALE])
 
 
 def to_log(matrix: Float, scale: str) -> Float:

@@ -18,11 +18,14 @@ from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import tempered_log_probs
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.spaces import TreeSpace
 
 # Temperatures are looked for between these; calibration error, which has many minima, at so many for each doubling.
 LOWEST, HIGHEST = 1 / 16, 16.0
 PER_DOUBLING = 16
+
+OTHER_CRITERION = Setting("criterion", "calibration-error")
 
 # So many sentences are summed at once: what that takes beside the scores does not grow with their number.
 TOGETHER = 256
@@ -175,8 +178,9 @@ def by_likelihood(parts: Sequence[Evidence]) -> Fitted:
         return HIGHEST if slope(low, kept) <= 0 else math.exp(-brentq(slope, low, high, args=(kept,), xtol=1e-9))
 
     if not any(part.likelihood(1.0).words for part in parts):
-        remedy = 'Give whole trees that the scores allow, or choose `criterion="calibration-error"`'
-        raise DeptreeError("no sentence has a gold tree that is complete and possible", remedy)
+        remedy = f"Give whole trees that the scores allow, or choose {OTHER_CRITERION}"
+        problem = "no sentence has a gold tree that is complete and possible"
+        raise DeptreeError(problem, remedy, options=[OTHER_CRITERION])
     return best(parts), [best(kept) for kept in _without_each(parts)]
 
 

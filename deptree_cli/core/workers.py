@@ -21,6 +21,9 @@ PIPE = 1 << 20
 # Seconds that killed processes get to be gone: those with much memory take a while.
 GONE = 5.0
 
+# In place of a scheduler's address: a cluster that is started for this run, and ends with it.
+LOCAL = "local"
+
 # More workers than this only wait for each other.
 WORKERS_PER_CORE = 4
 

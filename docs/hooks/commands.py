@@ -1,4 +1,4 @@
-"""Reference pages of the commands and of what they share, from the texts of `--help-all` and `deptree help TOPIC`."""
+"""Reference pages of the commands, from their help and the registers that it lists."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from html import escape
 from inspect import cleandoc
 
 import click
-from click.testing import CliRunner
 
 from deptree_cli.cli.app import deptree
 from deptree_cli.cli.groups import LazyGroup
-from deptree_cli.cli.help import SECTIONS, TOPICS
+from deptree_cli.cli.help import SECTIONS, section_of
 
 FOLDER = "reference/commands"
 
@@ -21,16 +20,6 @@ def pages() -> dict[str, str]:
     """Return the page of the program, of every command and of every group, by its place in the site."""
     contexts = _within(click.Context(deptree, info_name="deptree", **deptree.context_settings))
     return {_place(context): _page(context) for context in contexts}
-
-
-def topics() -> dict[str, str]:
-    """Return the page of every topic, by its place in the site."""
-    return {f"reference/topics/{name}.md": f"# {name}\n\n{_block(_topic(name))}\n" for name in TOPICS}
-
-
-def _topic(name: str) -> str:
-    """What `deptree help TOPIC` prints."""
-    return CliRunner().invoke(deptree, ["help", name], terminal_width=98).output.rstrip()
 
 
 def _within(context: click.Context) -> Iterator[click.Context]:
@@ -55,12 +44,12 @@ def _place(context: click.Context) -> str:
 def _page(context: click.Context) -> str:
     """The usage, the text, the entries of a register or the commands of a group, the options and the line to paste."""
     command = context.command
-    *text, last = cleandoc(command.help or "").replace("\b\n", "").split("\n\n")
+    text = cleandoc(command.help or "").replace("\b\n", "").split("\n\n")
     ending = (command.epilog or "").replace("\b\n", "").strip()
     parts = [
         f"# {context.command_path}",
         _block(" ".join(command.get_usage(context).removeprefix("Usage: ").split())),
-        *map(_prose, [*text, last]),
+        *map(_prose, text),
         _listing(context),
         *_options(context),
         _block(ending.removeprefix("Try: ")) if ending else "",
@@ -80,7 +69,10 @@ def _listing(context: click.Context) -> str:
         rows = [f"| [`{name}`]({_link(context, name)}) | {line} |" for name, line in command.table.items()]
         return "\n".join(["| command | |", "|---|---|", *rows])
     listing = getattr(command, "listing", None)
-    return _block(cleandoc(listing().replace("\b\n", ""))) if listing else ""
+    if listing is None:
+        return ""
+    entries = listing.entries().replace("\b\n", "")
+    return f"{listing.title}:\n\n{_block(entries)}"
 
 
 def _link(context: click.Context, name: str) -> str:
@@ -90,8 +82,8 @@ def _link(context: click.Context, name: str) -> str:
 def _options(context: click.Context) -> Iterator[str]:
     """A table of options for each section of the help."""
     options = [each for each in context.command.get_params(context) if isinstance(each, click.Option)]
-    for section in ("", *SECTIONS):
-        here = [each for each in options if getattr(each, "section", "Running") == section]
+    for section in SECTIONS:
+        here = [each for each in options if section_of(each) == section]
         rows = [_row(*record) for each in here if (record := each.get_help_record(context))]
         if rows:
             yield "\n".join([f"## {section or 'Options'}\n", "| option | |", "|---|---|", *rows])

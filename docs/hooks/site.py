@@ -31,7 +31,6 @@ def generated() -> dict[str, Pages]:
     """Return the pages of each generated section, by their place in the site."""
     return {
         "reference/commands": commands.pages(),
-        "reference/topics": commands.topics(),
         "reference/python": python.pages(),
     }
 

@@ -93,7 +93,8 @@ FORKED = f"""
 import os, time
 {IMPATIENT}
 from deptree_cli.kernels.cache import compiling
-with told.kernels_told("file", quiet=False):
+from deptree_cli.cli.status_line import status_shown
+with status_shown("file", quiet=False), told.kernels_told(quiet=False):
     for _ in range(2):
         if not os.fork():
             for begins, seconds in ((True, 0.3), (True, 0.3), (False, 0.3), (False, 0)):

@@ -105,9 +105,9 @@ def test_what_it_says(total, share, shown):
     source = Counted(range(40), total, share)
     for _, _ in zip(range(11), source, strict=False):
         pass
-    bar = Bar(source, None, (1, 1), False)
-    bar._done = 11
-    assert bar._line(2.0).endswith(shown)
+    bar = Bar(source)
+    bar.done = 11
+    assert bar.line(2.0).endswith(shown)
 
 
 def test_training_shows_its_log_likelihood(screen):

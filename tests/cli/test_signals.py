@@ -1,4 +1,4 @@
-"""A signal ends any command, by any engine, within a second: no traceback, no worker, no half file is left.
+"""A signal ends any command, by any workers, within a second: no traceback, no worker, no half file is left.
 
 Twelve random signals; DEPTREE_SIGNALS=200 sends more. They come at a random time after Python has handed over to us:
 to the process alone, or to its whole group, as a terminal sends Ctrl-C.
@@ -44,11 +44,10 @@ COMMANDS = [
     ("estimate", "{draws}", "-o", "out.jsonl"),
     ("swor", *SCORES, "--sampler", "beam", "-k", "2000"),
 ]
-ENGINES = [
+WORKERS = [
     (),
     ("--jobs", "2"),
-    ("--jobs", "3", "--engine", "threads"),
-    ("--jobs", "2", "--engine", "dask"),
+    ("--jobs", "2", "--scheduler", "local"),
 ]
 WITHOUT_WORKERS = {"convert"}
 
@@ -68,13 +67,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def cases(count: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, bool, float]]:
-    """Every command and engine in turn; the signal, whether all of the group get it, and when."""
+    """Every command by all kinds of workers in turn; the signal, whether all of the group get it, and when."""
     rng = random.Random(7)
     for number in range(count):
         command = COMMANDS[(number * 5 + number // len(COMMANDS)) % len(COMMANDS)]
-        engine = () if command[0] in WITHOUT_WORKERS else ENGINES[number % len(ENGINES)]
+        workers = () if command[0] in WITHOUT_WORKERS else WORKERS[number % len(WORKERS)]
         name = rng.choice(["SIGINT", "SIGINT", "SIGTERM", "SIGHUP"])
-        yield command, engine, name, name == "SIGINT" and rng.random() < 0.7, rng.uniform(0, LATEST)
+        yield command, workers, name, name == "SIGINT" and rng.random() < 0.7, rng.uniform(0, LATEST)
 
 
 def start(folder: Path, *args: str) -> subprocess.Popen[bytes]:
@@ -125,18 +124,18 @@ def kill_all(session: int) -> None:
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize(("command", "engine", "name", "group", "delay"), list(cases(COUNT)))
+@pytest.mark.parametrize(("command", "workers", "name", "group", "delay"), list(cases(COUNT)))
 def test_a_signal_ends_it_at_once(
     tmp_path: Path,
     files: dict[str, str],
     command: tuple[str, ...],
-    engine: tuple[str, ...],
+    workers: tuple[str, ...],
     name: str,
     group: bool,
     delay: float,
 ) -> None:
     number = getattr(signal, name)
-    process = start(tmp_path, *(argument.format(**files) for argument in command), *engine, "-q")
+    process = start(tmp_path, *(argument.format(**files) for argument in command), *workers, "-q")
     try:
         time.sleep(delay)
         ended_before = process.poll() is not None
@@ -159,9 +158,13 @@ def test_a_signal_ends_it_at_once(
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize("engine", [("--jobs", "2"), ("--jobs", "2", "--engine", "dask")], ids=["processes", "dask"])
-def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path, files: dict[str, str], engine: tuple[str, ...]) -> None:
-    process = start(tmp_path, *(argument.format(**files) for argument in COMMANDS[-1]), *engine, "-q")
+@pytest.mark.parametrize(
+    "workers", [("--jobs", "2"), ("--jobs", "2", "--scheduler", "local")], ids=["processes", "dask"]
+)
+def test_workers_do_not_outlive_a_killed_parent(
+    tmp_path: Path, files: dict[str, str], workers: tuple[str, ...]
+) -> None:
+    process = start(tmp_path, *(argument.format(**files) for argument in COMMANDS[-1]), *workers, "-q")
     try:
         until = time.monotonic() + 60
         while len(members(process.pid)) < 3 and time.monotonic() < until:

@@ -51,8 +51,12 @@ class Ran:
 
     @property
     def signature(self) -> str:
-        """The line that says how the output was made."""
-        return next(line.removeprefix("deptree: ") for line in self.said if line.startswith("deptree: deptree|"))
+        """The line that says how the output was made: of standard error, or else of the output's header."""
+        told = [line.removeprefix("deptree: ") for line in self.said if line.startswith("deptree: deptree|")]
+        first = self.out.split(b"\n", 1)[0].decode()
+        return (
+            told or [first.removeprefix("# generator = ") if first.startswith("#") else json.loads(first)["signature"]]
+        )[0]
 
 
 Run = Callable[..., Ran]

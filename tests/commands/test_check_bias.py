@@ -233,9 +233,9 @@ def test_alpha_is_shared_between_the_sentences(deptree, put):
 
 def test_into_a_file_with_its_header(done, put, tmp_path):
     put("unrelated", b"")
-    ran = done("check-bias", *FIGURE1, "--seed", 7, "--header", "-v", "-o", "audit.jsonl")
+    done("check-bias", *FIGURE1, "--seed", 7, "--header", "-o", "audit.jsonl")
     first, second = (tmp_path / "audit.jsonl").read_bytes().splitlines()
-    assert json.loads(first) == {"signature": ran.signature}
+    assert json.loads(first)["signature"].startswith("deptree|check-bias|")
     assert second + b"\n" == done("check-bias", *FIGURE1, "--seed", 7).out
 
 

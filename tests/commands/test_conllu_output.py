@@ -243,7 +243,7 @@ def all_rows(block: list[bytes]) -> list[list[bytes]]:
 
 def test_names_of_trees_in_another_format(done, deptree):
     options = ("sample", *SCORES, "--conllu", GOLD, "--seed", 7)
-    ran = done(*options, "--sent-id-format", "{id}-sample_{k:02}", "-v")
+    ran = done(*options, "--sent-id-format", "{id}-sample_{k:02}")
     assert b"# sent_id = en-1-sample_01\n" in ran.out
     assert "|sentid:{id}-sample_{k:02}|" in ran.signature
     for bad in ("{id}", "{k}", "x", "{id}{k}{z}", "{id", "{id}\n{k}", "{id.x}{k}", "{}{k}"):

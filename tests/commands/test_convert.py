@@ -115,7 +115,7 @@ def test_a_gzipped_pipe_says_its_layout_too(done):
 def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
     """Marginals are probabilities, whatever the scores were that they were computed from."""
     done("marginals", *SCORES, "-o", tmp_path / "marginals.npz")
-    assert "scale:log" not in done("partition", tmp_path / "marginals.npz", "-v").signature
+    assert "scale:log" not in done("partition", tmp_path / "marginals.npz", "--header").signature
 
 
 def test_a_layout_of_a_later_version_is_an_error(deptree):

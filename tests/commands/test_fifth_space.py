@@ -133,9 +133,9 @@ def test_commands(done, put, graphs) -> None:
     path = put("s.npy", found.log_scores)
     given = (path, "--scale", "log", "--space", NAME)
     assert NAME in done("sample", "--help-all").out.decode()
-    drawn = done("sample", *given, "-k", 20, "--seed", 1, "-v")
+    drawn = done("sample", *given, "-k", 20, "--seed", 1, "--header")
     assert f"|trees:{NAME}|" in drawn.signature
-    assert found.space.contains(np.array([row["heads"] for row in drawn.rows])).all()
+    assert found.space.contains(np.array([row["heads"] for row in drawn.rows[1:]])).all()
     oracle = Oracle(found)
     distinct = done("swor", *given, "-k", 99, "--seed", 1, "-q").rows
     assert sorted(row["heads"] for row in distinct) == oracle.trees.tolist()

@@ -66,12 +66,6 @@ def test_others_are_refused_too(deptree, name: str, args, says: str) -> None:
     assert says in ran.err
 
 
-def test_defaults_of_a_file_are_for_whatever_they_concern(done, put) -> None:
-    put("deptree.toml", "seed = 3\n[decode]\nbudget = 7\n")
-    done("marginals", *SCORES)
-    done("decode", *SCORES)
-
-
 FORMATS = [each.name for each in (CONLLU, JSONL, TSV, PHARAOH)] + [ARRAYS]
 
 

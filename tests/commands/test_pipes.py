@@ -18,7 +18,7 @@ STATUS = "; echo ${PIPESTATUS[0]} >&2"
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize("options", ["", CONLLU, "--unique", "-k 20000 --jobs 2", "-k 20000 --jobs 2 --engine threads"])
+@pytest.mark.parametrize("options", ["", CONLLU, "--unique", "-k 20000 --jobs 2"])
 def test_head_ends_quietly(shell, options):
     ran = shell(f"{MANY} {options} | head -1")
     assert ran.err == ""

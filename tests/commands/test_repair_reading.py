@@ -85,7 +85,7 @@ def test_lines_that_nobody_understands(deptree, put, line: str, said: str) -> No
 def test_the_same_bytes_from_standard_input_gzipped_and_by_any_workers(done, real, trees) -> None:
     expected = done("repair", trees, "-q").out
     data = Path(trees).read_bytes()
-    for args in (["-"], ["-", "-j", 2], ["-", "-j", 2, "--engine", "threads"]):
+    for args in (["-"], ["-", "-j", 2]):
         assert real("repair", *args, "-q", stdin=data).out == expected
     assert done("repair", "-", "-q", stdin=gzip.compress(data)).out == expected
     shards = [done("repair", trees, "-q", "--shard", f"{part}/2").out.decode() for part in (1, 2)]

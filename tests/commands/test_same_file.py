@@ -68,15 +68,6 @@ def test_through_the_shell(line, shell, files, tmp_path) -> None:
     assert (tmp_path / "a.jsonl").read_bytes() == (DATA / "scores.jsonl").read_bytes()
 
 
-def test_a_killed_run_is_mentioned_once_and_not_with_q(done, put, tmp_path) -> None:
-    put(".deptree-0123456789abcdef.part", b"half")
-    ran = done("partition", *SCORES, "-o", "out.jsonl")
-    assert sum("left behind" in line for line in ran.said) == 1
-    assert ".deptree-0123456789abcdef.part" in ran.err
-    assert done("partition", *SCORES, "-o", "out.jsonl", "-q").err == ""
-    assert Path(".deptree-0123456789abcdef.part").read_bytes() == b"half"
-
-
 def test_a_link_that_leads_nowhere(deptree, done, put, tmp_path) -> None:
     put("x", b"")
     Path("good").symlink_to("new.jsonl")

@@ -58,13 +58,12 @@ def test_all_trees_obey_and_tell_what_share_does(done):
     assert not all(map(obeys, plain))
 
 
-@pytest.mark.parametrize("how", [("--jobs", 2), ("--jobs", 2, "--engine", "threads")], ids=["processes", "threads"])
-def test_jobs_change_no_byte(done, how):
+def test_jobs_change_no_byte(done):
     for form in ("jsonl", "conllu"):
         given = ("sample", *OWN, *SENTENCES, "-k", 20, "--seed", 7, "--format", form)
-        assert done(*given, *how).out == done(*given).out
+        assert done(*given, "--jobs", 2).out == done(*given).out
     given = ("marginals", *OWN, "-k", 50, "--seed", 7)
-    assert done(*given, *how).out == done(*given).out
+    assert done(*given, "--jobs", 2).out == done(*given).out
 
 
 def test_all_formats_hold_the_same_trees(done, tmp_path):
@@ -144,12 +143,12 @@ def test_rules_that_no_tree_obeys_end_with_advice(deptree, put):
 
 
 def test_marginals_are_shares_with_standard_errors_and_say_so(done):
-    ran = done("marginals", *OWN, "--seed", 7, "-k", 400, "-v")
+    ran = done("marginals", *OWN, "--seed", 7, "-k", 400, "--header")
     assert "deptree: where rules need whole trees, marginals are shares of 400 drawn trees (-k)" in ran.said
     assert "|rules:own" in ran.signature
     assert "|size:400|seed:7|" in ran.signature
     drawn = done("sample", *OWN, "--seed", 7, "-k", 400).rows
-    for row in ran.rows:
+    for row in ran.rows[1:]:
         found, errors = np.array(row["marginals"]), np.array(row["standard_errors"])
         assert found.shape == errors.shape == (row["n"], row["n"] + 1, len(row["labels"]))
         np.testing.assert_allclose(found.sum(axis=(1, 2)), 1)  # natasha: rows are dependents

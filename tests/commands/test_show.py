@@ -132,7 +132,7 @@ def test_no_sentence_at_all(deptree, put):
 
 def test_samples(done):
     given = ("show", *SCORES, *SENTENCES, "--sentence", "ru-1", "-k", 50)
-    ran = done(*given, "--seed", 7, "-v")
+    ran = done(*given, "--seed", 7)
     drawn = [row["heads"] for row in done("sample", *SCORES, "-k", 50, "--seed", 7).rows if row["sent_id"] == "ru-1"]
     counts = {}
     for tree in drawn:
@@ -141,7 +141,7 @@ def test_samples(done):
     shown = arcs(ran.out, "tree") | arcs(ran.out, "other")
     assert shown == {ends: pytest.approx(count / 50) for ends, count in counts.items()}
     assert re.search(rb"<title>\S+ -&gt; \S+: \d+ of 50 samples, probability 0\.\d+</title>", ran.out)
-    assert "|size:50|seed:7|" in ran.signature
+    assert "|size:50|seed:" in done(*given).signature
     assert done(*given, "--seed", 7).out == ran.out
     assert done(*given, "--seed", 7, "--jobs", 2).out == ran.out
     assert done(*given, "--seed", 8).out != ran.out

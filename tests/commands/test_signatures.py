@@ -16,15 +16,12 @@ SCORES = (DATA / "scores.npz", "--from", "natasha")
     ("args", "said"),
     [
         (("partition", *SCORES), False),
-        (("partition", *SCORES, "-v"), True),
-        (("partition", *SCORES, "-v", "-q"), False),
         (("sample", *SCORES), True),
         (("sample", *SCORES, "-q"), False),
         (("sample", *SCORES, "--seed", 1), False),
         (("show", *SCORES), False),
         (("show", *SCORES, "-k", 3), True),
         (("inspect", *SCORES), False),
-        (("inspect", *SCORES, "-v"), True),
         (("decode", *SCORES, "--conllu", DATA / "sentences.conllu"), False),
     ],
 )
@@ -48,17 +45,17 @@ def test_output_always_has_it(done, put):
 
 def test_names_do_not_break_it(done, put):
     labels = put("a|b\nc.txt", (DATA / "labels.json").read_bytes())
-    ran = done("decode", *SCORES, "--labels", labels, "--label-scores", DATA / "label_scores.npz", "-v")
-    assert len(ran.said) == 1
+    ran = done("decode", *SCORES, "--labels", labels, "--label-scores", DATA / "label_scores.npz", "--header")
+    assert ran.err == ""
     assert r"|labels:a\x7cb\nc.txt|" in ran.signature
 
 
 def test_it_is_not_wrapped_on_a_terminal(terminal, put):
     name = "long" * 40 + ".json"
     put(name, (DATA / "labels.json").read_bytes())
-    code, shown = terminal("partition", *SCORES, "--labels", name, "--label-scores", DATA / "label_scores.npz", "-v")
+    code, shown = terminal("sample", *SCORES, "--labels", name, "--label-scores", DATA / "label_scores.npz")
     assert code == 0
-    assert re.search(rf"deptree: deptree\|partition\|[^\n]*{name}\|[^\n]*v:[\d.]+\r?\n", shown)
+    assert re.search(rf"deptree: deptree\|sample\|[^\n]*{name}\|[^\n]*v:[\d.]+\r?\n", shown)
 
 
 def test_arrays_of_one_root_assumed_say_so_in_one_line(done, put):

@@ -15,7 +15,6 @@ pytest.importorskip("distributed")
 
 DATA = Path(__file__).parents[2] / "sample_data"
 COMMAND = [sys.executable, "-m", "deptree_cli", "decode", str(DATA / "scores.npz"), "--from", "natasha", "-q"]
-DASK = [*COMMAND, "--engine", "dask"]
 
 SCHEDULER = """
 import sys
@@ -32,7 +31,7 @@ if __name__ == "__main__":
 def test_a_wrong_scheduler(address: str) -> None:
     """Loading dask takes a second or two, and reaching nobody four."""
     start = time.monotonic()
-    ran = subprocess.run([*DASK, "--scheduler", address], capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run([*COMMAND, "--scheduler", address], capture_output=True, text=True, check=False, timeout=60)
     assert time.monotonic() - start < 15
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith(f"deptree: the scheduler {address}")
@@ -57,7 +56,7 @@ def test_a_scheduler_that_is_killed(tmp_path: Path) -> None:
     try:
         address = cluster.stdout.readline().strip()
         command = [sys.executable, "-m", "deptree_cli", "sample", str(DATA / "scores.npz"), "--from", "natasha", "-q"]
-        command += ["-k", "3000000", "--engine", "dask", "--scheduler", address, "-o", str(tmp_path / "out.jsonl")]
+        command += ["-k", "3000000", "--scheduler", address, "-o", str(tmp_path / "out.jsonl")]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         time.sleep(8)
         assert process.poll() is None

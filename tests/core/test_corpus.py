@@ -1,4 +1,4 @@
-"""Order, bounded reading ahead, errors in their turn, by every engine."""
+"""Order, bounded reading ahead, errors in their turn, by any workers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 from deptree_cli.core.corpus import AHEAD, BATCH, CHUNK, HEAVY, ordered_map
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.workers import LOCAL
 
-# (engine, jobs); dask, which needs a cluster and is no requirement, is looked at once
-WAYS = [(None, 1), *((engine, jobs) for engine in ("threads", "processes") for jobs in (1, 2, 4))]
-EVERY_WAY = pytest.mark.parametrize(("engine", "jobs"), WAYS)
+# One works here, more are processes; dask, which needs a cluster and is no requirement, is looked at once.
+EVERY_WAY = pytest.mark.parametrize("jobs", [1, 2, 4])
 
 
-def mapped(function: Callable[[int], int], items: Iterable[int], engine: str | None, jobs: int) -> Iterator[int]:
-    return ordered_map(function, items, engine, Workers(jobs))
+def mapped(function: Callable[[int], int], items: Iterable[int], jobs: int) -> Iterator[int]:
+    return ordered_map(function, items, Workers(jobs))
 
 
 def square(number: int) -> int:
@@ -61,32 +61,32 @@ class Counting:
 
 @EVERY_WAY
 @pytest.mark.parametrize("count", [0, 1, 2, 3, CHUNK, 2 * CHUNK + 1, 5 * CHUNK * AHEAD + 3])
-def test_what_map_gives(engine: str | None, jobs: int, count: int) -> None:
-    assert list(mapped(square, range(count), engine, jobs)) == [number * number for number in range(count)]
+def test_what_map_gives(jobs: int, count: int) -> None:
+    assert list(mapped(square, range(count), jobs)) == [number * number for number in range(count)]
 
 
 @EVERY_WAY
-def test_order_is_kept_whoever_is_ready_first(engine: str | None, jobs: int) -> None:
-    assert list(mapped(slow_at_first, range(10 * CHUNK), engine, jobs)) == list(range(10 * CHUNK))
+def test_order_is_kept_whoever_is_ready_first(jobs: int) -> None:
+    assert list(mapped(slow_at_first, range(10 * CHUNK), jobs)) == list(range(10 * CHUNK))
 
 
 @EVERY_WAY
-def test_reading_ahead_is_bounded(engine: str | None, jobs: int) -> None:
+def test_reading_ahead_is_bounded(jobs: int) -> None:
     """Also of an endless input, and also when the reader of the results stops."""
     source = Counting()
-    results = mapped(square, source, engine, jobs)
+    results = mapped(square, source, jobs)
     assert source.taken == 0
     for done, _ in enumerate(itertools.islice(results, 20 * CHUNK), 1):
-        assert source.taken - done <= (jobs * AHEAD * CHUNK if engine else 0)
+        assert source.taken - done <= (jobs * AHEAD * CHUNK if jobs > 1 else 0)
     taken = source.taken
     results.close()  # type: ignore[attr-defined]
     assert source.taken == taken
 
 
 @EVERY_WAY
-def test_an_error_of_the_function_comes_in_its_turn(engine: str | None, jobs: int) -> None:
+def test_an_error_of_the_function_comes_in_its_turn(jobs: int) -> None:
     """All results before it come first, the same whatever the number of jobs."""
-    results = mapped(picky, range(100), engine, jobs)
+    results = mapped(picky, range(100), jobs)
     before = []
     with pytest.raises(DeptreeError, match=f"{CHUNK + 5}: not this one"):
         before.extend(results)  # keeps what was yielded before the error
@@ -100,9 +100,9 @@ def endless_until(stop: int) -> Iterator[int]:
 
 
 @EVERY_WAY
-def test_an_error_of_reading_is_raised(engine: str | None, jobs: int) -> None:
+def test_an_error_of_reading_is_raised(jobs: int) -> None:
     """Behind the results of all items before it."""
-    results = mapped(square, endless_until(CHUNK + 3), engine, jobs)
+    results = mapped(square, endless_until(CHUNK + 3), jobs)
     assert [next(results) for _ in range(CHUNK + 3)] == [number * number for number in range(CHUNK + 3)]
     with pytest.raises(DeptreeError, match="the file is broken here"):
         next(results)
@@ -110,19 +110,16 @@ def test_an_error_of_reading_is_raised(engine: str | None, jobs: int) -> None:
 
 def test_a_dead_process_is_reported() -> None:
     with pytest.raises(DeptreeError, match="a worker process died"):
-        list(mapped(deadly, range(100), "processes", 2))
-
-
-def test_an_unknown_engine_is_not_guessed() -> None:
-    with pytest.raises(DeptreeError, match="there is no engine"):
-        list(mapped(square, range(3), "fibres", 2))
+        list(mapped(deadly, range(100), 2))
 
 
 @pytest.mark.slow("size")
 def test_a_cluster() -> None:
     """One of dask's own, on this machine."""
     pytest.importorskip("distributed")
-    assert list(mapped(operator.neg, range(3 * CHUNK), "dask", 2)) == [-number for number in range(3 * CHUNK)]
+    assert list(ordered_map(operator.neg, range(3 * CHUNK), Workers(2, LOCAL))) == [
+        -number for number in range(3 * CHUNK)
+    ]
 
 
 class Together:
@@ -143,11 +140,10 @@ class Together:
         return list(map(square, numbers))
 
 
-@pytest.mark.parametrize(("engine", "jobs"), [(None, 1), ("threads", 2)])
-def test_a_function_of_many_items_is_given_many(engine: str | None, jobs: int) -> None:
+def test_a_function_of_many_items_is_given_many() -> None:
     function = Together()
     count = 4 * BATCH
-    assert list(mapped(function, range(count), engine, jobs)) == list(map(square, range(count)))
+    assert list(mapped(function, range(count), 1)) == list(map(square, range(count)))
     assert sum(function.sizes) == count
     assert max(function.sizes) == BATCH
     assert min(function.sizes) == 1  # the first result waits for no other item

@@ -1,4 +1,4 @@
-"""The cluster engine: a worker that is killed in the middle of a run costs a retry, not a sentence."""
+"""A cluster: a worker that is killed in the middle of a run costs a retry, not a sentence."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_killed_worker_costs_no_item(tmp_path: Path, monkeypatch: pytest.Monke
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster, set_as_default=False) as client:
             victim = next(iter(client.run(os.getpid).values()))
-        results = ordered_map(square, range(ITEMS), "dask", Workers(2, cluster.scheduler_address))
+        results = ordered_map(square, range(ITEMS), Workers(2, cluster.scheduler_address))
         drawn = [next(results)]
         os.kill(victim, signal.SIGKILL)
         drawn += results

@@ -104,7 +104,7 @@ def test_subclasses_stay_what_they_are(graphs) -> None:
 
 def test_it_travels_to_worker_processes(distribution: TreeDistribution) -> None:
     many = [distribution] * 3
-    found = list(ordered_map(operator.methodcaller("marginals"), many, "processes", Workers(1)))
+    found = list(ordered_map(operator.methodcaller("marginals"), many, Workers(2)))
     assert all(np.array_equal(each, distribution.marginals()) for each in found)
 
 

@@ -36,22 +36,22 @@ def sleep_or_fail(number: int) -> int:
 @pytest.mark.slow("process")
 @pytest.mark.parametrize(("items", "most"), [(1, 1), (3, 3), (200, most_workers())])
 def test_no_more_processes_than_items_or_than_the_machine_keeps_busy(items: int, most: int) -> None:
-    assert 1 <= len(set(ordered_map(worker, range(items), "processes", Workers(100_000)))) <= most
+    assert 1 <= len(set(ordered_map(worker, range(items), Workers(100_000)))) <= most
 
 
 def test_few_items_are_shared_out() -> None:
-    assert len(set(ordered_map(worker, range(6), "processes", Workers(3)))) > 1
+    assert len(set(ordered_map(worker, range(6), Workers(3)))) > 1
 
 
 def test_an_error_does_not_wait_for_the_others() -> None:
     start = time.monotonic()
     with pytest.raises(DeptreeError, match="not this one"):
-        list(ordered_map(sleep_or_fail, range(40), "processes", Workers(2)))
+        list(ordered_map(sleep_or_fail, range(40), Workers(2)))
     assert time.monotonic() - start < 10
 
 
 def test_whoever_stops_early_does_not_wait() -> None:
-    results = ordered_map(sleep_from(3), range(40), "processes", Workers(2))
+    results = ordered_map(sleep_from(3), range(40), Workers(2))
     assert next(results) == 0
     start = time.monotonic()
     results.close()

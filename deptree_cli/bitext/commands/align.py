@@ -40,9 +40,6 @@ sent_id and links as pairs of numbers.
 
 The best alignment links words one to one. With --threshold P, words may have several links; above 0.5 they have at most
 one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip) leaves an empty line.
-
-Methods to compute link probabilities:
-
 """
 
 

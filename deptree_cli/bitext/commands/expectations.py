@@ -36,9 +36,6 @@ Arrays of expectations have the names read, and standard errors have NAME.standa
 Ctrl-C stops an estimate early and writes what there is; the exit status is then 130.
 
 The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseconds for two sentences of 20 words.
-
-Methods to compute link probabilities:
-
 """
 
 

@@ -32,9 +32,6 @@ HELP = """Draw one sentence pair as a matrix: the darker a cell, the more probab
 Writes text as wide as the terminal: source words on the left, target words above. The links of the best alignment are
 marked, and their probabilities listed on the right. -o FILE.svg (.png, .pdf) draws a heat map instead. Without --text,
 words are shown by their numbers, counted from 0.
-
-Methods to compute link probabilities:
-
 """
 
 

@@ -63,7 +63,7 @@ class Estimating(Fold[float]):
     attribute = "r_hat"
 
     def __init__(self, method: Method, settings: Settings, run: RunOptions) -> None:
-        self._interrupt = Interrupt() if method.goes_on and run.engine is None else None
+        self._interrupt = Interrupt() if method.goes_on and not run.workers.are_elsewhere else None
         if self._interrupt:
             settings = replace(settings, stop=self._interrupt, tell=_tell)
         self.work = Estimator(method, settings)

@@ -78,7 +78,7 @@ class BitextOptions:
         Args:
             sums: how often a pair's chart is gone through.
         """
-        with nullcontext() if run.engine else watched(report_progress):
+        with nullcontext() if run.workers.are_elsewhere else watched(report_progress):
             for task in tasks:
                 if not (run.quiet or isinstance(task, DeptreeError)):
                     (p, q), name = task[0].scores.shape, task[0].sent_id

@@ -53,7 +53,7 @@ class PruningOptions:
 
 _METHOD = [
     entry_option(
-        METHODS, "--method", default=EXACT, help=f"How to compute probabilities; see above.  [default: {EXACT}]"
+        METHODS, "--method", default=EXACT, help=f"How to compute probabilities: {{names}}.  [default: {EXACT}]"
     ),
     option(
         "--iterations",
@@ -134,4 +134,4 @@ def _one_of(names: Iterable[str]) -> str:
 pruning_options = bound("pruning", [*_METHOD, seed_option], _build, ("method", "seed", *_SETTINGS))
 
 # The methods for help texts.
-LISTING = Listing("methods", METHODS, lambda method: f"{method.name}: {method.summary}")
+LISTING = Listing("Methods to compute link probabilities", METHODS, lambda method: f"{method.name}: {method.summary}")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.core import settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.branch_and_bound import BUDGET, BranchAndBound, Found
 from deptree_cli.core.constraints.conflicts import Finder
@@ -118,10 +119,12 @@ class Constrained:
     def _hardly_any(self, found: Accepted) -> DeptreeError:
         """What to say where samples are not to be had."""
         problem = f"{found.accepted:,} of {found.proposed:,} drawn trees obey the rules, fewer than 1 in 10,000"
-        remedy = "Find the best tree instead, with `deptree decode`, give up rules, or lower `temperature`"
+        remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {settings.TEMPERATURE}"
         if not self.distribution.space.projective:
-            remedy += ", or pass `projective=True`: most rules are broken less by trees without crossing arcs"
-        return DeptreeError(problem, remedy, sent_id=self.distribution.id)
+            remedy += f", or pass {settings.PROJECTIVE}: most rules are broken less by trees without crossing arcs"
+        return DeptreeError(
+            problem, remedy, sent_id=self.distribution.id, options=[settings.TEMPERATURE, settings.PROJECTIVE]
+        )
 
     def has_tree(self, budget: int = BUDGET) -> bool:
         """Whether a tree without conflicts is found within a budget."""
@@ -149,9 +152,9 @@ class Constrained:
         problem, remedy = "no tree obeys the rules", "Give one up"
         if not is_infeasible:
             problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
-            advice = ", or pass `relax=True`" * bool(self.constraints and self.constraints.can_relax)
-            remedy = f"Raise `budget`, or give up a rule{advice}"
-        return DeptreeError(problem, remedy, sent_id=self.distribution.id)
+            advice = f", or pass {settings.RELAX}" * bool(self.constraints and self.constraints.can_relax)
+            remedy = f"Raise {settings.BUDGET}, or give up a rule{advice}"
+        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[settings.BUDGET, settings.RELAX])
 
 
 def under(

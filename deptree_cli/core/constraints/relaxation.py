@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.core import settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.branch_and_bound import BUDGET, BranchAndBound, Found
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
@@ -91,8 +92,10 @@ class Relaxation:
         tree = "no tree"
         if division is not None and division.best() is None and not division.is_infeasible:
             tree = f"of {counted(division.opened, 'maximum tree')} none"
-        remedy = ("Give one up" if len(names) > 1 else "Give it up") + ", or pass `relax=True`" * self.can_relax
-        return DeptreeError(f"{tree} obeys {listed_names(names)}", remedy, sent_id=self.base.id)
+        remedy = ("Give one up" if len(names) > 1 else "Give it up") + f", or pass {settings.RELAX}" * self.can_relax
+        return DeptreeError(
+            f"{tree} obeys {listed_names(names)}", remedy, sent_id=self.base.id, options=[settings.RELAX]
+        )
 
     def _can_hold(self, constraints: Sequence[Constraint], budget: int) -> bool:
         """Whether some tree obeys constraints; not, if none is found within the budget."""

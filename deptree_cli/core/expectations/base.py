@@ -23,13 +23,11 @@ class Input:
     Attributes:
         kind: one of the kinds above, which says how the command line reads it.
         help: what it is, a sentence.
-        formerly: older names of it, which the command line still takes.
     """
 
     name: str
     kind: str
     help: str
-    formerly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

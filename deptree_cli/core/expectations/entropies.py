@@ -12,7 +12,7 @@ from deptree_cli.core.expectations.base import NUMBER, Input, arc_covariance, ex
 NEAR = 1e-3
 NODES = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)
 
-ORDER = Input("order", NUMBER, "The order", formerly=("alpha",))
+ORDER = Input("order", NUMBER, "The order")
 
 
 def entropy(distribution: ArcFactored) -> float:

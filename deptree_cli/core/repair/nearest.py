@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from deptree_cli.core import settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.branch_and_bound import BUDGET, BranchAndBound, Found
 from deptree_cli.core.constraints.conflicts import Finder
@@ -116,7 +117,8 @@ def nearest(
     if division.is_infeasible:
         raise constraints.error(aims.budget)
     problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
-    raise DeptreeError(problem, "Raise `budget`, or give up a rule, or pass `relax=True`", sent_id=sent_id)
+    remedy = f"Raise {settings.BUDGET}, or give up a rule, or pass {settings.RELAX}"
+    raise DeptreeError(problem, remedy, sent_id=sent_id, options=[settings.BUDGET, settings.RELAX])
 
 
 def _base(wanted: Objective, names: tuple[str, ...], space: TreeSpace, sent_id: str) -> ArcFactored:

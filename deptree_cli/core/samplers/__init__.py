@@ -78,10 +78,10 @@ class Sampler:
     def check_serves(self, space: TreeSpace) -> None:
         """Raise a DeptreeError unless it serves the tree space."""
         if not self.serves(space):
-            nearest = min(map(SPACES.get, self.spaces), key=lambda other: len(space.change_to(other)))
-            remedies = [one_of(names(space)), " and ".join(space.change_to(nearest))]
-            remedy = ", or ".join(filter(None, remedies))
-            raise DeptreeError(f"the sampler {self.name} does not draw {space.trees}", remedy[:1].upper() + remedy[1:])
+            changes = min((space.change_to(SPACES.get(other)) for other in self.spaces), key=len)
+            remedy = ", or ".join(filter(None, [one_of(names(space)), " and ".join(changes)]))
+            problem = f"the sampler {self.name} does not draw {space.trees}"
+            raise DeptreeError(problem, remedy[:1].upper() + remedy[1:], options=[*changes.values()])
 
 
 def from_sums(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:

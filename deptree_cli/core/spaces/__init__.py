@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.general import GeneralSpace
@@ -77,10 +78,10 @@ def tree_space(
     if name is None:
         return space(single_root is None or bool(single_root), bool(projective))
     found = name if isinstance(name, TreeSpace) else SPACES.get(name)
-    for short, wanted in (("single_root", single_root), ("projective", projective)):
+    for short, wanted, option in (("single_root", single_root, "multi-root"), ("projective", projective, "")):
         if wanted is not None and wanted != getattr(found, short):
-            problem = f'`space="{found.name}"` contradicts `{short}={bool(wanted)}`'
-            raise DeptreeError(problem, "Leave out one of them")
+            both = Setting("space", found.name), Setting(short, bool(wanted), option)
+            raise DeptreeError("{} contradicts {}".format(*both), "Leave out one of them", options=both)
     return found
 
 

@@ -9,8 +9,10 @@ from itertools import chain, combinations, islice
 
 import numpy as np
 
+from deptree_cli.core import settings
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.rules import Arc, Rules, crossing_pairs
 
@@ -90,15 +92,16 @@ class TreeSpace(Rules, ABC):
         )
         return any(self.is_feasible(with_heads(arcs, pair)) for pair in pairs)
 
-    def change_to(self, other: TreeSpace) -> list[str]:
-        """What to do about the arguments of a distribution for the trees of another space."""
+    def change_to(self, other: TreeSpace) -> dict[str, Setting]:
+        """What to do about which arguments of a distribution for the trees of another space."""
         if not (self.has_short_name and other.has_short_name):
-            return [f'pass `space="{other.name}"`']
+            named = Setting("space", other.name)
+            return {f"pass {named}": named}
         changes = (
-            ("`single_root=False`", not self.single_root, not other.single_root),
-            ("`projective=True`", self.projective, other.projective),
+            (settings.SEVERAL_ROOTS, not self.single_root, not other.single_root),
+            (settings.PROJECTIVE, self.projective, other.projective),
         )
-        return [f"{'add' if there else 'leave out'} {option}" for option, here, there in changes if here != there]
+        return {f"{'add' if there else 'leave out'} {each}": each for each, here, there in changes if here != there}
 
 
 def with_heads(allowed: Bool, arcs: Iterable[Arc]) -> Bool:

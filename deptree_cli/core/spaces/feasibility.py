@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deptree_cli.core import settings
 from deptree_cli.core.dtypes import Bool, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.rules import Arc, Rules, crossing_pairs
 
-SEVERAL_ROOTS = "or allow several roots (`single_root=False`)"
+SEVERAL_ROOTS = f"or allow several roots ({settings.SEVERAL_ROOTS})"
 
 
 def check_feasible(allowed: Bool, space: Rules) -> None:
@@ -41,6 +42,7 @@ def check_feasible(allowed: Bool, space: Rules) -> None:
         raise DeptreeError(
             f"no single-root tree is possible: {words(only_root)} can attach to ROOT only",
             f"Allow another head for all but one of them, {SEVERAL_ROOTS}",
+            options=[settings.SEVERAL_ROOTS],
         )
     if not possible_roots(allowed).any():
         root = int(candidates[0])
@@ -50,15 +52,19 @@ def check_feasible(allowed: Bool, space: Rules) -> None:
 def crossing_is_needed(allowed: Bool, space: Rules) -> DeptreeError:
     """What to say where every tree of allowed arcs, (n+1, n+1), has some that cross; there is a tree. Names two."""
     kind = "single-root tree" if space.single_root else "tree"
-    remedy = "Allow more arcs, or leave out `projective=True`"
+    remedy = f"Allow more arcs, or leave out {settings.PROJECTIVE}"
     supported = supported_arcs(allowed, space)
     certain = supported & (supported.sum(axis=0) == 1)
     for (head, word), (other, below) in crossing_pairs(certain):
         problem = f"no projective tree is possible: the arcs {head} -> {word} and {other} -> {below} cross, and words "
-        return DeptreeError(f"{problem}{min(word, below)} and {max(word, below)} have no other head", remedy)
+        return DeptreeError(
+            f"{problem}{min(word, below)} and {max(word, below)} have no other head",
+            remedy,
+            options=[settings.PROJECTIVE],
+        )
     (head, word), (other, below) = _crossing_in_a_tree(allowed, certain, space)
     problem = f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross, such as "
-    return DeptreeError(f"{problem}{head} -> {word} and {other} -> {below}", remedy)
+    return DeptreeError(f"{problem}{head} -> {word} and {other} -> {below}", remedy, options=[settings.PROJECTIVE])
 
 
 def _crossing_in_a_tree(allowed: Bool, certain: Bool, space: Rules) -> tuple[Arc, Arc]:
@@ -136,7 +142,8 @@ def _check_reached(reached: Bool, start: str, kind: str) -> None:
     missing = np.flatnonzero(~reached[1:]) + 1
     if missing.size:
         remedy = "Allow more arcs" + (f", {SEVERAL_ROOTS}" if kind == "single-root tree" else "")
-        raise DeptreeError(f"no {kind} is possible: {words(missing)} cannot be reached from {start}", remedy)
+        problem = f"no {kind} is possible: {words(missing)} cannot be reached from {start}"
+        raise DeptreeError(problem, remedy, options=[settings.SEVERAL_ROOTS])
 
 
 def words(numbers: Integers) -> str:

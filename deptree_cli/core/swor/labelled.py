@@ -18,6 +18,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.swor import Algorithm
 from deptree_cli.core.swor.draws import Draws, most_certain, size_for_mass
 from deptree_cli.core.swor.sequences import log_sum, pick
@@ -61,11 +62,14 @@ def draw(
     return Draws(heads, np.array(log_probs), np.array(arrivals), tau, exhausted, certain, labels_of)
 
 
+LABELS = Setting("labels")
+
+
 def _labelings(distribution: ArcFactored, trees: Heads, rng: np.random.Generator) -> list[Labelings]:
     """Those of each of k trees, (k, n) heads."""
     if distribution.labels is None:
         problem = "the scores tell no labels to draw"
-        raise DeptreeError(problem, "Give their names (`labels`)", sent_id=distribution.id)
+        raise DeptreeError(problem, f"Give their names ({LABELS})", sent_id=distribution.id, options=[LABELS])
     log_probs = distribution.labels.of(trees)
     return [Labelings(own, label_stream(rng, number)) for number, own in enumerate(log_probs)]
 

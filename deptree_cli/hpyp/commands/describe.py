@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.params import OUTPUT
+from deptree_cli.cli.params import RESULTS
 from deptree_cli.cli.report import Table, show, talk
 from deptree_cli.cli.sections import command, writing_option
 from deptree_cli.cli.writing import TABLE, Writing, bare_row_options
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @command(epilog="\b\nTry: deptree hpyp describe model.npz")
 @model_argument
 @bare_row_options
-@writing_option("--output", "-o", type=OUTPUT, help="Write to FILE, which appears when complete.")
+@writing_option("--output", "-o", type=RESULTS, help="Write to FILE, which appears when complete.")
 def describe(model: str, writing: Writing, output: str | None) -> int:
     """Show how a model was trained and what it knows: words, tags, labels and the counts behind its probabilities.
 

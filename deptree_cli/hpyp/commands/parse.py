@@ -46,8 +46,6 @@ tree is found by algorithm 1 of Buys and Blunsom (2015), or with --beam by a bea
 
 With --scores FILE, the filter's arc probabilities (marginals) become arc scores, which the other commands read without
 --from, as if you passed --projective. They are approximate, and the parser's preferences beyond single arcs are lost.
-The kinds:
-
 """
 
 # The layout and tree space that a score file records, so that other commands need no options.
@@ -60,7 +58,7 @@ def _described(kind: ScoreKind) -> str:
 
 @command(
     help=HELP,
-    listing=Listing("score-kinds", SCORE_KINDS, _described),
+    listing=Listing("Kinds of arc scores", SCORE_KINDS, _described),
     epilog="\b\nTry: deptree hpyp parse model.npz sentences.conllu --tags predict",
 )
 @parser_options
@@ -72,7 +70,7 @@ def _described(kind: ScoreKind) -> str:
     "--score-kind",
     "kind",
     default=None,
-    help=f"Kind of arc scores, see above.  [default: {SCORE_KINDS.known[0].name}]",
+    help=f"Kind of arc scores: {{names}}.  [default: {SCORE_KINDS.known[0].name}]",
 )
 @seed_option
 @format_options("conllu", "jsonl", style=True)

@@ -17,8 +17,8 @@ from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import command, option, reading_option, running_option
+from deptree_cli.cli.run_options import RunOptions, on_error_option, quiet_option
+from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated
@@ -102,14 +102,8 @@ if TYPE_CHECKING:
     metavar="N",
     help="Make the run repeatable.  [default: fresh, shown on stderr; with --resume, the model's]",
 )
-@running_option(
-    "--on-error",
-    type=click.Choice(["fail", "skip"]),
-    default="fail",
-    help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
-)
-@running_option("--quiet", "-q", is_flag=True, help="Only errors on stderr.")
-@running_option("--verbose", "-v", is_flag=True, help="Always print the run signature on stderr; not with -q.")
+@on_error_option
+@quiet_option
 def train(**options: Any) -> int:
     """Train a parser on a treebank, and write a model for the other `deptree hpyp` commands.
 
@@ -148,13 +142,12 @@ class TrainOptions:
     seed: int | None
     on_error: str
     quiet: bool
-    verbose: bool
 
 
 def _train(options: TrainOptions) -> int:
     _check(options)
-    messages = Messages(options.quiet, options.on_error == "skip", options.verbose)
-    run = RunOptions(options.model, quiet=options.quiet, verbose=options.verbose, messages=messages)
+    messages = Messages(options.quiet, options.on_error == "skip")
+    run = RunOptions(options.model, quiet=options.quiet, messages=messages)
     contexts = _contexts(options)
     complete = Complete(options.tags)
     trees = _usable(read_treebank(options.treebank, options.tags), run, Annotated.check_trainable)

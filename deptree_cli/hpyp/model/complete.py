@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.settings import SAMPLES, UNLABELLED, Setting
 from deptree_cli.hpyp.model.annotated import UNKNOWN, Annotated
 from deptree_cli.hpyp.model.contexts import Contexts
 
@@ -45,7 +46,8 @@ class Complete:
                 continue
             place = place or sentence.place
         if self.untagged + self.unlabelled > MOST * self.sentences:
-            raise DeptreeError(f"{self._found()}, too many to leave out", self._remedy(), place=place)
+            problem, other = f"{self._found()}, too many to leave out", Setting("tags", self._other)
+            raise DeptreeError(problem, self._remedy(other), place=place, options=[other])
 
     @property
     def line(self) -> str:
@@ -57,11 +59,15 @@ class Complete:
         of_all = counted(self.sentences, "sentence")
         return " and ".join(f"in {count} of {of_all} a word has no {what}" for count, what in counts if count)
 
-    def _remedy(self) -> str:
+    @property
+    def _other(self) -> str:
+        """The other column of tags."""
+        return "xpos" if self._column == "upos" else "upos"
+
+    def _remedy(self, other: Setting) -> str:
         if self.untagged < self.unlabelled:
             return "Fill in DEPREL; trees without labels may have one for all words, such as dep"
-        other = "xpos" if self._column == "upos" else "upos"
-        return f'Tag the words, or take tags from {other.upper()} with `tags="{other}"`'
+        return f"Tag the words, or take tags from {self._other.upper()} with {other}"
 
 
 def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, kept: range) -> None:
@@ -72,13 +78,16 @@ def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], con
     """
     iterations = kept.start
     if iterations < 1:
-        raise DeptreeError(f"`iterations={iterations}` trains nothing", "Pass 1 or more")
+        given = Setting("iterations", iterations)
+        raise DeptreeError(f"{given} trains nothing", "Pass 1 or more", options=[given])
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Pass a treebank with trees")
     if len(kept) > 1 and text:
-        raise DeptreeError("with several `samples`, only the last state would read the text", "Remove `unlabelled`")
+        problem = f"with several {SAMPLES}, only the last state would read the text"
+        raise DeptreeError(problem, f"Remove {UNLABELLED}", options=[SAMPLES, UNLABELLED])
     if text and not contexts.word:
-        raise DeptreeError("a parser without words learns nothing from text", "Remove `unlabelled`")
+        problem = "a parser without words learns nothing from text"
+        raise DeptreeError(problem, f"Remove {UNLABELLED}", options=[UNLABELLED])
     for sentence in treebank:
         sentence.check_trainable()
     for sentence in text:

@@ -10,6 +10,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import MOST_WORDS, PARTICLES
@@ -17,6 +18,8 @@ from deptree_cli.hpyp.model.trained import Trained
 
 # Evidence and surprisal are in bits.
 BIT = np.log(2.0)
+
+LEXICALISED = Setting("lexicalised", True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +180,7 @@ def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tupl
         problem = f"the sentence has {sentence.n:,} words, but the parser reads at most {MOST_WORDS:,}"
         raise DeptreeError(problem, "Split it: is a blank line between sentences missing?")
     if predicts_tags and not symbols.is_lexicalised:
-        remedy = "Use sentences with tags, or train with `lexicalised=True`"
-        raise DeptreeError("a parser without words cannot predict tags", remedy)
+        remedy = f"Use sentences with tags, or train with {LEXICALISED}"
+        raise DeptreeError("a parser without words cannot predict tags", remedy, options=[LEXICALISED])
     tags = np.zeros(sentence.n, dtype=np.int32) if predicts_tags else symbols.tags_of(sentence)
     return symbols.words_of(sentence), tags

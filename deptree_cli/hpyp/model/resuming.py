@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.settings import ITERATIONS, RESUME, SAMPLES, UNLABELLED, Setting
 from deptree_cli.hpyp.model.process import Paths
 from deptree_cli.hpyp.model.snapshot import Snapshot, keys_of
 from deptree_cli.hpyp.model.symbols import Symbols
 from deptree_cli.hpyp.model.trained import Progress, Trained
-
-_ANEW = "or train again without `resume`"
 
 
 def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> None:
@@ -33,14 +32,15 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
         ("seed", had.seed, wanted.seed),
     ]:
         if before != now:
-            raise DeptreeError(f"the model was trained with `{name}={before}`", f"Use that, {_ANEW}")
+            had_set = Setting(name, before)
+            raise _refused(f"the model was trained with {had_set}", "Use that", had_set)
     if trained.symbols.contexts != symbols.contexts:
-        raise DeptreeError("the model was trained with other contexts", f"Use the same contexts, {_ANEW}")
+        raise _refused("the model was trained with other contexts", "Use the same contexts")
     if bool(had.text_digest) != bool(wanted.text_digest):
         how = "with" if had.text_digest else "without"
-        raise DeptreeError(f"the model was trained {how} `unlabelled`", f"Do this again, {_ANEW}")
+        raise _refused(f"the model was trained {how} {UNLABELLED}", "Do this again", UNLABELLED)
     if not is_of(trained, symbols, wanted):
-        raise DeptreeError("the model was trained on other data", f"Use the same treebank and text, {_ANEW}")
+        raise _refused("the model was trained on other data", "Use the same treebank and text")
 
 
 def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
@@ -56,11 +56,12 @@ def check_targets(progress: Progress, iterations: int, passes: int) -> None:
     """
     for done, wanted, option in [(progress.iterations, iterations, "iterations"), (progress.passes, passes, "passes")]:
         if done > wanted:
-            problem = f"the model is already at `{option}={done}`"
-            raise DeptreeError(problem, f"Pass this number or more, {_ANEW}")
+            reached = Setting(option, done)
+            raise _refused(f"the model is already at {reached}", "Pass this number or more", reached)
     if progress.passes and progress.iterations < iterations:
-        problem = f"the model read its text after `iterations={progress.iterations}`, and no iterations can follow"
-        raise DeptreeError(problem, f"Pass this number, {_ANEW}")
+        reached = Setting("iterations", progress.iterations)
+        problem = f"the model read its text after {reached}, and no iterations can follow"
+        raise _refused(problem, "Pass this number", reached)
 
 
 def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
@@ -74,7 +75,12 @@ def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
     had = [state.iterations for state in trained.earlier]
     if had != [each for each in kept if each < trained.progress.iterations]:
         problem = f"the model kept states after iterations {had or 'none'}, which does not match these options"
-        raise DeptreeError(problem, f"Pass the same `iterations` and `samples`, {_ANEW}")
+        raise _refused(problem, f"Pass the same {ITERATIONS} and {SAMPLES}", ITERATIONS, SAMPLES)
+
+
+def _refused(problem: str, remedy: str, *settings: Setting) -> DeptreeError:
+    """What to say where training cannot go on: the remedy, or to begin anew."""
+    return DeptreeError(problem, f"{remedy}, or train again without {RESUME}", options=[RESUME, *settings])
 
 
 def _data(symbols: Symbols, progress: Progress) -> tuple[Any, ...]:

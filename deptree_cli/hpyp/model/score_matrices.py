@@ -18,6 +18,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.register import Register
+from deptree_cli.core.settings import Setting
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.core.spaces.shifted import shift
 
@@ -37,6 +38,10 @@ CERTAIN = 0.01
 IMPROBABLE = 1e-5
 
 REMEDY = "Give the marginals of arcs, [head, dependent], of projective single-root trees"
+
+PARTICLES = Setting("particles")
+LOGARITHMS = Setting("kind", "log", "score-kind log")
+INSTEAD = f"use the logarithms of the marginals ({LOGARITHMS})"
 
 
 Notify = Callable[[str], object]
@@ -87,14 +92,14 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
     n = len(mu) - 1
     if n > LONGEST:
         problem = f"maximum-entropy scores are computed for up to {LONGEST} words, but the sentence has {n:,}"
-        raise DeptreeError(problem, 'Split it, or use the logarithms of the marginals (`kind="log"`)')
+        raise DeptreeError(problem, f"Split it, or {INSTEAD}", options=[LOGARITHMS])
     dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(n))
     most = min(MOST_EVALUATIONS, MOST_WORK // n**3)
     _minimise(dual, tolerance, most)
     far = tolerance if most == MOST_EVALUATIONS else max(tolerance, TOO_FAR)
     if not dual.distance <= far:
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
-        raise DeptreeError(problem, 'Use more `particles`, or the logarithms of the marginals (`kind="log"`)')
+        raise DeptreeError(problem, f"Use more {PARTICLES}, or {INSTEAD}", options=[PARTICLES, LOGARITHMS])
     if dual.distance > tolerance:
         taken = f"a long sentence: after {counted(dual.evaluations, 'step')}"
         notify(f"{taken} the marginals of its scores are up to {dual.distance:.2g} off")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.settings import RESUME
 from deptree_cli.core.streams import kernel_state, sentence_stream
 from deptree_cli.hpyp.kernels.hyperparameters import resample_levels
 from deptree_cli.hpyp.kernels.model import WORDS
@@ -73,7 +74,8 @@ class Training:
         try:
             self._index(trained)
         except ValueError as error:
-            raise DeptreeError(f"the model is damaged ({error})", "Train again without `resume`") from None
+            problem, remedy = f"the model is damaged ({error})", f"Train again without {RESUME}"
+            raise DeptreeError(problem, remedy, options=[RESUME]) from None
 
     def _index(self, trained: Trained | None) -> None:
         """Look up all events; they are seated already if `trained` is not None.

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from deptree_cli.cli.progress import Counted, progress
-from deptree_cli.cli.provenance import says_more
+from deptree_cli.cli.provenance import chosen_for_user
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.errors import counted
@@ -55,6 +55,7 @@ def run_training(
 
     Args:
         made_by: the signature of a model that has come so far.
+        quiet: whether nothing is written to stderr but errors.
     """
     from deptree_cli.hpyp.files.model_file import write_model
 
@@ -67,7 +68,7 @@ def run_training(
         note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
     )
     with undone_at_once(kept.tell):
-        for line in progress(steps, source, output=path, quiet=run.quiet):
+        for line in progress(steps, source):
             kept.about_to_hold(training.progress)
             write_model(path, training.trained(), made_by(training.progress), compressed=False)
             kept.steps += 1
@@ -75,7 +76,7 @@ def run_training(
                 talk(line)
         write_model(path, training.trained(), made_by(training.progress))
     signature = made_by(training.progress)
-    if run.verbose or says_more(signature):
+    if chosen_for_user(signature):
         run.warn("signature", signature)
     run.warn("summary", _summary(training, path))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import secrets
 import shutil
 import sys
 import zipfile
@@ -24,7 +25,6 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError, ReaderLeft
 from deptree_cli.core.undo import Undo, mark_done, register
-from deptree_cli.io.files.partial_files import beside, mark_alive
 
 STDOUT = "-"
 
@@ -73,10 +73,9 @@ class Output:
             return Path(path).open("wb")
         # A link stays a link: what it leads to is replaced.
         target = Path(os.path.realpath(path))
-        part = beside(target)
+        part = target.with_name(f".deptree-{secrets.token_hex(8)}.part")
         self._forget = register(partial(part.unlink, missing_ok=True))
         stream = part.open("xb")
-        mark_alive(stream)
         self._rename = part, target
         return stream
 

@@ -82,7 +82,8 @@ def temperatures(path: str, temperature: float) -> dict[str, float]:
         DeptreeError: that was something else than 1, or the file holds something else.
     """
     if temperature != 1:
-        raise DeptreeError("`temperature` and `calibrated` both set a temperature", "Remove one", place=path)
+        problem = "--temperature and --calibrated both set a temperature"
+        raise DeptreeError(problem, "Remove one", place=path)
     found = read_calibrated(path)
     return {"temperature": found.temperature, "label_temperature": found.of_labels}
 

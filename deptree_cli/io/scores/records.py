@@ -66,12 +66,12 @@ class Interpretation:
             base = self._by_scores(record.scores, record, self.layout)
         except DeptreeError as error:
             if not error.place:  # else it is about what is asked of words, wherever that stands
-                error.remedy = self._with_hints(error.remedy, record)
+                self._advise(error, record)
             raise error.at(record.place, record.sent_id) from None
         try:
             obeying = self._constrained(record, base)
         except DeptreeError as error:
-            error.remedy = self._with_wider_space(error.remedy, record)
+            self._advise_wider_space(error, record)
             raise error.at(record.place, record.sent_id) from None
         return ScoredSentence(record, base if obeying is None else _of_trees(obeying), self, obeying)
 
@@ -121,27 +121,29 @@ class Interpretation:
         temperature = self.temperature if self._apart is None else 1.0
         return {"scale": layout.scale, "temperature": temperature, "nan_forbids": self.nan_forbids}
 
-    def _with_wider_space(self, remedy: str, record: Sentence) -> str:
-        """A remedy, and the other one that more trees would be, if one of these obeys."""
+    def _advise_wider_space(self, error: DeptreeError, record: Sentence) -> bool:
+        """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""
         wider = space(self.space.single_root)
-        for change in self.space.change_to(wider):
-            if change not in remedy and replace(self, space=wider)._fits(record, self.layout):
-                return f"{remedy}, or {change}"
-        return remedy
+        for change, setting in self.space.change_to(wider).items():
+            if change not in error.remedy and replace(self, space=wider)._fits(record, self.layout):
+                error.remedy += f", or {change}"
+                error.options += (setting,)
+                return True
+        return False
 
-    def _with_hints(self, remedy: str, record: Sentence) -> str:
-        read, wider = self.layout, self._with_wider_space(remedy, record)
-        if wider != remedy:
-            return wider
+    def _advise(self, error: DeptreeError, record: Sentence) -> None:
+        """Add what else may be behind it."""
+        if self._advise_wider_space(error, record):
+            return
+        read = self.layout
         if record.padded:
-            remedy += ". If this is a padded batch, give --lengths or --conllu"
-        if "orient" in read.assumed(read.is_square(record.scores.shape)):
-            return remedy + ". The rows were taken for heads: if they are dependents, pass --orient dep-head"
+            error.remedy += ". If this is a padded batch, give --lengths or --conllu"
         rows, columns = read.arcs(record.scores.shape)
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
-        if rows == columns and self._fits(record, turned):
-            remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
-        return remedy
+        if "orient" in read.assumed(read.is_square(record.scores.shape)):
+            error.remedy += ". The rows were taken for heads: if they are dependents, pass --orient dep-head"
+        elif rows == columns and self._fits(record, turned):
+            error.remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:
         """Whether a record makes a distribution, laid out so."""

@@ -234,8 +234,8 @@ def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:
     """The name of a tree's sentence; raises if there is none of the tree's names and length."""
     name = next((name for name in tree.names if name in words), None)
     if name is None:
-        where = {"place": tree.place, "sent_id": tree.sent_id}
-        raise DeptreeError("the scores have no such sentence", "Name samples as their sentences", **where)
+        problem, remedy = "the scores have no such sentence", "Name samples as their sentences"
+        raise DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)
     if (n := words[name]) is not None and n != len(tree.heads):
         raise _other_length(tree, n)
     return name

@@ -78,7 +78,7 @@ def test_npz_has_the_names_read_and_errors_beside(done, tmp_path: Path) -> None:
 
 def test_signature_says_what_concerns_the_method(done) -> None:
     def fields(*options: object) -> list[str]:
-        return done("bitext", "expectations", SCORES, "-v", *options).signature.split("|")[2:-1]
+        return done("bitext", "expectations", SCORES, "--header", *options).signature.split("|")[2:-1]
 
     assert fields() == ["method:exact"]
     randomized = ["method:randomized", "iterations:20", "chains:2", "burnin:3", "counts:soft", "seed:7"]

@@ -51,8 +51,6 @@ OPTIONS = [
     bad("shard 0", ("sample", *SCORES, "--shard", "0/3"), ("--shard", "0/3")),
     bad("shard 4 of 3", ("sample", *SCORES, "--shard", "4/3"), ("--shard", "4/3")),
     bad("a shard of nothing", ("sample", *SCORES, "--shard", "1"), ("--shard", "'1'")),
-    bad("unknown engine", ("sample", *SCORES, "--engine", "gpu"), ("engine", "gpu", "processes")),
-    bad("a scheduler without its engine", ("sample", *SCORES, "--scheduler", "x:1"), ("--scheduler", "dask")),
     bad("negative seed", ("sample", *SCORES, "--seed", -1), ("--seed", "-1")),
     bad("alpha 1", ("check-bias", *SCORES, "--alpha", 1), ("--alpha", "1")),
     bad("wilson under a root constraint", ("sample", *SCORES, "--sampler", "wilson"), ("wilson", "--multi-root")),

@@ -51,9 +51,8 @@ def test_tags_stand_in_the_column_from_which_the_model_has_them(done, unlexicali
     assert "_" not in {row[4] for row in rows}
 
 
-@pytest.mark.parametrize("how", [("-j", 2), ("-j", 2, "--engine", "threads")])
-def test_the_same_bytes(drawn, how) -> None:
-    assert drawn("-k", 40, *how).out == drawn("-k", 40).out
+def test_the_same_bytes(drawn) -> None:
+    assert drawn("-k", 40, "-j", 2).out == drawn("-k", 40).out
 
 
 def test_more_of_the_same(drawn) -> None:

@@ -46,12 +46,12 @@ def refused(training: Callable[[], object], says: str) -> None:
 def test_going_on_with_something_else() -> None:
     half = run(begun(), 2)
     refused(lambda: begun(trained=half, seed=4), "trained with `seed=3`")
-    refused(lambda: begun(SAMPLED, trained=half), "trained with `oracle=static`")
+    refused(lambda: begun(SAMPLED, trained=half), 'trained with `oracle="static"`')
     refused(lambda: begun(contexts=UNLEXICALISED, trained=half), "other contexts")
     refused(lambda: begun(text=UNLABELLED, trained=half), "trained without `unlabelled`")
     refused(
         lambda: Training(TREEBANK, LEXICALISED, Settings(3, STATIC, "xpos"), trained=half),
-        "trained with `tags=upos`",
+        'trained with `tags="upos"`',
     )
     refused(lambda: Training(TREEBANK[1:], LEXICALISED, Settings(3, STATIC, "upos"), trained=half), "other data")
     renamed = [replace(sentence, tags=tuple(tag.lower() for tag in sentence.tags)) for sentence in TREEBANK]

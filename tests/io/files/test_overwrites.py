@@ -1,4 +1,4 @@
-"""An output is no input and no other output, whatever they are called; what killed runs left is reported."""
+"""An output is no input and no other output, whatever they are called."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.overwrites import Named, refuse_overwrites
-from deptree_cli.io.files.partial_files import partial_files
 
 
 @pytest.fixture(autouse=True)
@@ -65,20 +63,3 @@ def test_standard_streams_are_files_too(tmp_path: Path) -> None:
             ran = subprocess.run(command, stdin=stdin, stdout=appended, stderr=subprocess.PIPE, check=False)
         assert b"standard output: --output would write into what SCORES reads" in ran.stderr
     assert Path("a").read_bytes() == b"x"
-
-
-def test_what_a_killed_run_leaves_is_reported_and_stays(folder: Path) -> None:
-    program = "import os, signal; from deptree_cli.io.files.output import Output\n"
-    program += "with Output('out') as out: out.write(b'x'); os.kill(os.getpid(), signal.SIGKILL)"
-    subprocess.run([sys.executable, "-c", program], check=False)
-    for _ in range(2):
-        (found,) = partial_files(["other", "link", "-", "missing/x"])
-        assert found == str(next(folder.glob(".deptree-*.part")))
-
-
-def test_what_is_being_written_is_not_left_behind(folder: Path) -> None:
-    with Output("out") as out:
-        out.write(b"x")
-        assert list(folder.glob(".deptree-*.part"))
-        assert list(partial_files(["out"])) == []
-    assert list(folder.glob(".deptree-*.part")) == []
