@@ -49,11 +49,15 @@ class Side:
         """All items."""
         return in_order(self.items)
 
-    def name(self, item: object) -> str | None:
-        """The first name of an item, or that of an error."""
+    def names_of(self, item: object) -> Sequence[str]:
+        """The names of an item or of its error, if it has any."""
         if isinstance(item, DeptreeError):
-            return item.sent_id or None
-        return next(iter(self.names(item)), None)
+            return (item.sent_id,) if item.sent_id else ()
+        return self.names(item)
+
+    def name(self, item: object) -> str | None:
+        """The first of them."""
+        return next(iter(self.names_of(item)), None)
 
 
 def nameless(_: object) -> Sequence[str]:

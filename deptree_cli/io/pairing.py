@@ -72,7 +72,7 @@ class ByIds:
     def take(self, item: Any) -> Any:
         """The companion of a sentence or of its error, or what is wrong with it."""
         error = isinstance(item, DeptreeError)
-        names = [item.sent_id] if error else [*self._lead.names(item)]
+        names = [*self._lead.names_of(item)]
         if names and "sample_" in names[0]:
             names.append(unmarked(names[0]))
         if self.companion.again:
@@ -80,7 +80,7 @@ class ByIds:
                 return None
             if self._last is not None and self.companion.side.name(self._last) in names:
                 return self._last
-        found = self._found.take(names) if any(names) else None
+        found = self._found.take(names) if names else None
         self._nameless += error and found is None
         if found is None:
             return self._missing(names)
@@ -89,7 +89,7 @@ class ByIds:
 
     def _missing(self, names: Sequence[str]) -> DeptreeError:
         side = self.companion.side
-        if not any(names):
+        if not names:
             return DeptreeError(f"it has no id to be found by in {side.place}", "Give all sentences ids, or none")
         if self._found.is_full:
             size = f"{MOST_WAITING >> 20:,} MiB of {side.what} that others are waiting for"

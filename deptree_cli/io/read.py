@@ -39,7 +39,7 @@ def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence 
 def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder]) -> Iterator[Any]:
     """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
-    pairing = _pairing(companion, lead, _names(lead, first), sentences)
+    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences)
     pairings.append(pairing)
     for item in sentences:
         found = pairing.take(item)
@@ -57,13 +57,6 @@ def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: 
             yield error
         else:
             yield item
-
-
-def _names(side: Side, item: object) -> Sequence[str]:
-    """The names of the first of the sentences, or of its error."""
-    if item is None or isinstance(item, DeptreeError):
-        return (item.sent_id,) if item and item.sent_id else ()
-    return side.names(item)
 
 
 def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any]) -> ByIds | ByOrder:
