@@ -78,7 +78,7 @@ class ArcMarginals:
         if matrix.ndim == 2:
             return from_head_dep(matrix, how.layout, shape)
         joint = how.layout.labels is not None
-        return from_head_dep(matrix, how.label_layout, shape if joint else (*shape, matrix.shape[-1]))
+        return from_head_dep(matrix, how.layout.labelled, shape if joint else (*shape, matrix.shape[-1]))
 
     def to_conllu(self, _: Style) -> bytes:
         """The sentence as it is, with HeadProb (and LabelProb) in MISC, comments on its tree and its distribution."""

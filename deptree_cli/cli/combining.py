@@ -34,7 +34,7 @@ from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import Layout, from_head_dep
-from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.presets import PRESETS, QUESTIONS, layout
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.several import Member, of_member
@@ -47,35 +47,36 @@ TREES = "trees"
 
 
 class LaidOutPath(str):
-    """The path of a file, with the name of the preset, or `TREES`, that the user put behind it, if there is one."""
+    """The path of a file, with the layout as text, or `TREES`, that the user put behind it, if there is one."""
 
-    preset: str | None = None
+    layout: str | None = None
 
 
-def split_presets(context: click.Context, parameter: click.Parameter, paths: Sequence[str]) -> tuple[LaidOutPath, ...]:
-    """A click callback: FILE:PARSER becomes a path with a preset; a file that is called so comes first."""
+def split_layouts(context: click.Context, parameter: click.Parameter, paths: Sequence[str]) -> tuple[LaidOutPath, ...]:
+    """A click callback: FILE:LAYOUT becomes a path with a layout; a file that is called so comes first."""
     return tuple(map(_split, paths))
 
 
 def _split(path: str) -> LaidOutPath:
-    front, colon, name = path.rpartition(":")
-    split = bool(colon) and not Path(path).exists() and (name == TREES or name in PRESETS or Path(front).is_file())
+    front, colon, text = path.rpartition(":")
+    known = text.split(",")[0] in (TREES, *PRESETS.names, *QUESTIONS)
+    split = bool(colon) and not Path(path).exists() and (known or Path(front).is_file())
     found = LaidOutPath(front if split else path)
     if split:
-        found.preset = name if name == TREES else PRESETS.get(name).name  # raises for one that nobody offers
+        found.layout = text
     return found
 
 
 def members_of(paths: Sequence[LaidOutPath], usual: Layout) -> list[Member]:
-    """The files; `usual`: the layout that options ask for, for scores without a preset of their own."""
+    """The files; `usual`: the layout that options ask for, for scores without one of their own."""
     return [_member(path, usual) for path in paths]
 
 
 def _member(path: LaidOutPath, usual: Layout) -> Member:
-    if path.preset == TREES or (path.preset is None and is_of_trees(path)):
+    if path.layout == TREES or (path.layout is None and is_of_trees(path)):
         return Member(path)
     source = ScoreSource(path)
-    read = source.layout(layout(path.preset) if path.preset else usual)
+    read = source.layout(layout(path.layout) if path.layout else usual)
     if read.labels:
         raise click.UsageError(
             f"{read.name} has an axis of labels, and arcs are combined. Sum them out: deptree convert."

@@ -16,7 +16,7 @@ from deptree_cli.cli.sections import Decorator, reading_option
 
 NAMES = (
     *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),
-    *("tempering", "nan_forbids"),
+    "temperature",
 )
 
 
@@ -31,7 +31,7 @@ def companion(*, scores: str | None, also: Collection[str] = (), **how: Any) -> 
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name in {*how, "temperature", "calibrated"} - {*also}:
+        if given and parameter.name in {*how} - {*also}:
             raise click.UsageError(f"{parameter.opts[0]} is about scores. Add --scores FILE.")
     return None
 

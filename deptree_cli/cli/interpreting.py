@@ -159,7 +159,7 @@ def _files(ctx: click.Context) -> Iterator[tuple[str, str]]:
     """The files that are read, each with the name of its parameter."""
     for parameter in ctx.command.params:
         value: Any = ctx.params.get(parameter.name or "") if parameter.type is INPUT else None
-        for path in (value,) if isinstance(value, str) else value or ():
+        for path in value if isinstance(value, tuple) else (value,) * isinstance(value, str):
             yield parameter.name or "", path
 
 

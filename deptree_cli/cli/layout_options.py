@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
+from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.cli.space_options import SPACE_OPTIONS
-from deptree_cli.cli.tempering_options import tempering_options
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.labels import LABEL_AXIS
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import PRESETS
 from deptree_cli.io.scores.source import ScoreSource
+
+
+def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str | None:
+    """A click callback: the number, which is no name of a file."""
+    try:
+        number = float(said)
+    except ValueError:
+        return said
+    return positive(context, parameter, number)
+
 
 # What matrices need wherever they are read.
 MATRIX_OPTIONS = [
@@ -27,7 +35,7 @@ MATRIX_OPTIONS = [
         often=True,
         shell_complete=PRESETS.complete,
         names=lambda: PRESETS.names,
-        help="The layout that this parser uses: {names}.",
+        help="The layout that this parser uses ({names}), or answers such as dep-head,log.",
     ),
     reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
     reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),
@@ -37,13 +45,19 @@ MATRIX_OPTIONS = [
         help="Weights (0 forbids), or log-scores such as logits (-inf and anything up to -1e15 forbid).",
     ),
     *SPACE_OPTIONS,
-    reading_option("--nan-forbids", is_flag=True, help="Read NaN as a forbidden arc."),
 ]
 
 # What the scores of one parser need.
 LAYOUT_OPTIONS = [
     *MATRIX_OPTIONS,
-    tempering_options,
+    reading_option(
+        "--temperature",
+        type=INPUT,
+        default="1",
+        callback=_number_or_path,
+        metavar="X|FILE",
+        help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
+    ),
     reading_option(
         "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
     ),
@@ -84,19 +98,6 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
             problem = f"is read in another layout than {sources[0].place}"
             remedy = "Read them one by one, or pass --from if one of them does not name its layout"
             raise DeptreeError(problem, remedy, place=each.place)
-    if layouts[0] is not asked and asked.assumed():
-        mark_provenance(click.get_current_context(silent=True), "from", "orient", "rootat", "scale")
+    if layouts[0].reading != asked.reading:
+        mark_provenance(click.get_current_context(silent=True), "from")
     return layouts[0]
-
-
-def with_label_axis(read: Layout, labels: str | None, label_scores: bool) -> Layout:
-    """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
-    if label_scores:
-        if labels is None:
-            raise click.UsageError("--label-scores needs the names of the labels: --labels FILE.")
-        return replace(read, labels=None)
-    if labels:
-        return replace(read, labels=read.labels or LABEL_AXIS)
-    if read.labels:
-        raise click.UsageError(f"--from {read.name} has an axis of labels: name them with --labels FILE.")
-    return read

@@ -114,7 +114,7 @@ def work_on(
     items: Iterator[Any] = trees.read(tags, suspects)
     if how.scores is not None:
         lead, scores = Side(map(_beside_scores, items), "sentences", trees.place), how.scores.how
-        items = how.scores.files[0].read(scores.layout, scores.label_layout, warn=run.warn, lead=lead)
+        items = how.scores.files[0].read(scores.layout, warn=run.warn, lead=lead)
         prepared = replace(prepared, how=scores)
     read = trees.counted(met(items, how.rules, _names_of), len(suspects) if suspects else None)
     return Source(read, prepared, how.signature_fields), work

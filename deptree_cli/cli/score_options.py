@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, one_layout, own_trees, with_label_axis
+from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, one_layout, own_trees
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import check_known, obeying
@@ -19,7 +19,6 @@ from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of
-from deptree_cli.cli.tempering_options import NO_TEMPERING, Tempering
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root
 from deptree_cli.core.spaces import Short
@@ -27,12 +26,13 @@ from deptree_cli.io.companion import Side
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import check_readable, place_of, share_of
 from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
-from deptree_cli.io.scores.labels import LABEL_AXIS, read_labels
-from deptree_cli.io.scores.layout import CHOICES
+from deptree_cli.io.scores.labels import layout_of_arcs, read_labels
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.presets import answers, layout
+from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.scores.temperatures import temperature_of
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -52,13 +52,11 @@ class ScoreOptions:
         files: the score files, in order, each with the paths of what belongs to it.
         how: how records become distributions.
         labels_path: the file of the names of labels, if the scores tell them.
-        tempering: what log-scores are divided by.
     """
 
     files: tuple[ScoreFiles, ...]
     how: Interpretation
     labels_path: str | None = None
-    tempering: Tempering = NO_TEMPERING
 
     @property
     def place(self) -> str:
@@ -96,12 +94,12 @@ class ScoreOptions:
         Raises:
             DeptreeError: it says that it has another layout, or no scores.
         """
-        other, read = ScoreSource(path), self.how.layout
-        own = other.layout(unsaid := layout())
-        for name in CHOICES if own is not unsaid else ():
+        other, read = ScoreSource(path), self.how.layout.complete
+        own = other.layout(Layout())
+        for name in CHOICES:
             one, two = getattr(read, name), getattr(own, name)
             if one and two and one != two:
-                problem = f"the file says --{name} {two} of itself, but {self.place} is read with --{name} {one}"
+                problem = f"the file says {two} of itself, but {self.place} is read as {one}"
                 raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
         return replace(self, files=(replace(self.files[0], other=other), *self.files[1:]))
 
@@ -127,7 +125,7 @@ class ScoreOptions:
             start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = ScoreStream(self.files, self.how.layout, self.how.label_layout, run.warn)
+        reading = ScoreStream(self.files, self.how.layout, run.warn)
         items = Counted(self._watched(reading, run), reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
         return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words)
@@ -185,15 +183,10 @@ class ScoreOptions:
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        read, space = answers(self.how.layout), self.how.space
         return {
-            "from": read.get("from"),
-            "orient": read.get("orient"),
-            "rootat": read.get("root"),
-            "scale": read.get("scale"),
-            **signature_of(space),
-            **self.tempering.signature_fields(self.how.labels is not None),
-            "nan": "forbids" if self.how.nan_forbids else None,
+            "from": text_of(self.how.layout.complete),
+            **signature_of(self.how.space),
+            **self.how.temperature.signature_fields(self.how.labels is not None),
             "heads": "fixed" if self.how.fix_heads else None,
             "other": self.other.path if self.other else None,
             "labels": self.labels_path,
@@ -264,8 +257,7 @@ def options_of(
     space: str | None,
     multi_root: bool,
     projective: bool,
-    tempering: Tempering,
-    nan_forbids: bool,
+    temperature: float | str,
     fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
@@ -277,20 +269,17 @@ def options_of(
     paths = (scores,) if isinstance(scores, str) else scores
     found = _paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
-    read = with_label_axis(read, labels, bool(label_scores))
+    read = layout_of_arcs(read, labels is not None, bool(label_scores))
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(
         layout=read,
-        label_layout=replace(read, labels=read.labels or LABEL_AXIS),
         labels=read_labels(labels) if labels else None,
         space=space_of(own_trees([each.source for each in found]), space, **short),
-        temperature=tempering.temperature,
-        label_temperature=tempering.label_temperature,
-        nan_forbids=nan_forbids,
+        temperature=temperature_of(temperature),
         fix_heads=fix_heads,
         constraints=rules,
     )
-    return ScoreOptions(found, how, labels, tempering=tempering)
+    return ScoreOptions(found, how, labels)
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.

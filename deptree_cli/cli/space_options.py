@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.sections import reading_option
-from deptree_cli.core.spaces import SPACES, TreeSpace, tree_space
+from deptree_cli.core.spaces import TreeSpace, tree_space
 
 SPACE_OPTIONS = [
-    reading_option(
-        "--space",
-        metavar="NAME",
-        shell_complete=SPACES.complete,
-        names=lambda: SPACES.names,
-        help="Which trees: {names}.",
-    ),
+    reading_option("--space", metavar="NAME", hidden=True, help="Which trees, also a space of another package."),
     reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
     reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
 ]

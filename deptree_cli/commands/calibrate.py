@@ -27,6 +27,7 @@ from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, 
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.pictures.plots import check_plot, plot_calibration
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.scores.temperatures import UNCHANGED
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.
 PARTS = 5
@@ -61,7 +62,7 @@ def calibrate(
     writing: Writing,
     run: RunOptions,
 ) -> int:
-    """Find the temperature at which probabilities fit gold trees; other commands read it with --calibrated FILE.
+    """Find the temperature at which probabilities fit gold trees; other commands read it with --temperature FILE.
 
     Writes a JSON object: temperature, with --labels label_temperature (of labels given the arc), and before and after:
     log-likelihood per word, expected calibration error, and how often heads in each tenth of probability are right.
@@ -88,8 +89,8 @@ def _check(scores: ScoreOptions) -> None:
     """Raise for options that leave nothing to fit."""
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads: --gold FILE.")
-    if scores.tempering.is_asked:
-        raise click.UsageError("calibrate finds the temperature. Remove --temperature and --calibrated.")
+    if scores.how.temperature != UNCHANGED:
+        raise click.UsageError("calibrate finds the temperature. Remove --temperature.")
     if scores.how.fix_heads:
         raise click.UsageError("--fix-heads conditions on the heads that calibrate compares with. Remove it.")
 

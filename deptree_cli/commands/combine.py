@@ -16,7 +16,7 @@ from deptree_cli.cli.combining import (
     Mix,
     Product,
     members_of,
-    split_presets,
+    split_layouts,
     with_gold_tree,
     written_weight,
 )
@@ -41,7 +41,7 @@ from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.scores.containers import write_scores
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import Meta, space_of
-from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.several import Member, read_several
 from deptree_cli.io.sentences import trees_in
@@ -50,7 +50,7 @@ from deptree_cli.io.signature import signature
 PRODUCT, MIXTURE = "product", "mixture"
 
 # What a product is written in.
-WRITTEN = "synjax"
+WRITTEN = Layout("head-dep", "first", "log")
 
 
 def _numbers(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, ...]:
@@ -68,7 +68,7 @@ def matrix_options(function: Any) -> Any:
 
 HELP = """Combine several parsers, or votes, about the same sentences.
 
-SCORES are score files (FILE:PARSER if they have different layouts), or trees (CoNLL-U, or JSON Lines of sent_id and
+SCORES are score files (FILE:LAYOUT if they have different layouts), or trees (CoNLL-U, or JSON Lines of sent_id and
 heads), which are votes. product: weighted sums of log-scores; writes a score file for all other commands. mixture:
 weighted means of arc probabilities, which are exact, and the consensus: the tree with the highest expected attachment
 score.
@@ -79,7 +79,7 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 
 
 @command(help=HELP, epilog="\b\nTry: deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3")
-@click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_presets)
+@click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_layouts)
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
 @option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")
 @option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
@@ -110,7 +110,7 @@ def combine(
         raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
     used = checked_weights(weights, len(members), mixed)
     space = _space(_with_weight(members, used), how)
-    interpretation = Interpretation(Layout(), Layout(), space=space, nan_forbids=how["nan_forbids"])
+    interpretation = Interpretation(Layout(), space=space)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
         items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else [], run.warn))
@@ -161,12 +161,11 @@ def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
 
 def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) -> dict[str, object]:
     """What of the options of reading a run must repeat to give the same result."""
-    presets = [each.layout.name or "own" if each.layout else TREES for each in members]
+    layouts = [text_of(each.layout.complete) if each.layout else TREES for each in members]
     return {
         "files": ",".join(each.path for each in members),
-        "from": ",".join(presets),
+        "layouts": ";".join(layouts),
         **signature_of(space),
-        "nan": "forbids" if how["nan_forbids"] else None,
     }
 
 
@@ -181,10 +180,10 @@ def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
 
 def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: Mapping[str, object]) -> int:
     """Write the scores of the product; the exit status."""
-    target, pipeline = layout(WRITTEN), Pipeline(source, run)
-    fields = {"method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
-    meta = Meta(signature("combine", fields), target, str(fields["trees"] or ""))
+    pipeline = Pipeline(source, run)
+    fields = {"from": text_of(WRITTEN), "method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
+    meta = Meta.of(signature("combine", fields))
     with write_scores(run.output, meta, True) as write:
-        for each in signed(pipeline.map(Product(weights, target)), meta.signature, run):
+        for each in signed(pipeline.map(Product(weights, WRITTEN)), meta.signature, run):
             write(each.sent_id, each.scores, each.forms)
     return pipeline.exit_code

@@ -23,10 +23,9 @@ from deptree_cli.core.scores import to_weights
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.containers import container_for, write_scores
-from deptree_cli.io.scores.labels import LABEL_AXIS
-from deptree_cli.io.scores.layout import CHOICES, Layout, from_head_dep
-from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.layout import Layout, from_head_dep
+from deptree_cli.io.scores.meta import UNKNOWN, Meta
+from deptree_cli.io.scores.presets import PRESETS, layout, text_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.signature import signature
 
@@ -36,17 +35,19 @@ if TYPE_CHECKING:
 # Who keeps rules about whole trees.
 _ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
 
-# The layout that needs no option to be read, but for the scale.
-USUAL = "synjax"
+# What is written unless something else is asked for, on the scale read.
+USUAL = Layout("head-dep", "first")
 
 
 @command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
 @score_options
 @rule_option("Write arcs that these rules forbid as impossible, if single arcs decide them")
-@option("--to", metavar="PARSER", shell_complete=PRESETS.complete, help="The layout to write, as for --from.")
-@option("--to-orient", type=click.Choice(CHOICES["orient"]), help="The orientation to write, as for --orient.")
-@option("--to-root", type=click.Choice(CHOICES["root"]), help="The position of ROOT to write, as for --root.")
-@option("--to-scale", type=click.Choice(CHOICES["scale"]), help="The scale to write, as for --scale.")
+@option(
+    "--to",
+    metavar="LAYOUT",
+    shell_complete=PRESETS.complete,
+    help="The layout to write: PARSER, or dep-head,log and so on.",
+)
 @option(
     "--to-labels",
     type=OUTPUT,
@@ -58,9 +59,6 @@ def convert(
     scores: ScoreOptions,
     run: RunOptions,
     to: str | None,
-    to_orient: str | None,
-    to_root: str | None,
-    to_scale: str | None,
     to_labels: str | None,
     header: bool,
 ) -> int:
@@ -69,15 +67,16 @@ def convert(
     The suffix of -o chooses the container: .npz, .npy (arrays one after another), .safetensors, .jsonl (also on
     standard output). Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output
     names its own layout, so the other commands need no --from for it. A .npy cannot: it is written for weights, or if
-    you pass --to or --to-scale, and never for scores of projective trees. If a float cannot hold the weights of a
+    --to tells the scale, and never for scores of projective trees. If a float cannot hold the weights of a
     sentence, they are multiplied, column by column, by a constant, which changes log Z but no probability.
     """
     _check_arcs_decide(scores.how.constraints)
-    target = layout(to or USUAL, to_orient, to_root, to_scale or (None if to else scores.how.layout.scale))
+    chosen = layout(to)
+    target = replace(USUAL, scale=scores.how.layout.complete.scale).merged(chosen)
     target = _with_labels(target, scores, to_labels)
     pipeline = Pipeline(scores.source(run), run)
-    meta = _meta(scores, run, replace(target, name=to or ""))
-    asked = bool(to or to_scale) or target.scale == Layout().scale
+    meta = _meta(scores, run, target)
+    asked = chosen.scale is not None or target.scale == "weight"
     lost = 0
     with ExitStack() as opened:
         names = opened.enter_context(Output(to_labels)) if to_labels else None
@@ -89,7 +88,7 @@ def convert(
             lost += done.lost
     if lost:
         count = f"{lost} arcs are" if lost > 1 else "1 arc is"
-        run.warn("lost", f"{count} forbidden now: too small a weight for a float (--to-scale log keeps it)")
+        run.warn("lost", f"{count} forbidden now: too small a weight for a float (--to log keeps it)")
     return pipeline.exit_code
 
 
@@ -103,11 +102,13 @@ def _check_arcs_decide(rules: Constraints | None) -> None:
 
 def _meta(scores: ScoreOptions, run: RunOptions, target: Layout) -> Meta:
     """What the file that is written says of itself."""
-    trees, ordered = scores.how.space.kind, _knows_order(scores, run.output)
-    own = {"from": target.name or None, "orient": target.orient, "rootat": target.root, "scale": target.scale}
-    own |= {"trees": trees or None, "order": None if ordered else "unknown"}
+    own = {
+        "from": text_of(target),
+        "trees": scores.how.space.kind or None,
+        "order": None if _knows_order(scores, run.output) else UNKNOWN,
+    }
     read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
-    return Meta(signature("convert", own | read), target, trees, ordered)
+    return Meta.of(signature("convert", own | read))
 
 
 def _knows_order(scores: ScoreOptions, output: str | None) -> bool:
@@ -131,7 +132,7 @@ def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) ->
         raise click.UsageError("--to-labels needs scores of labels: --labels FILE.")
     if target.labels and not to_labels:
         raise click.UsageError(f"--to {target.name} has an axis of labels: say where their names go with --to-labels.")
-    return replace(target, labels=(target.labels or LABEL_AXIS) if to_labels else None)
+    return target.labelled if to_labels else replace(target, labels=None)
 
 
 class Converted(NamedTuple):
@@ -163,7 +164,7 @@ class Convert:
         if target.scale == "weight":
             scores, lost = to_weights(scores)
         written = from_head_dep(scores, target, target.shape(distribution.n, scores.shape[2:]), target.forbidden)
-        if distribution.labels is None and sentence.interpretation.layout.scale == target.scale:
+        if distribution.labels is None and sentence.interpretation.layout.complete.scale == target.scale:
             written = _as_read(written, record.scores.dtype)
         forms = record.block.column("form") if record.block else None
         labels = distribution.labels.names if distribution.labels else ()

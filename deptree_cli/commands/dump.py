@@ -33,7 +33,6 @@ from deptree_cli.io.scores.containers import Write as WriteScores
 from deptree_cli.io.scores.containers import container_to_write, write_scores
 from deptree_cli.io.scores.keys import SentenceArrays
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 
 Write = Callable[[Scored], object]
@@ -108,7 +107,7 @@ def dump(
 ) -> int:
     """Run a parser and write its arc scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
-    meta = Meta(signature("dump", fields), layout(parser.layout))
+    meta = Meta.of(signature("dump", fields))
     outputs = Outputs(run.output, sentences, label_scores, labels, header, meta)
     container_to_write(outputs.scores, outputs.meta, header)  # before any work is done for what cannot be written
     with open_input(path) as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from deptree_cli.io.scores.fits import Fits, better_layout, fits, mean_fits
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.records import ScoredSentence
 
-# Behind an answer that nobody gave.
-_ASSUMED = " (assumed)"
-
 
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @score_options
@@ -40,18 +37,17 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     If another layout fits better, a line on stderr names its options, and the exit status is 1. Prints a table on a
     terminal, otherwise JSON.
     """
-    looks = Looks(scores.how.layout)
+    layout, found = scores.how.layout, Overview(scores.how.layout)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     job = Job("inspect", scores.source(run), run, replace(writing, single=True))
-    code = job.summarise(Look.of, OneRow(looks, empty), Sheet(title=scores.name))
-    advice = better_layout(looks.means, scores.how.layout)
-    if advice:
+    code = job.summarise(SentenceFacts.of, OneRow(found, empty), Sheet(title=scores.name))
+    if advice := better_layout(found.means, layout):
         talk(advice)
     return 1 if advice else code
 
 
 @dataclass(frozen=True)
-class Seen:
+class SentenceFacts:
     """What there is to report of one sentence; `longer_axis`: rows less columns."""
 
     n: int
@@ -61,86 +57,70 @@ class Seen:
     numbers: Peakedness
     fits: Fits
 
-
-class Look(NamedTuple):
-    """A sentence as it is counted."""
-
-    counted: tuple[Seen]
-
     @classmethod
-    def of(cls, sentence: ScoredSentence, _: None) -> Look:
+    def of(cls, sentence: ScoredSentence, _: None) -> SentenceFacts:
         """The work on one sentence."""
-        return cls((_seen(sentence),))
+        n, array, layout = sentence.distribution.n, sentence.record.scores, sentence.interpretation.layout
+        rows, columns = layout.arcs(array.shape)
+        arcs = ["n+1" if side > n else "n" for side in (rows, columns)]
+        axes = ["L"] * (layout.labels == "first") + arcs + ["L"] * (layout.labels == "last")
+        shape = f"({', '.join(axes)})"
+        return cls(n, shape, rows - columns, str(array.dtype), peakedness(sentence.distribution), fits(sentence))
+
+    @property
+    def counted(self) -> tuple[SentenceFacts]:
+        """What a sentence counts for: itself."""
+        return (self,)
 
 
-class Looks:
-    """What was seen of the sentences of a file that is laid out so."""
+class Overview:
+    """The sentences of a file that is laid out so."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._seen: list[Seen] = []
+        self._found: list[SentenceFacts] = []
 
-    def add(self, seen: Seen) -> None:
+    def add(self, facts: SentenceFacts) -> None:
         """Note a sentence."""
-        self._seen.append(seen)
+        self._found.append(facts)
 
     @property
     def means(self) -> Fits:
         """How well gold heads fit under other layouts too."""
-        return mean_fits([each.fits for each in self._seen])
+        return mean_fits([each.fits for each in self._found])
 
     def row(self) -> dict[str, Any]:
         """One entry per fact for the whole file."""
-        return _summary(self._seen, self.means, self._layout)
+        found, layout = self._found, self._layout
+        every: Callable[[str], list[Any]] = lambda name: [getattr(each.numbers, name) for each in found]  # noqa: E731
+        return {
+            "sentences": len(found),
+            "words": sum(each.n for each in found),
+            "longest": max(each.n for each in found),
+            "shapes": ", ".join(sorted({each.shape for each in found})),
+            "type": ", ".join(sorted({each.type for each in found})),
+            "preset": layout.name or "none",
+            **_answers({each.longer_axis for each in found}, layout),
+            "lowest_log_score": min(every("lowest")),
+            "highest_log_score": max(every("highest")),
+            "forbidden_arcs": sum(every("forbidden")),
+            "weights_sum_to_1": all(every("normalised")),
+            "mean_best_head_probability": float(np.mean(every("best_head"))),
+            "mean_entropy_per_word": float(np.mean(every("entropy"))),
+            **_masses("single_root_mass", every("single_root_mass")),
+            **_masses("projective_mass", every("projective_mass")),
+            **{name: fit if np.isfinite(fit) else None for name, fit in self.means.items()},
+        }
 
 
-def _seen(sentence: ScoredSentence) -> Seen:
-    n, array, layout = sentence.distribution.n, sentence.record.scores, sentence.interpretation.layout
-    rows, columns = layout.arcs(array.shape)
-    shape = _shape(array.shape, n, layout)
-    return Seen(n, shape, rows - columns, str(array.dtype), peakedness(sentence.distribution), fits(sentence))
-
-
-def _shape(shape: tuple[int, ...], n: int, layout: Layout) -> str:
-    """An array's shape in letters, such as (n, n+1) or (L, n+1, n+1)."""
-    sides = ["n+1" if side > n else "n" for side in layout.arcs(shape)]
-    first, last = ["L"] * (layout.labels == "first"), ["L"] * (layout.labels == "last")
-    return f"({', '.join([*first, *sides, *last])})"
-
-
-def _summary(seen: list[Seen], means: Fits, layout: Layout) -> dict[str, Any]:
-    """One line per fact for the whole file."""
-    every: Callable[[str], list[Any]] = lambda name: [getattr(each.numbers, name) for each in seen]  # noqa: E731
-    return {
-        "sentences": len(seen),
-        "words": sum(each.n for each in seen),
-        "longest": max(each.n for each in seen),
-        "shapes": ", ".join(sorted({each.shape for each in seen})),
-        "type": ", ".join(sorted({each.type for each in seen})),
-        "preset": layout.name or "none",
-        "orient": _orient(seen, layout),
-        "root": layout.root + _ASSUMED * ("root" in layout.assumed()),
-        "scale": layout.scale + _ASSUMED * ("scale" in layout.assumed()),
-        "lowest_log_score": min(every("lowest")),
-        "highest_log_score": max(every("highest")),
-        "forbidden_arcs": sum(every("forbidden")),
-        "weights_sum_to_1": all(every("normalised")),
-        "mean_best_head_probability": float(np.mean(every("best_head"))),
-        "mean_entropy_per_word": float(np.mean(every("entropy"))),
-        **_masses("single_root_mass", every("single_root_mass")),
-        **_masses("projective_mass", every("projective_mass")),
-        **{name: fit if np.isfinite(fit) else None for name, fit in means.items()},
-    }
+def _answers(longer_axes: set[int], layout: Layout) -> dict[str, str]:
+    """How the matrices are read; what nobody said is marked."""
+    found = {name: getattr(layout, name) or f"{answers[0]} (assumed)" for name, answers in CHOICES.items()}
+    by_shape = {-1: "dep-head (by shape)", 1: "head-dep (by shape)"}
+    return found | {"orient": by_shape.get(max(longer_axes), found["orient"])} if len(longer_axes) == 1 else found
 
 
 def _masses(name: str, masses: list[float]) -> dict[str, float]:
     """What there is to say of one share per sentence."""
     mean, median = float(np.mean(masses)), float(np.median(masses))
     return {f"{name}_mean": mean, f"{name}_median": median, f"{name}_min": min(masses)}
-
-
-def _orient(seen: list[Seen], layout: Layout) -> str:
-    longer = {each.longer_axis for each in seen}
-    by_shape = {-1: "dep-head (by shape)", 1: "head-dep (by shape)"}
-    own = (layout.orient or CHOICES["orient"][0]) + _ASSUMED * ("orient" in layout.assumed())
-    return by_shape.get(longer.pop() if len(longer) == 1 else 0, own)

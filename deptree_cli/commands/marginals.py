@@ -60,7 +60,7 @@ SIZE = 1000
     "--head-sets",
     "with_sets",
     is_flag=True,
-    help="Write the set of heads of each word, by the threshold of --calibrated.",
+    help="Write the set of heads of each word, by the threshold in the FILE of --temperature.",
 )
 @option(
     "--coverage", type=float, often=False, metavar="SHARE", help="For --head-sets: one of FILE.  [default: the first]"
@@ -114,9 +114,9 @@ def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tup
         if coverage is not None:
             raise click.UsageError("--coverage is that of --head-sets. Add --head-sets, or remove it.")
         return None
-    if scores.tempering.calibrated is None:
-        raise click.UsageError("--head-sets needs the threshold that deptree calibrate found: --calibrated FILE.")
-    return scores.tempering.calibrated.head_set(coverage)
+    if not scores.how.temperature.place:
+        raise click.UsageError("--head-sets needs the threshold that deptree calibrate found: --temperature FILE.")
+    return scores.how.temperature.head_set(coverage)
 
 
 # What is written of a sentence's marginals.

@@ -42,12 +42,11 @@ class ArcFactored(OverTrees):
         id: str = "1",
         *,
         temperature: float = 1.0,
-        nan_forbids: bool = False,
         **short: Unpack[Short],
     ) -> None:
         try:
             size = None if labels is None else len(labels)
-            log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, size)
+            log_scores = checked_log_scores(scores, scale, temperature, size)
             labelling = None
             if labels is not None:
                 log_scores, labelling = joint(labels, log_scores, id)
@@ -124,7 +123,6 @@ class ArcFactored(OverTrees):
         scale: str = "log",
         *,
         temperature: float = 1.0,
-        nan_forbids: bool = False,
     ) -> Self:
         """The same distribution over trees, with scores of labels for its arcs.
 
@@ -137,7 +135,7 @@ class ArcFactored(OverTrees):
             DeptreeError: the scores of labels are invalid, or an arc has no possible label.
         """
         try:
-            log_scores = checked_log_scores(scores, scale, temperature, nan_forbids, len(names))
+            log_scores = checked_log_scores(scores, scale, temperature, len(names))
             if len(log_scores) != self.n + 1:
                 problem = (
                     f"the scores of labels are of {counted(len(log_scores) - 1, 'word')}, those of arcs of {self.n}"

@@ -29,7 +29,6 @@ class TreeDistribution(ArcFactored):
         labels: the L names of labels.
         id: the sentence's name in messages and outputs. Seeded samples depend on it.
         temperature: divides the log-scores.
-        nan_forbids: read NaN as a forbidden arc instead of refusing it.
         single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and
             whether arcs may not cross (False if not given).
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from deptree_cli.core.settings import NAN_FORBIDS, Setting
+from deptree_cli.core.settings import Setting
 
 # Controls, separators of lines, halves of surrogate pairs: with them a line would end, or not be UTF-8.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -62,11 +62,10 @@ def name_in_batch(b: int) -> str:
 
 @contextmanager
 def in_batch(name: str) -> Iterator[None]:
-    """Name a sentence of a batch in errors, and leave out what only functions of one sentence take."""
+    """Name a sentence of a padded batch in errors."""
     try:
         yield
     except DeptreeError as error:
-        error.remedy = error.remedy.replace(f" or {NAN_FORBIDS}", "")
         raise error.at(sent_id=name) from None
 
 

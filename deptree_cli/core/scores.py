@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import one_of
-from deptree_cli.core.settings import LOG_SCALE, NAN_FORBIDS
+from deptree_cli.core.settings import LOG_SCALE
 
 SCALES = ("weight", "log")
 
@@ -31,15 +31,13 @@ FLOAT_MAX = np.finfo(np.float64).max
 LOWEST = 1e18
 
 
-def checked_log_scores(
-    scores: ArrayLike, scale: str, temperature: float = 1.0, nan_forbids: bool = False, labels: int | None = None
-) -> Float:
+def checked_log_scores(scores: ArrayLike, scale: str, temperature: float = 1.0, labels: int | None = None) -> Float:
     """Natural logarithms of the weights of arcs, (n+1, n+1) or, with labels, (n+1, n+1, L); -inf forbids, also in
     column 0 and on the diagonal.
 
     Args:
         scores: of that shape, ``[head, dependent]``; column 0 and the diagonal are ignored.
-        scale, temperature, nan_forbids: as for `TreeDistribution`.
+        scale, temperature: as for `TreeDistribution`.
         labels: the number L, None without an axis of labels.
 
     Raises:
@@ -47,8 +45,6 @@ def checked_log_scores(
     """
     array = _square(scores, labels)
     _ignore(array, 0.0)
-    if nan_forbids:
-        array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
     check_numbers(array, scale, partial(_arc, array), "arcs")
     if scale == "weight" and not array.any():
         problem = "all weights are 0, and an arc of weight 0 is forbidden"
@@ -152,7 +148,7 @@ def check_numbers(scores: Float, scale: str, name: Callable[[tuple[int, ...], st
     highest, lowest = scores.max(initial=0.0), scores.min(initial=0.0) if are_weights else 0.0
     if lowest == 0.0 and highest <= (FLOAT_MAX if are_weights else MASK):  # NaN is in no order
         return
-    forbid = f", or forbid such {kind} with {'0' if are_weights else '-inf'} or {NAN_FORBIDS}" if kind else ""
+    forbid = f", or forbid such {kind}: scores[np.isnan(scores)] = {'0' if are_weights else '-np.inf'}" if kind else ""
     too_large = "is infinite" if are_weights else f"is too large for a score (beyond {MASK:.0e})"
     for wrong, what, remedy in (
         (np.isnan(scores), "is NaN", repair + forbid),
@@ -161,7 +157,7 @@ def check_numbers(scores: Float, scale: str, name: Callable[[tuple[int, ...], st
     ):
         if wrong.any():
             problem = f"the {name(tuple(np.argwhere(wrong)[0].tolist()), what)} {what}"
-            raise DeptreeError(problem, remedy, options=[NAN_FORBIDS, LOG_SCALE])
+            raise DeptreeError(problem, remedy, options=[LOG_SCALE])
 
 
 def to_log(matrix: Float, scale: str) -> Float:

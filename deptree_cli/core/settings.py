@@ -33,7 +33,6 @@ class Setting:
 BUDGET = Setting("budget")
 ITERATIONS = Setting("iterations")
 LOG_SCALE = Setting("scale", "log")
-NAN_FORBIDS = Setting("nan_forbids", True)
 PROJECTIVE = Setting("projective", True)
 RELAX = Setting("relax", True)
 RESUME = Setting("resume")

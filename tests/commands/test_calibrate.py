@@ -1,4 +1,4 @@
-"""``deptree calibrate``, and --calibrated of other commands."""
+"""``deptree calibrate``, and --temperature FILE of other commands."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_jobs_change_nothing(done, criterion):
 )
 def test_calibrated_is_a_temperature(done, put, line):
     put("c.json", HALF)
-    found, plain = (done(*line, *more).out.decode() for more in (("--calibrated", "c.json"), ()))
+    found, plain = (done(*line, *more).out.decode() for more in (("--temperature", "c.json"), ()))
     assert found == done(*line, "--temperature", 1.5).out.decode()
     assert unsigned(found) != unsigned(plain)
 
@@ -83,14 +83,14 @@ def test_labels_have_a_temperature_of_their_own(done, put):
     put("one.json", '{"temperature":1}')
     line = ("marginals", *SCORES, *LABELS)
     both, arcs, plain = (
-        [np.array(row["marginals"]) for row in done(*line, "--calibrated", name).rows]
+        [np.array(row["marginals"]) for row in done(*line, "--temperature", name).rows]
         for name in ("c.json", "arcs.json", "one.json")
     )
     of = list(
         read(
             str(SCORES[0]),
             preset="natasha",
-            calibrated="c.json",
+            temperature="c.json",
             **{"labels": str(LABELS[1]), "label_scores": str(LABELS[3])},
         )
     )
@@ -106,7 +106,7 @@ def test_labels_have_a_temperature_of_their_own(done, put):
         assert sentence.distribution.labels is not None
     assert (
         "temperature:1.5|labeltemperature:3.0|"
-        in done("decode", *SCORES, *LABELS, *WORDS, "--calibrated", "c.json").out.decode()
+        in done("decode", *SCORES, *LABELS, *WORDS, "--temperature", "c.json").out.decode()
     )
 
 
@@ -122,7 +122,7 @@ def test_arcs_with_joint_labels_are_tempered_when_labels_are_summed():
 
 def test_head_sets(done, put):
     put("c.json", HALF)
-    line = ("marginals", *SCORES, "--calibrated", "c.json", "--head-sets")
+    line = ("marginals", *SCORES, "--temperature", "c.json", "--head-sets")
     rows, plain = done(*line).rows, done(*line[:-1]).rows
     for row, before in zip(rows, plain, strict=True):
         sets = row.pop("head_sets")
@@ -143,7 +143,7 @@ def test_head_sets(done, put):
 
 def test_sets_of_an_earlier_run_do_not_survive(done, put):
     put("c.json", HALF)
-    put("sets.conllu", done("marginals", *SCORES, *WORDS, "--calibrated", "c.json", "--head-sets").out.decode())
+    put("sets.conllu", done("marginals", *SCORES, *WORDS, "--temperature", "c.json", "--head-sets").out.decode())
     assert "HeadSet" not in done("decode", *SCORES, "--conllu", "sets.conllu").out.decode()
 
 

@@ -48,6 +48,7 @@ def test_a_mixture_has_the_means_of_marginals_in_every_format(done, hot) -> None
     line = ("combine", A, hot, "--method", "mixture", "--weights", "3,1")
     ours, theirs = distributions(DATA / "scores.npz", preset="natasha"), distributions(hot)
     rows = done(*line).rows
+    assert done(line[0], A.replace(":natasha", ":dep-head,first,log"), *line[2:]).rows == rows
     assert [row["sent_id"] for row in rows] == list(ours)
     done(*line, "-o", "m.npz")
     arrays = np.load("m.npz")

@@ -61,11 +61,11 @@ def test_the_usual_layout_and_single_answers(done, tmp_path):
     done("convert", *SCORES, "-o", tmp_path / "usual.npz")
     with np.load(tmp_path / "usual.npz") as usual, np.load(DATA / "scores.npz") as scores:
         np.testing.assert_array_equal(usual["en-1"][0, 1:], scores["en-1"][:, 0])
-    ran = done("convert", *SCORES, "--to-scale", "weight", "--to-orient", "dep-head", "--to-root", "last")
+    ran = done("convert", *SCORES, "--to", "weight,dep-head,last")
     first = np.array(ran.rows[1]["scores"])
     with np.load(DATA / "scores.npz") as scores:
         np.testing.assert_allclose(first[:-1, -1], np.exp(scores["en-1"][:, 0].astype(float)))
-    assert "|orient:dep-head|rootat:last|scale:weight|" in ran.rows[0]["signature"]
+    assert "|from:dep-head,last,weight|" in ran.rows[0]["signature"]
     assert done("partition", "-", stdin=ran.out).rows[0]["log_z"] == pytest.approx(
         done("partition", *SCORES).rows[0]["log_z"]
     )
@@ -92,15 +92,15 @@ def test_weights_that_no_float_holds(done, put):
     """Columns are shifted where that helps; what is still too small is counted."""
     put("far.npy", np.array([[0, 800.0, 900], [0, 0, 100], [0, 790, 0]]))
     far = ("far.npy", "--orient", "head-dep", "--scale", "log")
-    shifted = done("convert", *far, "--to-scale", "weight")
+    shifted = done("convert", *far, "--to", "weight")
     assert "1 arc is forbidden now" in shifted.err
     (row,) = shifted.rows[1:]
     np.testing.assert_allclose(row["scores"], [[0, 1, 1], [0, 0, 0], [0, np.exp(-10), 0]])
-    assert "forbidden" not in done("convert", *far, "--to-scale", "log").err
+    assert "forbidden" not in done("convert", *far, "--to", "log").err
 
 
 def test_arrays_one_after_another(done, tmp_path):
-    done("convert", *SCORES, "--to-scale", "log", "-o", tmp_path / "scores.npy")
+    done("convert", *SCORES, "--to", "log", "-o", tmp_path / "scores.npy")
     with (tmp_path / "scores.npy").open("rb") as stream:
         arrays = [np.load(stream) for _ in range(8)]
         assert stream.read() == b""
@@ -115,11 +115,11 @@ def test_a_gzipped_pipe_says_its_layout_too(done):
 def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
     """Marginals are probabilities, whatever the scores were that they were computed from."""
     done("marginals", *SCORES, "-o", tmp_path / "marginals.npz")
-    assert "scale:log" not in done("partition", tmp_path / "marginals.npz", "--header").signature
+    assert "|from:natasha,weight|" in done("partition", tmp_path / "marginals.npz", "--header").signature
 
 
 def test_a_layout_of_a_later_version_is_an_error(deptree):
-    said = b'{"signature":"deptree|dump|v:9","meta":{"version":1,"layout":{"from":"parser3000"}}}'
+    said = b'{"signature":"deptree|dump|from:parser3000|v:9"}'
     line = said + b'\n{"scores":[[1,1],[1,1]]}\n'
     ran = deptree("partition", "-", stdin=line)
     assert (ran.code, ran.out) == (2, b"")

@@ -45,7 +45,7 @@ def scores_of(ran):
 def test_lines_of_scores(done):
     ran = done("dump", "natasha", TEXT)
     header, *rows = ran.rows
-    assert header == {"signature": ran.signature, "meta": {"version": 1, "layout": {"from": "natasha"}}}
+    assert header == {"signature": ran.signature}
     assert ran.signature.startswith("deptree|dump|from:natasha|parser:")
     assert [row["sent_id"] for row in rows] == [str(number) for number in range(1, len(rows) + 1)]
     text = " ".join(TEXT.read_text(encoding="utf-8").split())

@@ -112,7 +112,7 @@ CASES = [
     ("show {scores} --sentence ru-1 {gold} {labels} --text", 1, 1, 0),
     ("show {scores} -k 20 -o out.svg --heat-map heat.svg", 1, 1, 0),
     ("report {scores} {gold} -o out.html", 2 * ALL, ALL, 0),  # and the mass of trees without crossing arcs
-    ("convert {scores} -o out.npz --to torch-struct --to-scale weight", 0, 0, 0),
+    ("convert {scores} -o out.npz --to torch-struct,weight", 0, 0, 0),
     ("estimate draws.jsonl", 0, 0, 0),
     ("dump natasha {data}/sentences.conllu", 0, 0, 0),
 ]

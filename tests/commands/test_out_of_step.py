@@ -184,7 +184,7 @@ def test_ours_keep_the_order(done, twelve) -> None:
     done("convert", "twelve.npz", "--from", "natasha", "-o", "ours.safetensors")
     for path in ("ours.safetensors", "again.npz", "again.npy", "again.jsonl", "again.safetensors"):
         if path != "ours.safetensors":
-            done("convert", "ours.safetensors", "--to-scale", "log", "-o", path)
+            done("convert", "ours.safetensors", "--to", "log", "-o", path)
         options = ("--from", "synjax") if path.endswith("npy") else ()
         assert done("decode", path, *options, "--conllu", "twelve.conllu", "--no-header", "-q").out == expected
     names = [row["sent_id"] for row in done("decode", "ours.safetensors").rows]

@@ -52,8 +52,8 @@ marginals {SCORES} {LABELS}
 marginals {SCORES} {LABELS} --above 0.5
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5 -o calibrated.json
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5
-marginals {SCORES} --calibrated calibrated.json --head-sets
-marginals {SCORES} --calibrated calibrated.json --head-sets {CONLLU}
+marginals {SCORES} --temperature calibrated.json --head-sets
+marginals {SCORES} --temperature calibrated.json --head-sets {CONLLU}
 marginals {SCORES} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
 score {SCORES} gold.conllu

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.commands.parse import META
+from deptree_cli.hpyp.commands.parse import WRITTEN
 from deptree_cli.io.scores.containers import CONTAINERS, Container, write_scores
 from deptree_cli.io.scores.containers.base import NEVER
 from deptree_cli.io.scores.meta import WRITE_SCORES, Meta
-from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 from tests.commands.readers import OF_PAIRS, PAGES, READERS, SQUARES, line, numbers, put_files
 from tests.every_command import COMMANDS, command
@@ -54,10 +53,10 @@ WRITERS = {
     "convert": Writer(by("convert", *BASE), ("--from", "synjax")),
     "combine": Writer(by("combine", *BASE), ("--from", "synjax")),
     "hpyp parse": Writer(
-        partial(with_meta, Meta(signature("hpyp parse", {}), META.layout, META.trees), 0),
+        partial(with_meta, Meta.of(signature("hpyp parse", WRITTEN)), 0),
         ("--from", "synjax", "--projective"),
     ),
-    "dump": Writer(partial(with_meta, Meta(signature("dump", {}), layout("natasha")), 1), ("--from", "natasha")),
+    "dump": Writer(partial(with_meta, Meta.of(signature("dump", {"from": "natasha"})), 1), ("--from", "natasha")),
     "marginals": Writer(by("marginals", *BASE), ("--from", "supar", "--scale", "weight")),
     "combine --method mixture": Writer(by("combine", *BASE, "--method", "mixture")),
     "sample": Writer(by("sample", *BASE, "-k", 4, "--seed", 1)),

@@ -87,7 +87,7 @@ WRITERS = [
     ("marginals", "x.npz"),
     ("partition", "x.jsonl"),
     ("convert", "x.jsonl"),
-    ("convert", "--to-scale", "log", "x.npy"),
+    ("convert", "--to", "log", "x.npy"),
     ("convert", "x.npz"),
 ]
 

@@ -129,7 +129,6 @@ DIFFERENCES = [
     ((), ("--projective",)),
     ((), ("--temperature", "2")),
     (("--temperature", "1.0000001"), ("--temperature", "1.0000002")),
-    ((), ("--nan-forbids",)),
     (("--from", "supar"), ("--from", "supar", "--scale", "weight")),
     (("--from", "supar"), ("--from", "supar", "--orient", "head-dep")),
     (("--from", "supar"), ("--from", "supar", "--root", "last")),
@@ -190,14 +189,3 @@ def assert_log_probs(rows, sent_id: str, oracle: Oracle) -> None:
     drawn = [row for row in rows if row["sent_id"] == sent_id]
     assert drawn
     assert [row["log_prob"] for row in drawn] == pytest.approx([expected[tuple(row["heads"])] for row in drawn])
-
-
-@pytest.mark.parametrize(("scale", "forbidden"), [("weight", 0.0), ("log", -np.inf)])
-def test_nan_forbids(done, put, scale, forbidden):
-    scores = np.random.default_rng(7).uniform(0.1, 1, (5, 5))
-    put("nan.npy", np.where(np.eye(5, k=1), np.nan, scores))
-    put("forbidden.npy", np.where(np.eye(5, k=1), forbidden, scores))
-    options = ("--scale", scale, "-k", 30, "--seed", 7)
-    assert (
-        done("sample", "nan.npy", "--nan-forbids", *options).out == done("sample", "forbidden.npy", *options).out != b""
-    )

@@ -113,7 +113,7 @@ def test_nothing_is_written_before_all_files_can_be_read(deptree, parts, missing
 
 def test_how_far_they_are_read_counts_bytes(parts):
     """A file of which half is read counts for half of its bytes, those before it for all of theirs."""
-    stream = ScoreStream([ScoreFiles(ScoreSource(part)) for part in parts], layout("natasha"), layout("natasha"))
+    stream = ScoreStream([ScoreFiles(ScoreSource(part)) for part in parts], layout("natasha"))
     sizes = [Path(part).stat().st_size for part in parts]
     records, seen = iter(stream), []
     for _ in LINES:

@@ -65,7 +65,7 @@ def test_convert(deptree, done, name, space, header):
 
 @EACH
 def test_weights_are_read_from_any_container(done, name):
-    done("convert", *SCORES, "--to-scale", "weight", "-o", name)
+    done("convert", *SCORES, "--to", "weight", "-o", name)
     assert log_zs(done, name) == pytest.approx(log_zs(done, *SCORES))
 
 

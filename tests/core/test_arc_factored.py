@@ -36,7 +36,7 @@ NUMBERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "NaN": (
         weights(_2_3=NAN),
         {},
-        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs with 0 or `nan_forbids=True`.",
+        "s: the score of 2 -> 3 (nan) is NaN. Repair the scores, or forbid such arcs: scores[np.isnan(scores)] = 0.",
     ),
     "NaN in ROOT's row": (weights(_0_1=NAN), {"scale": "log"}, "s: the score of ROOT -> 1 (nan) is NaN."),
     "infinite weight": (weights(_1_3=INF), {}, "s: the weight of 1 -> 3 (inf) is infinite."),
@@ -179,12 +179,6 @@ def test_scores_short_of_a_mask_stay() -> None:
     assert ArcFactored(weights(_1_2=9e14)).log_scores[1, 2] == 9e14
     assert ArcFactored(weights(_1_2=1e300), "weight").log_scores[1, 2] == np.log(1e300)
     assert ArcFactored(weights(_1_2=5e-324), "weight").log_scores[1, 2] == np.log(5e-324)
-
-
-@pytest.mark.parametrize(("scale", "none"), [("weight", 0.0), ("log", -INF)])
-def test_nan_forbids(scale: str, none: float) -> None:
-    found = ArcFactored(weights(_1_2=NAN), scale=scale, nan_forbids=True)
-    assert np.array_equal(found.log_scores, ArcFactored(weights(_1_2=none), scale=scale).log_scores)
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["weight", "log"]))

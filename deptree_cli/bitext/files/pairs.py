@@ -18,7 +18,7 @@ from deptree_cli.io.files.streams import STDIN, place_of
 from deptree_cli.io.read import read
 from deptree_cli.io.scores.assumptions import Warn, unheard
 from deptree_cli.io.scores.containers import open_scores
-from deptree_cli.io.scores.containers.refused import CONLLU
+from deptree_cli.io.scores.containers.refused import SENTENCES
 from deptree_cli.io.scores.raw import Raw, ReadSpec
 from deptree_cli.io.sentence import Sentence
 
@@ -101,7 +101,7 @@ def _opened(path: str, layout: PairLayout) -> Iterator[Side]:
         try:
             file = opened.enter_context(open_scores(path))
         except DeptreeError as error:
-            if error.problem == CONLLU.problem:
+            if error.problem == SENTENCES:
                 error.remedy = "Name the file of scores, and that of the words with --text"
             raise
         try:

@@ -17,6 +17,7 @@ from deptree_cli.bitext.files.record import PairInterpretation, PairRecord, Scor
 from deptree_cli.bitext.model.costs import chart_size, seconds
 from deptree_cli.bitext.model.progress import watched
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.progress import Counted, report_progress
@@ -24,7 +25,6 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.tempering_options import temperature_option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
@@ -147,7 +147,14 @@ _OPTIONS: list[Decorator[Any]] = [
         often=True,
         help="Without --null: score of an unlinked word.  [default: 0; for weights, 1]",
     ),
-    temperature_option,
+    reading_option(
+        "--temperature",
+        type=float,
+        default=1.0,
+        callback=positive,
+        metavar="X",
+        help="Divide log-scores by this.  [default: 1]",
+    ),
 ]
 
 

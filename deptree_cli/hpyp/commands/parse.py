@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,7 +27,6 @@ from deptree_cli.hpyp.options.scores_beside import ScoredWords, ScoresBeside
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.scores.containers import container_to_write, write_scores
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ With --scores FILE, the filter's arc probabilities (marginals) become arc scores
 """
 
 # The layout and tree space that a score file records, so that other commands need no options.
-META = Meta(layout=layout(orient="head-dep", scale="log"), trees=PROJECTIVE.kind)
+WRITTEN = {"from": "head-dep,first,log", "trees": PROJECTIVE.kind}
 
 
 def _described(kind: ScoreKind) -> str:
@@ -100,8 +99,8 @@ def parse(
     folds: list[Fold[Any]] = []
     with ExitStack() as opened:
         if kind:
-            fields = {**source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
-            meta = replace(META, signature=signature("hpyp parse", fields))
+            fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
+            meta = Meta.of(signature("hpyp parse", fields))
             folds.append(ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run))
         code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds)
     return code
@@ -114,7 +113,7 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
     if kind and not scores:
         raise click.UsageError("--score-kind needs --scores FILE.")
     if scores:
-        container_to_write(scores, META)
+        container_to_write(scores, Meta.of(signature("hpyp parse", WRITTEN)))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from deptree_cli.hpyp.model.trained import ORACLES, SAMPLED, Progress, SampledPa
 from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import open_input
-from deptree_cli.io.scores.containers.npz import Archive, NpzFile, open_npz
+from deptree_cli.io.scores.containers.npz import Archive, open_npz
 
 # The kind of file and its version; what other versions wrote is refused.
 FORMAT, VERSION = "deptree-hpyp", 1
@@ -105,8 +105,7 @@ def read_model(path: str) -> tuple[Trained, str]:
             return _read(opened, file.place), printable(opened.meta.signature)
 
 
-def _read(opened: NpzFile, place: str) -> Trained:
-    arrays = opened.entries
+def _read(arrays: Archive, place: str) -> Trained:
     if ABOUT not in arrays:
         raise _no_model(place)
     about = _about(arrays.load(ABOUT), place)

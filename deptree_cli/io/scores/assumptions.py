@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -14,15 +14,8 @@ from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
 
-_ANSWERS = {
-    ("scale", "weight"): "as weights",
-    ("scale", "log"): "as log-scores",
-    ("orient", "head-dep"): "heads in rows",
-    ("orient", "dep-head"): "dependents in rows",
-    ("root", "first"): "ROOT first",
-    ("root", "last"): "ROOT last",
-    ("root", "diagonal"): "ROOT on the diagonal",
-}
+# What is assumed where nobody answers.
+_ASSUMED = {"scale": "as weights", "orient": "heads in rows", "root": "ROOT first"}
 
 PROBABILITIES = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
 
@@ -58,9 +51,18 @@ class Assumptions:
         """Return it, empty if nothing is assumed; the first matrix decides what the numbers look like."""
         square = self._layout.is_square(scores.shape)
         if square not in self._lines:
-            assumed = line_of(self._layout, self._layout.assumed(square), scores)
-            self._lines[square] = PROBABILITIES if self._meta.are_probabilities else assumed
+            self._lines[square] = PROBABILITIES if self._meta.are_probabilities else self._assumed(square, scores)
         return self._lines[square]
+
+    def _assumed(self, square: bool, scores: Array) -> str:
+        assumed = self._layout.assumed(square)
+        if not assumed:
+            return ""
+        said = {name: words for name, words in _ASSUMED.items() if name in assumed}
+        options = ", ".join(f"--{name}" for name in said)
+        if "scale" in said and look_like_logits(scores, self._layout):
+            said["scale"] += " (they look like logits: if so, pass --scale log)"
+        return f"no {options} or --from given: reading {', '.join(said.values())}; `deptree inspect` shows more"
 
 
 def with_assumptions(
@@ -73,19 +75,6 @@ def with_assumptions(
             line = assumptions.line(record.scores)
             warn(line, line)
         yield record
-
-
-def line_of(layout: Layout, assumed: Sequence[str], scores: Array) -> str:
-    """Return what to tell of these assumed answers, and whether such scores look like others."""
-    if not assumed:
-        return ""
-    names = ("scale", "orient", "root")
-    options = [*(f"--{name}" for name in names if name in assumed), "--from"]
-    answers = [_ANSWERS[name, getattr(layout, name) or "head-dep"] for name in names if name in assumed]
-    if "scale" in assumed and look_like_logits(scores, layout):
-        answers[0] += " (they look like logits: if so, pass --scale log)"
-    given = f"{', '.join(options[:-1])} or {options[-1]}"
-    return f"no {given} given: reading {', '.join(answers)}; `deptree inspect` shows more"
 
 
 def look_like_logits(scores: Array, layout: Layout) -> bool:

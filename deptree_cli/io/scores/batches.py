@@ -47,7 +47,7 @@ class RaggedLayout:
         square = rows == columns
         lengths = np.minimum(rows, columns) - (square & (layout.root != "diagonal"))
         dep_head = np.where(square, layout.orient == "dep-head", rows < columns)
-        return cls(shapes, dep_head, ROOTS[layout.root], lengths)
+        return cls(shapes, dep_head, ROOTS[layout.root or "first"], lengths)
 
     def only(self, chosen: Bool) -> RaggedLayout:
         """That of some of them."""
@@ -149,6 +149,6 @@ def _log_scores(records: Sequence[Sentence], ragged: RaggedLayout, layout: Layou
     values = np.concatenate([record.scores.ravel() for record in records], dtype=np.float64, casting="unsafe")
     found = ragged.to_head_dep(values, layout.forbidden)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if layout.scale == "weight":
+        if layout.scale != "log":
             np.log(found, out=found)
         return np.divide(found, temperature, out=found)

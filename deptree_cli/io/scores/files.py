@@ -14,7 +14,6 @@ from deptree_cli.io.files.streams import STDIN, share_read
 from deptree_cli.io.read import read
 from deptree_cli.io.scores.assumptions import Warn, unheard, with_assumptions
 from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
-from deptree_cli.io.scores.labels import LABEL_AXIS
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import Source
 from deptree_cli.io.scores.source import ScoreSource
@@ -51,7 +50,6 @@ class ScoreFiles:
     def read(
         self,
         layout: Layout,
-        label_layout: Layout | None = None,
         first: int = 1,
         warn: Warn = unheard,
         lead: Side | None = None,
@@ -60,7 +58,6 @@ class ScoreFiles:
 
         Args:
             layout: of the scores.
-            label_layout: of scores of labels.
             first: the running number of the first sentence.
             warn: tells a line, once for each key: what is assumed of the scores.
             lead: the sentences, instead of a file.
@@ -73,14 +70,14 @@ class ScoreFiles:
             source = opened.enter_context(self.source.read(layout, self.lengths))
             if self.conllu is not None:
                 lead = sentences([self.conllu], first)
-            scores, companions = _side(source, self.source), self._companions(layout, label_layout, opened)
+            scores, companions = _side(source, self.source), self._companions(layout, opened)
             if lead is not None:
                 companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
             else:
                 lead = replace(scores, items=sentences_of(source, layout, first))
             yield from with_assumptions(read(lead, companions), self.source, layout, warn)
 
-    def _companions(self, layout: Layout, label_layout: Layout | None, opened: ExitStack) -> list[Companion]:
+    def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
         """What belongs to the scores."""
         found = []
         if self.other is not None:
@@ -90,9 +87,8 @@ class ScoreFiles:
         if self.label_scores is not None:
             labels = ScoreSource(self.label_scores)
             labels.check_no_results()
-            read_as = label_layout or replace(layout, labels=LABEL_AXIS)
-            side = replace(_side(opened.enter_context(labels.read(read_as)), labels), what="label scores")
-            found.append(Companion(side, partial(add_labels, read_as), shared=True))
+            side = replace(_side(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
+            found.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
         return [*found, trees_in([self.gold])] if self.gold else found
 
     def _check_standard_input(self) -> None:
@@ -122,10 +118,9 @@ def _side(source: Source, scores: ScoreSource) -> Side:
 class ScoreStream:
     """The sentences of several score files, one file after another; it knows how far it has come."""
 
-    def __init__(self, files: Sequence[ScoreFiles], layout: Layout, label_layout: Layout, warn: Warn = unheard) -> None:
+    def __init__(self, files: Sequence[ScoreFiles], layout: Layout, warn: Warn = unheard) -> None:
         self._files = files
-        self._layouts = layout, label_layout
-        self._warn = warn
+        self._layout, self._warn = layout, warn
         self._current = 0
         self._before = 0
         self._read = 0
@@ -133,7 +128,7 @@ class ScoreStream:
     def __iter__(self) -> Iterator[Sentence | DeptreeError]:
         for number, files in enumerate(self._files):
             self._current, self._before = number, self._read
-            for sentence in files.read(*self._layouts, self._before + 1, self._warn):
+            for sentence in files.read(self._layout, self._before + 1, self._warn):
                 self._read += 1
                 yield sentence
 

@@ -28,14 +28,17 @@ def fits(sentence: ScoredSentence) -> Fits:
     heads, read = sentence.record.known_heads[None], sentence.interpretation.layout
     if not heads.size or (heads < 0).any() or not sentence.distribution.space.contains(heads)[0]:
         return {}
-    rows, columns = read.arcs(sentence.record.scores.shape)
+    candidates = _candidates(read, read.is_square(sentence.record.scores.shape))
+    used = next(iter(candidates))
     return {
-        name: _log_prob_per_word(sentence, layout, heads) for name, layout in _candidates(read, rows == columns).items()
+        name: _log_prob_per_word(sentence, None if name == used else layout, heads)
+        for name, layout in candidates.items()
     }
 
 
 def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
     """The layouts that a matrix may have, by the name of their fit; first the one it is read in."""
+    read = read.complete
     orients = sorted(CHOICES["orient"], key=lambda orient: orient != (read.orient or CHOICES["orient"][0]))
     roots = [read.root, *({"first", "last"} - {read.root} if read.root != "diagonal" else ())]
     found = {}
@@ -45,14 +48,11 @@ def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
     return found
 
 
-def _log_prob_per_word(sentence: ScoredSentence, layout: Layout, heads: Heads) -> float:
-    """-inf where this layout allows no tree, or not this one."""
-    as_read, record = sentence.interpretation.layout, sentence.record
+def _log_prob_per_word(sentence: ScoredSentence, layout: Layout | None, heads: Heads) -> float:
+    """-inf where this layout allows no tree, or not this one; None is the layout it is read in."""
+    distribution, record = sentence.distribution, sentence.record
     try:
-        same = layout.root == as_read.root and layout.orient in (as_read.orient, as_read.orient or CHOICES["orient"][0])
-        if same:
-            distribution = sentence.distribution
-        else:
+        if layout is not None:
             distribution = sentence.interpretation.distribution(record.scores, record, layout)
         return float(distribution.tree_log_probs(heads)[0]) / heads.size
     except DeptreeError:
@@ -73,9 +73,8 @@ def better_layout(means: Fits, read: Layout) -> str:
     best, used = max(means, key=means.__getitem__), next(iter(means))
     if means[best] - means[used] < MARGIN or not np.isfinite(means[best]):
         return ""
-    better = layouts[best]
-    turned = better.orient not in (read.orient, None if read.orient else CHOICES["orient"][0])
-    orient = f" --orient {better.orient}" * turned
-    options = orient + f" --root {better.root}" * (better.root != read.root)
+    better, usual = layouts[best], layouts[used]
+    given = [f"--{name} {getattr(better, name)}" for name in CHOICES if getattr(better, name) != getattr(usual, name)]
     gain = f"mean log-probability {means[best]:.2f} instead of {means[used]:.2f} per word"
-    return f"the gold heads fit{options} far better ({gain}): pass{options}"
+    options = " ".join(given)
+    return f"the gold heads fit {options} far better ({gain}): pass {options}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.scores.layout import Layout
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24
@@ -68,5 +70,16 @@ def _from_json(value: Any) -> list[Any]:
     return [name for _, name in sorted(pairs)]
 
 
-# Where the axis of labels stands unless the preset knows better.
-LABEL_AXIS = "last"
+def layout_of_arcs(read: Layout, labels: bool, label_scores: bool) -> Layout:
+    """The layout of the scores: with an axis of labels where there are labels but no scores of their own.
+
+    Raises:
+        DeptreeError: there are scores of labels, and no names.
+    """
+    if label_scores and not labels:
+        raise DeptreeError("--label-scores needs the names of the labels", "Add --labels FILE")
+    if label_scores:
+        return replace(read, labels=None)
+    if read.labels and not labels:
+        raise DeptreeError(f"--from {read.name} has an axis of labels", "Name them with --labels FILE")
+    return read.labelled if labels else read

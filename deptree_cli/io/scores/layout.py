@@ -7,7 +7,7 @@ axis of labels may stand behind the two, or in front of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,36 +16,65 @@ from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.raw import numeric
 
+# The answers to each question; the first is assumed where nobody gives one.
 CHOICES = {
     "orient": ("head-dep", "dep-head"),
     "root": ("first", "last", "diagonal"),
     "scale": ("weight", "log"),
 }
 
-_MEANING = {"head-dep": "head by dependent", "dep-head": "dependent by head"}
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read an array of scores.
+    """How to read an array of scores, as far as somebody said: an answer that is None is assumed.
 
     Attributes:
-        orient: ``head-dep`` (rows are heads), ``dep-head``, or None: nobody said.
+        orient: ``head-dep`` (rows are heads) or ``dep-head``.
         root: ``first``, ``last``, or ``diagonal``: (n, n) with the scores of ROOT arcs on the diagonal.
         scale: ``weight`` or ``log``.
         name: of the preset, the parser whose habit this is; empty where it is none's.
         labels: where an axis of labels stands, ``last`` or ``first``, None if there is none.
         rectangle: whether a matrix to be written leaves out ROOT as a dependent; one that is read says so itself.
-        given: the answers that somebody gave one by one, by name; without a preset, the others are assumed.
     """
 
     orient: str | None = None
-    root: str = "first"
-    scale: str = "weight"
+    root: str | None = None
+    scale: str | None = None
     name: str = ""
     labels: str | None = None
     rectangle: bool = False
-    given: tuple[str, ...] = field(default=(), compare=False)
+
+    def merged(self, over: Layout) -> Layout:
+        """Return this layout with all that `over` says in the place of its own."""
+        names = (*CHOICES, "name", "labels", "rectangle")
+        return replace(self, **{name: said for name in names if (said := getattr(over, name))})
+
+    def check_agrees(self, over: Layout) -> None:
+        """Raise if this layout, which a file says of itself, and what somebody else says contradict each other."""
+        for name in CHOICES:
+            one, two = getattr(self, name), getattr(over, name)
+            if one and two and one != two:
+                remedy = "Do not say it: what the file says of itself is used without options"
+                raise DeptreeError(f"the file says {one} of itself, but {two} was asked for", remedy)
+
+    @property
+    def complete(self) -> Layout:
+        """This layout with what is assumed of ROOT and the scale; the shape of a matrix may tell its orientation."""
+        return replace(self, root=self.root or CHOICES["root"][0], scale=self.scale or CHOICES["scale"][0])
+
+    def assumed(self, square: bool = True) -> tuple[str, ...]:
+        """Return the questions that nobody answered; a matrix that is not square gives its orientation."""
+        return tuple(name for name in CHOICES if getattr(self, name) is None and (square or name != "orient"))
+
+    @property
+    def labelled(self) -> Layout:
+        """This layout with an axis of labels, the last one unless it has another."""
+        return replace(self, labels=self.labels or "last")
+
+    @property
+    def reading(self) -> tuple[str | None, ...]:
+        """What decides how a matrix is read."""
+        return self.orient, self.root, self.scale, self.labels
 
     @property
     def dimensions(self) -> int:
@@ -55,6 +84,11 @@ class Layout:
     def arcs(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape without the axis of labels."""
         return shape if self.labels is None else shape[1:] if self.labels == "first" else shape[:-1]
+
+    def is_square(self, shape: tuple[int, ...]) -> bool:
+        """Whether a matrix of this shape leaves its orientation open."""
+        rows, columns = self.arcs(shape)
+        return rows == columns
 
     def shape(self, n: int, labels: tuple[int, ...] = ()) -> tuple[int, ...]:
         """That of a sentence of n words, as it is written; labels: (L,) or nothing."""
@@ -67,47 +101,7 @@ class Layout:
     @property
     def forbidden(self) -> float:
         """The score of an arc that cannot be."""
-        return 0.0 if self.scale == "weight" else -np.inf
-
-    def assumed(self, square: bool = True) -> tuple[str, ...]:
-        """Return the names of the answers that nobody gave; a matrix that is not square gives its orientation."""
-        needed = [name for name in CHOICES if square or name != "orient"]
-        return () if self.name else tuple(name for name in needed if name not in self.given)
-
-    def is_square(self, shape: tuple[int, ...]) -> bool:
-        """Whether a matrix of this shape leaves its orientation open."""
-        rows, columns = self.arcs(shape)
-        return rows == columns
-
-    @property
-    def reading(self) -> tuple[object, ...]:
-        """What decides how a matrix is read."""
-        return self.orient, self.root, self.scale, self.labels, self.assumed()
-
-    def option(self, name: str) -> str:
-        """Return what the user passed that gives this answer."""
-        return f"--from {self.name}" if self.name and name not in self.given else f"--{name} {getattr(self, name)}"
-
-    def contradicts(self, other: Layout) -> str:
-        """Return the name of an answer that both give, and not alike; empty if there is none."""
-        for name in CHOICES:
-            one, two = (getattr(each, name) if each.name or name in each.given else None for each in (self, other))
-            if one and two and one != two:
-                return name
-        return ""
-
-    def merged(self, over: Layout) -> Layout:
-        """Return this layout, which a file says of itself, with what it leaves open as the options `over` have it.
-
-        Raises:
-            DeptreeError: they contradict each other.
-        """
-        if name := self.contradicts(over):
-            option, answer = over.option(name), f"--{name} {getattr(over, name)}"
-            passed = f"{option} was passed" if option == answer else f"{option} reads {answer}"
-            problem = f"the file says --{name} {getattr(self, name)} of itself, but {passed}"
-            raise DeptreeError(problem, f"Remove {option}: what the file says of itself is used without options")
-        return replace(self, orient=self.orient or over.orient, labels=self.labels or over.labels)
+        return -np.inf if self.scale == "log" else 0.0
 
 
 def words_in(shape: tuple[int, ...], layout: Layout) -> int:
@@ -161,13 +155,11 @@ def orientation(rows: int, columns: int, layout: Layout) -> str:
         DeptreeError: the two contradict each other.
     """
     if rows == columns:
-        return layout.orient or "head-dep"
+        return layout.orient or CHOICES["orient"][0]
     own = "dep-head" if rows < columns else "head-dep"
     if layout.orient not in (None, own):
-        option = layout.option("orient")
-        reads = "" if option.startswith("--orient") else f" reads {layout.orient}"
         raise DeptreeError(
-            f"{option}{reads}, but the matrix has shape {(rows, columns)}, which is {_MEANING[own]}",
+            f"the layout is {layout.orient}, but the matrix has shape {(rows, columns)}, which is {own}",
             f"Say --orient {own}, or nothing: a rectangle decides its own orientation",
         )
     return own
@@ -230,7 +222,7 @@ def from_head_dep(matrix: Float, layout: Layout, shape: tuple[int, ...], blank: 
 def layout_fields(layout: Layout, shape: tuple[int, ...]) -> dict[str, str]:
     """How `from_head_dep` lays out a matrix of that shape: fields for whoever reads it."""
     rows, columns = layout.arcs(shape)
-    return {"orient": orientation(rows, columns, layout), "root": layout.root}
+    return {"orient": orientation(rows, columns, layout), "root": layout.root or CHOICES["root"][0]}
 
 
 def _root_moved(scores: Array, step: int) -> Array:

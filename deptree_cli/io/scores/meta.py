@@ -1,25 +1,24 @@
-"""What a score file says of itself: how its numbers are to be read, and how they were made."""
+"""What a score file says of itself by its signature: how its numbers are to be read, and how they were made."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Unpack
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import PROJECTIVE, Short, TreeSpace, tree_space
 from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.presets import answers, layout
+from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.signature import parse
-
-# Of the form in which it is written; a file of a later one is not guessed at.
-VERSION = 1
 
 # The command whose arrays are probabilities of arcs, laid out as the scores that it read.
 MARGINALS = "marginals"
 
 # The commands that write scores; all others write results. A mixture of combine has no layout, and is none either.
 WRITE_SCORES = ("convert", "dump", "hpyp parse", "combine")
+
+# The order of sentences that nobody knows, which may have been sorted by name.
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Meta:
         signature: how the scores were made; empty if the file does not say.
         layout: how they are laid out; None if the file does not say.
         trees: what the trees are (`TreeSpace.kind`), empty for all of them: the scores mean nothing else.
-        ordered: False where nobody knows the order of the sentences, which may have been sorted by name.
+        ordered: whether the order of the sentences is known.
     """
 
     signature: str = ""
@@ -39,26 +38,19 @@ class Meta:
     ordered: bool = True
 
     @classmethod
-    def of(cls, signature: object, said: object) -> Meta:
-        """Take what stands in a file: its signature, and what `said` returned for it; None where there is none.
+    def of(cls, signature: object) -> Meta:
+        """Take what a file has for a signature: of a command that writes scores it tells how they are to be read.
 
         Raises:
-            DeptreeError: a later version wrote it, or it says what this one does not know.
+            DeptreeError: it names a layout or trees that nobody offers here.
         """
         own = cls(signature) if isinstance(signature, str) else cls()
-        if said is None:
+        fields = parse(own.signature).fields
+        if own.command not in WRITE_SCORES or "from" not in fields:
             return own
-        if not isinstance(said, dict) or said.get("version") != VERSION:
-            problem = "another version of deptree wrote this file: its note on how to read the scores is unknown here"
-            raise DeptreeError(problem, "Upgrade deptree")
-        read, trees = said.get("layout", {}), said.get("trees", "")
-        if not isinstance(read, dict) or not all(isinstance(each, str) for each in (trees, *read.values())):
-            raise DeptreeError("the file's note on how to read its scores is damaged", "Write the file again")
-        if trees:
-            tree_space(trees, None, None)  # raises for one that nobody offers here
-        how = layout(*(read.get(name) for name in ("from", "orient", "root", "scale")))
-        how = replace(how, given=tuple(CHOICES))
-        return replace(own, layout=how, trees=trees, ordered=said.get("ordered") is not False)
+        if trees := fields.get("trees", ""):
+            tree_space(trees, None, None)
+        return replace(own, layout=layout(fields["from"]), trees=trees, ordered=fields.get("order") != UNKNOWN)
 
     @property
     def command(self) -> str:
@@ -77,14 +69,14 @@ class Meta:
         Raises:
             DeptreeError: the two contradict each other, or the file holds no scores.
         """
-        if self.layout is not None:
-            return self.layout.merged(asked)
+        own = self.layout
         if self.are_probabilities:
-            read = parse(self.signature).fields
-            own = layout(read.get("from"), read.get("orient"), read.get("rootat"), "weight")
-            return replace(own, given=tuple(CHOICES)).merged(asked)
-        self.check_no_results()
-        return asked
+            own = layout(parse(self.signature).fields.get("from"), scale="weight")
+        if own is None:
+            self.check_no_results()
+            return asked
+        own.check_agrees(asked)
+        return asked.merged(own)
 
     def check_of_pairs(self) -> None:
         """Raise if the file holds no scores of sentence pairs: no command writes any."""
@@ -99,28 +91,6 @@ class Meta:
             problem = f"deptree {self.command} wrote this file, and it holds no scores"
             raise DeptreeError(problem, "Name the file of scores that it was made from")
 
-    def said(self) -> dict[str, Any]:
-        """Return what a file keeps beside the signature, for JSON."""
-        found: dict[str, Any] = {"version": VERSION, "layout": answers(self.layout or Layout())}
-        if self.trees:
-            found["trees"] = self.trees
-        return found if self.ordered else {**found, "ordered": False}
-
-    def text(self) -> str:
-        """Return the signature and, on a second line, all the rest: for a place that holds any text."""
-        return self.signature if self.layout is None else f"{self.signature}\n{json.dumps(self.said())}"
-
-    @classmethod
-    def of_text(cls, text: str) -> Meta:
-        """Take what `text` returned apart again; errors as of `of`."""
-        signature, _, rest = text.partition("\n")
-        try:
-            said = json.loads(rest) if rest else None
-        except (ValueError, RecursionError):
-            said = None  # somebody else's text of two lines
-        ours = isinstance(said, dict) and "version" in said
-        return cls.of(signature, said) if ours else cls(text)
-
     def space_to_read(self) -> list[str]:
         """Return the option for the tree space that these scores need where it is not kept, if any."""
         if not self.trees:
@@ -128,10 +98,10 @@ class Meta:
         return ["--projective" if self.trees == PROJECTIVE.kind else f"--space {self.trees}"]
 
     def layout_to_read(self) -> list[str]:
-        """Return the options for the layout that these scores need where it is not kept."""
-        own = answers(self.layout or Layout())
-        usual = {} if "from" in own else answers(Layout("head-dep"))
-        return [f"--{name} {answer}" for name, answer in own.items() if answer != usual.get(name)]
+        """Return the option for the layout that these scores need where it is not kept, if any."""
+        own = self.layout or Layout()
+        usual = all(getattr(own, name) in (None, answers[0]) for name, answers in CHOICES.items())
+        return [] if usual and own.labels != "first" else [f"--from {text_of(own)}"]
 
 
 # Of a file that says nothing.

@@ -53,7 +53,7 @@ def _differ(scores: Array, layout: Layout) -> bool:
 def _unmasked(scores: Float, layout: Layout) -> Float:
     """The scores that allow an arc, (m,)."""
     flat = scores.ravel()
-    forbidden = flat == 0 if layout.scale == "weight" else flat <= -MASK
+    forbidden = flat <= -MASK if layout.scale == "log" else flat == 0
     return flat[~(forbidden | np.isnan(flat))]
 
 

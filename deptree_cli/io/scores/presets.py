@@ -1,9 +1,8 @@
-"""What known parsers hold in memory, as people dump it: the register of layouts."""
+"""Layouts by name and as text: what known parsers hold in memory, as people dump it, and single answers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
@@ -37,27 +36,36 @@ PRESETS: Register[Layout] = Register(
 )
 
 
+# What each answer answers.
+QUESTIONS = {answer: name for name, answers in CHOICES.items() for answer in answers}
+
+
 def layout(
-    preset: str | None = None, orient: str | None = None, root: str | None = None, scale: str | None = None
+    text: str | None = None, orient: str | None = None, root: str | None = None, scale: str | None = None
 ) -> Layout:
-    """The layout of a preset (or the default one) with single answers overridden.
+    """The layout that a text tells, with single answers over it.
+
+    Args:
+        text: the name of a preset, single answers such as ``dep-head,log``, or both: ``supar,weight``.
 
     Raises:
-        DeptreeError: an unknown preset or answer.
+        DeptreeError: an unknown preset or answer, or two answers to one question.
     """
-    given = {"orient": orient, "root": root, "scale": scale}
-    overrides: dict[str, Any] = {name: answer for name, answer in given.items() if answer is not None}
-    for name, answer in overrides.items():
-        if answer not in CHOICES[name]:
+    words = text.split(",") if text else []
+    preset = PRESETS.get(words.pop(0)) if words and words[0] not in QUESTIONS else Layout()
+    said = {QUESTIONS.get(word, ""): word for word in words}
+    if "" in said or len(said) < len(words):
+        raise DeptreeError(f"{text!r} is no layout", "Name a parser, or answers such as dep-head,first,log")
+    for name, answer in (("orient", orient), ("root", root), ("scale", scale)):
+        if answer is not None and answer not in CHOICES[name]:
             raise DeptreeError(f"unknown --{name} {answer}", one_of(CHOICES[name]))
-    return replace(PRESETS.get(preset) if preset else Layout(), **overrides, given=tuple(overrides))
+    return preset.merged(Layout(said.get("orient"), said.get("root"), said.get("scale"))).merged(
+        Layout(orient, root, scale)
+    )
 
 
-def answers(read: Layout) -> dict[str, str]:
-    """The answers that give this layout again: the preset's name under `from`, and in what it differs from the preset.
-
-    Without a preset the scale is always among them.
-    """
-    usual = PRESETS.get(read.name) if read.name else replace(Layout(), scale="")
-    own = {"from": read.name or None, "orient": read.orient, "root": read.root, "scale": read.scale}
-    return {name: answer for name, answer in own.items() if answer and answer != getattr(usual, name, None)}
+def text_of(read: Layout) -> str:
+    """The text that gives this layout again: the preset's name, and the answers that are not the preset's."""
+    usual = PRESETS.get(read.name) if read.name else Layout()
+    answers = [getattr(read, name) for name in CHOICES if getattr(read, name) != getattr(usual, name)]
+    return ",".join(filter(None, [read.name, *answers]))

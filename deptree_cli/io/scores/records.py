@@ -20,6 +20,7 @@ from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.sentence import SentenceAsRead
+from deptree_cli.io.scores.temperatures import UNCHANGED, Temperature
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -32,11 +33,10 @@ class Interpretation:
 
     Attributes:
         layout: orientation, place of ROOT and scale of the matrices.
-        label_layout: the same with an axis of labels.
         labels: the names of labels, where the scores tell them.
         other_place: what messages call the file of a record's other scores.
-        space, temperature, nan_forbids: as for `TreeDistribution`.
-        label_temperature: of labels given the arc; None: the temperature divides their scores too.
+        space: as for `TreeDistribution`.
+        temperature: of arcs and labels.
         fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
         constraints: what trees must obey; None: nothing.
         relax: whether the fewest rules are given up if no tree obeys; None: no, and nobody can ask for it.
@@ -44,13 +44,10 @@ class Interpretation:
     """
 
     layout: Layout
-    label_layout: Layout
     labels: tuple[str, ...] | None = None
     other_place: str = ""
     space: TreeSpace = SINGLE_ROOT
-    temperature: float = 1.0
-    label_temperature: float | None = None
-    nan_forbids: bool = False
+    temperature: Temperature = UNCHANGED
     fix_heads: bool = False
     constraints: Constraints | None = None
     relax: bool | None = None
@@ -81,7 +78,7 @@ class Interpretation:
             return None
         from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
 
-        return batch_of(records, self.layout, self.space, self.temperature)
+        return batch_of(records, self.layout, self.space, self.temperature.arcs)
 
     def distribution(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so, without arcs that constraints forbid."""
@@ -95,9 +92,9 @@ class Interpretation:
         head_dep = to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
-            found = found.labelled(self.labels, to_head_dep(record.labels, self.label_layout), **options)
+            found = found.labelled(self.labels, to_head_dep(record.labels, self.layout.labelled), **options)
         if self._apart is not None:
-            found = found.tempered(self.temperature, self._apart)
+            found = found.tempered(self.temperature.arcs, self._apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
     def _constrained(self, record: Sentence, base: TreeDistribution) -> Constrained | None:
@@ -114,12 +111,12 @@ class Interpretation:
     @property
     def _apart(self) -> float | None:
         """The temperature of labels where these have one of their own; arcs are tempered when labels are summed."""
-        return None if self.labels is None else self.label_temperature
+        return None if self.labels is None else self.temperature.labels
 
     def _options(self, layout: Layout) -> dict[str, Any]:
         """How numbers of this layout become log-scores."""
-        temperature = self.temperature if self._apart is None else 1.0
-        return {"scale": layout.scale, "temperature": temperature, "nan_forbids": self.nan_forbids}
+        temperature = self.temperature.arcs if self._apart is None else 1.0
+        return {"scale": layout.complete.scale, "temperature": temperature}
 
     def _advise_wider_space(self, error: DeptreeError, record: Sentence) -> bool:
         """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""

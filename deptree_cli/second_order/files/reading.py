@@ -25,7 +25,7 @@ from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.prepared import prepared
-from deptree_cli.io.scores.containers.npz import Archive, NpzFile
+from deptree_cli.io.scores.containers.npz import Archive
 from deptree_cli.io.scores.files import ScoreFiles
 from deptree_cli.io.scores.keys import owner_of
 from deptree_cli.io.scores.layout import Layout, orientation, to_head_dep, words_in
@@ -49,7 +49,6 @@ def read(
     scale: str | None = None,
     single_root: bool = True,
     temperature: float = 1.0,
-    nan_forbids: bool = False,
     fix_heads: bool = False,
     on_error: Callable[[DeptreeError], None] | None = None,
 ) -> Iterator[SecondOrderSentence]:
@@ -58,7 +57,7 @@ def read(
     Args:
         scores: path of the file; `-` is standard input. Sentences may lack either kind of parts, or both.
         conllu: path of the sentences of these scores, in CoNLL-U.
-        preset, orient, root, scale, temperature, nan_forbids, fix_heads, on_error: as of `deptree_cli.read`; scale and
+        preset, orient, root, scale, temperature, fix_heads, on_error: as of `deptree_cli.read`; scale and
             temperature apply to parts too.
         single_root: as of `SecondOrder`.
 
@@ -70,7 +69,7 @@ def read(
     source = ScoresWithParts(scores)
     found = replace(source.layout(layout(preset, orient, root, scale)), labels=None)
     trees = space_of(source.meta.trees, None, single_root=single_root, projective=True)
-    options = {"single_root": trees.single_root, "temperature": temperature, "nan_forbids": nan_forbids}
+    options = {"single_root": trees.single_root, "temperature": temperature}
     prepare = partial(_sentence, source, found, fix_heads, options)
     return prepared(ScoreFiles(source, conllu).read(found), prepare, on_error)
 
@@ -82,7 +81,7 @@ def _sentence(
     try:
         parts = parts_to_head_dep(source.parts_of(record), record.scores.shape, layout)
         arcs, given = to_head_dep(record.scores, layout), {**parts, **options}
-        distribution = SecondOrder(arcs, scale=layout.scale, id=record.sent_id, **given)
+        distribution = SecondOrder(arcs, scale=layout.scale or "weight", id=record.sent_id, **given)
         if fix_heads and record.block:
             distribution = distribution.given(record.block.heads, record.block.labels)
     except DeptreeError as error:
@@ -116,10 +115,10 @@ class ScoresWithParts(ScoreSource):
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
         """Return the scores of arcs by sentence; those of parts are no sentences."""
         with self._opened:
-            if not isinstance(self._file, NpzFile):
+            if not isinstance(self._file, Archive):
                 problem = "second-order scores are read from .npz files only"
                 raise DeptreeError(problem, "Save them with np.savez", place=self.place)
-            self._archive = archive = self._file.entries
+            self._archive = archive = self._file
             parts = {key: owner for key in archive if (owner := owner_of(key))}
             for key, owner in parts.items():
                 if owner in parts or owner not in archive:

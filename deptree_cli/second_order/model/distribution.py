@@ -42,8 +42,7 @@ class SecondOrder(OverTrees):
         grandparent: (n+1, n+1, n+1), ``[grandparent, head, dependent]``, or None; sums then cost O(n^3), else O(n^4).
         sibling: (n+1, n+1, n+1), ``[head, sibling, dependent]``, or None. Parts of either that no projective tree has
             are ignored.
-        scale, single_root, id, temperature, nan_forbids: as in `TreeDistribution`; scale and temperature apply to all
-            three.
+        scale, single_root, id, temperature: as in `TreeDistribution`; scale and temperature apply to all three.
 
     Attributes:
         log_scores: float64, (n+1, n+1), read-only, as in `TreeDistribution`.
@@ -70,12 +69,11 @@ class SecondOrder(OverTrees):
         id: str = "1",
         *,
         temperature: float = 1.0,
-        nan_forbids: bool = False,
     ) -> None:
         try:
-            log_scores = checked_log_scores(scores, scale, temperature, nan_forbids)
+            log_scores = checked_log_scores(scores, scale, temperature)
             parts = [
-                None if part is None else checked_part(name, part, len(log_scores), scale, temperature, nan_forbids)
+                None if part is None else checked_part(name, part, len(log_scores), scale, temperature)
                 for name, part in zip(PARTS, (grandparent, sibling), strict=True)
             ]
             trees = space(single_root, projective=True)

@@ -34,24 +34,20 @@ PARTS: dict[str, Callable[[int], Bool]] = {"grandparent": _grandparents, "siblin
 AXES = {"grandparent": ("grandparent", "head", "dependent"), "sibling": ("head", "sibling", "dependent")}
 
 
-def checked_part(
-    name: str, scores: ArrayLike, nodes: int, scale: str, temperature: float = 1.0, nan_forbids: bool = False
-) -> Float:
+def checked_part(name: str, scores: ArrayLike, nodes: int, scale: str, temperature: float = 1.0) -> Float:
     """Natural logarithms of the weights of parts, (n+1, n+1, n+1); ``-inf`` forbids, also what no projective tree has.
 
     Args:
         name: of the kind of parts, in `PARTS`.
         scores: of that shape, by `AXES`; those of parts that no projective tree has are ignored.
         nodes: n+1.
-        scale, temperature, nan_forbids: as for `TreeDistribution`.
+        scale, temperature: as for `TreeDistribution`.
 
     Raises:
         DeptreeError: says which array is wrong, and how.
     """
     array, possible = _cube(name, scores, nodes), PARTS[name](nodes)
     array[~possible] = 0.0
-    if nan_forbids:
-        array[np.isnan(array)] = 0.0 if scale == "weight" else -np.inf
     check_numbers(array, scale, partial(_place, name), "parts")
     log_scores = checked_temperature(to_log(array, scale), temperature)
     log_scores[~possible] = -np.inf

@@ -35,18 +35,18 @@ HALF = '{"temperature":1.5,"head_sets":[{"coverage":0.9,"threshold":0.7},{"cover
 )
 def test_what_is_no_calibration(deptree, refused, put, content):
     put("c.json", content)
-    refused(deptree("decode", *SCORES, "--calibrated", "c.json"), "c.json")
+    refused(deptree("decode", *SCORES, "--temperature", "c.json"), "c.json")
 
 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (("decode", *SCORES, "--calibrated", "c.json", "--temperature", 2), "--temperature and --calibrated both"),
-        (("decode", *SCORES, "--calibrated", "d.json"), "d.json"),
-        (("marginals", *SCORES, "--head-sets"), "--calibrated FILE"),
+        (("decode", *SCORES, "--temperature", "0"), "--temperature': 0 is not a positive number"),
+        (("decode", *SCORES, "--temperature", "d.json"), "d.json"),
+        (("marginals", *SCORES, "--head-sets"), "--temperature FILE"),
         (("marginals", *SCORES, "--coverage", 0.9), "Add --head-sets"),
-        (("marginals", *SCORES, "--calibrated", "c.json", "--head-sets", "--coverage", 0.7), "Choose from 0.9, 0.5"),
-        (("marginals", *SCORES, "--calibrated", "c.json", "--head-sets", "-o", "m.npz"), "not to arrays"),
+        (("marginals", *SCORES, "--temperature", "c.json", "--head-sets", "--coverage", 0.7), "Choose from 0.9, 0.5"),
+        (("marginals", *SCORES, "--temperature", "c.json", "--head-sets", "-o", "m.npz"), "not to arrays"),
         (("calibrate", *SCORES), "--gold FILE"),
         (("calibrate", *SCORES, *GOLD, "--temperature", 2), "Remove --temperature"),
         (("calibrate", *SCORES, *GOLD, *WORDS, "--fix-heads"), "--fix-heads"),

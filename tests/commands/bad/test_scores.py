@@ -66,7 +66,7 @@ CROSSING = np.zeros((5, 5))
 CROSSING[[3, 4, 0, 3], [1, 2, 3, 4]] = 1
 
 SENTENCE = [
-    one("NaN", matrix((1, 2, np.nan)), "1 -> 2", "NaN", "--nan-forbids"),
+    one("NaN", matrix((1, 2, np.nan)), "1 -> 2", "NaN", "np.isnan"),
     one("NaN of ROOT", matrix((0, 2, np.nan)), "ROOT -> 2", "NaN"),
     one("+inf among weights", matrix((1, 2, np.inf)), "1 -> 2", "inf"),
     one("+inf among log-scores", matrix((1, 2, np.inf)), "1 -> 2", "inf", options=("--scale", "log")),

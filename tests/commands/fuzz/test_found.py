@@ -88,7 +88,7 @@ def test_what_the_type_read_cannot_hold(type_, container, done, put) -> None:
     put("a.npy", (900 * np.array(SCORES)).astype(type_))
     options = ("--orient", "head-dep", "--scale", "log")
     before = done("partition", "a.npy", *options, "--temperature", 0.01).rows
-    done("convert", "a.npy", *options, "--temperature", 0.01, "--to-scale", "log", "-o", container)
+    done("convert", "a.npy", *options, "--temperature", 0.01, "--to", "log", "-o", container)
     (row,) = done("partition", container, *options).rows
     assert row["log_z"] == pytest.approx(before[0]["log_z"])
 

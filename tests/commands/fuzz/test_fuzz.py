@@ -45,7 +45,7 @@ OF_SCORES = """
     marginals {} --conllu gold.conllu; marginals {} --conllu nameless.conllu -o out.npz; partition {} --summary;
     expect entropy {} --grad; expect risk {} --conllu gold.conllu; diff {} {}; inspect {} --json; partition {};
     inspect {} --conllu gold.conllu; check-bias {} -k 40; check-bias {} --samples drawn.conllu; show {} --text -k 3;
-    show {}; convert {}; convert {} --to spacy -o out.npz; convert {} --to-scale weight -o out.safetensors"""
+    show {}; convert {}; convert {} --to spacy -o out.npz; convert {} --to weight -o out.safetensors"""
 OF_SENTENCES = """
     sample scores.npz --conllu {} -k 2; sample scores.npz --conllu {} --fix-heads --deps basic;
     sample scores.jsonl --conllu {} -k 3 --deps keep; swor scores.npz --conllu {} -k 3; decode scores.npz --conllu {};
@@ -67,7 +67,7 @@ OF_SAMPLES = "check-bias scores.npz --samples {}"
 OF_DRAWS = "estimate {}; estimate {} --quantity arcs"
 RUNNING = "--on-error skip; --on-error skip; --shard 2/3"
 MORE = """
-    --on-error skip; --on-error skip; --nan-forbids; --multi-root; --temperature 0.01; --temperature 1e6; --shard 2/3;
+    --on-error skip; --on-error skip; --multi-root; --temperature 0.01; --temperature 1e6; --shard 2/3;
     --scale weight; --root diagonal; --root last; --orient head-dep"""
 
 

@@ -45,7 +45,7 @@ def test_sample_reads_the_scores(shell, model) -> None:
     line = f"deptree hpyp parse {model} $DATA/raw.conllu --scores s.npz --particles 30 --seed 1 -o p.conllu"
     ran = shell(f"{line} && deptree sample s.npz --projective -k 5 --seed 1")
     assert (ran.code, len(ran.rows)) == (0, 60)
-    assert "orient:head-dep|scale:log" in ran.err
+    assert "from:head-dep,first,log" in ran.err
     assert "given: reading" not in ran.err
 
 
@@ -67,7 +67,7 @@ def test_scores_are_of_projective_trees_without_a_word(done, model, tmp_path, mo
 def test_files_of_projective_and_of_all_trees(deptree, done, model, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--scores", "s.npz", "--quiet")
-    done("convert", RAW.parent / "scores.npz", "--from", "natasha", "-o", "others.npz", "--to-scale", "log")
+    done("convert", RAW.parent / "scores.npz", "--from", "natasha", "-o", "others.npz", "--to", "log")
     ran = deptree("partition", "s.npz", "others.npz")
     assert ran.code == 2
     assert "s.npz: is of projective trees" in " ".join(ran.said[-1].split())

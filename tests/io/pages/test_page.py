@@ -27,7 +27,7 @@ def sentence(text: str, scores: np.ndarray, space=SINGLE_ROOT):
     block = Block(Chunk(text.encode(), 1), "x.conllu")
     record = Sentence("s", 1, block.n, "x.npy", block, scores)
     read = layout(None, "head-dep", "first", "log")
-    return Interpretation(read, read, space=space)(record)
+    return Interpretation(read, space=space)(record)
 
 
 def data_of(page: bytes) -> dict:

@@ -9,6 +9,7 @@ from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.scores.batches import ScoredBatch
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.temperatures import Temperature
 from deptree_cli.io.sentence import Sentence
 
 SQUARES = [Layout(orient, root) for orient in (None, "head-dep", "dep-head") for root in ("first", "last", "diagonal")]
@@ -38,7 +39,7 @@ def batch(read: list[Sentence], how: Interpretation) -> ScoredBatch:
 @pytest.mark.parametrize("layout", [*SQUARES, *RECTANGLES])
 def test_every_layout_there_and_back(layout: Layout, temperature: float, scale: str) -> None:
     layout = Layout(layout.orient, layout.root, scale, rectangle=layout.rectangle)
-    how = Interpretation(layout, layout, space=MULTI_ROOT, temperature=temperature)
+    how = Interpretation(layout, space=MULTI_ROOT, temperature=Temperature(temperature))
     read = records(layout)
     found = batch(read, how)
     alone = [how(record).distribution for record in read]
@@ -51,7 +52,7 @@ def test_every_layout_there_and_back(layout: Layout, temperature: float, scale: 
 @pytest.mark.parametrize("dtype", [np.int16, np.bool_, np.float16, np.float64])
 def test_every_type_of_numbers(dtype: type) -> None:
     layout = Layout(scale="log")
-    how, read = Interpretation(layout, layout), records(layout, dtype)
+    how, read = Interpretation(layout), records(layout, dtype)
     expected = np.concatenate([how(record).distribution.log_scores.ravel() for record in read])
     np.testing.assert_array_equal(batch(read, how).trees.log_scores, expected)
 
@@ -61,10 +62,10 @@ def test_what_cannot_be_worked_on_together() -> None:
     read = records(layout)
     read[1] = sentence("x", np.ones((3, 4)))  # a rectangle that contradicts the layout
     read[2] = sentence("y", np.ones((3, 3), dtype=complex))
-    assert batch(read, Interpretation(layout, layout)).places == [0, 3]
-    assert Interpretation(layout, layout).batch(read[1:3]) is None
-    projective = Interpretation(layout, layout, space=PROJECTIVE).batch(read)
+    assert batch(read, Interpretation(layout)).places == [0, 3]
+    assert Interpretation(layout).batch(read[1:3]) is None
+    projective = Interpretation(layout, space=PROJECTIVE).batch(read)
     assert projective is not None
-    assert projective.places == batch(read, Interpretation(layout, layout)).places
-    assert Interpretation(layout, layout, fix_heads=True).batch(read) is None
-    assert Interpretation(layout, layout, labels=("a", "b")).batch(read) is None
+    assert projective.places == batch(read, Interpretation(layout)).places
+    assert Interpretation(layout, fix_heads=True).batch(read) is None
+    assert Interpretation(layout, labels=("a", "b")).batch(read) is None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.io.scores.layout import CHOICES, Layout, cut, from_head_dep, to_head_dep, words_in
-from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.presets import PRESETS, layout, text_of
 
 
 def shape_of(n: int, orient: str, root: str, rectangle: bool) -> tuple[int, int]:
@@ -113,7 +113,24 @@ def test_presets_are_those_of_the_contract() -> None:
     assert layout("allennlp") == Layout("head-dep", "first", "weight", "allennlp", labels="first")
     assert layout("spacy") == Layout("dep-head", "diagonal", "log", "spacy")
     assert layout("spacy", root="first", scale="weight") == Layout("dep-head", "first", "weight", "spacy")
-    assert layout() == Layout(None, "first", "weight", "")
+    assert layout() == Layout()
+    assert layout().complete == Layout(None, "first", "weight")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", Layout()),
+        ("log", Layout(scale="log")),
+        ("dep-head,log", Layout("dep-head", None, "log")),
+        ("head-dep,diagonal,weight", Layout("head-dep", "diagonal", "weight")),
+        ("natasha", Layout("dep-head", "first", "log", "natasha", rectangle=True)),
+        ("supar,last,weight", Layout("dep-head", "last", "weight", "supar")),
+    ],
+)
+def test_one_text_for_a_layout(text: str, expected: Layout) -> None:
+    assert layout(text) == expected
+    assert text_of(expected) == text
 
 
 def test_what_nobody_answers_is_assumed() -> None:
@@ -126,19 +143,21 @@ def test_what_nobody_answers_is_assumed() -> None:
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_file_and_an_option_contradict_each_other(name: str, says) -> None:
     one, other = CHOICES[name][:2]
-    own, over = layout(**{name: one}), layout(**{name: other})
-    assert own.merged(layout(**{name: one})) == own
-    with says(f"the file says --{name} {one} of itself, but --{name} {other} was passed. Remove --{name} {other}"):
-        own.merged(over)
+    own, over = layout(one), layout(other)
+    own.check_agrees(layout(one))
+    with says(f"the file says {one} of itself, but {other} was asked for. Do not say it"):
+        own.check_agrees(over)
 
 
 def test_a_preset_contradicts_what_a_file_says(says) -> None:
-    own = layout(orient="head-dep", root="first", scale="log")
-    assert own.merged(layout("synjax")) == own == own.merged(layout())
-    with says("the file says --orient head-dep of itself, but --from supar reads --orient dep-head. Remove --from"):
-        own.merged(layout("supar"))
-    with says("but --scale weight was passed"):
-        own.merged(layout("synjax", scale="weight"))
+    own = layout("head-dep,first,log")
+    for over in (layout("synjax"), layout()):
+        own.check_agrees(over)
+        assert over.merged(own).reading == own.reading
+    with says("the file says head-dep of itself, but dep-head was asked for"):
+        own.check_agrees(layout("supar"))
+    with says("weight was asked for"):
+        own.check_agrees(layout("synjax", scale="weight"))
 
 
 def test_unknown_answers_name_the_known_ones(says) -> None:
@@ -146,6 +165,8 @@ def test_unknown_answers_name_the_known_ones(says) -> None:
         layout("stanca")
     with says("there is no layout 'qqq'", "Choose one of supar, diaparser"):
         layout("qqq")
+    with says("'supar,log,weight' is no layout", "dep-head,first,log"):
+        layout("supar,log,weight")
     with says("--orient sideways", "head-dep, dep-head"):
         layout(orient="sideways")
 
@@ -156,11 +177,11 @@ def test_unknown_answers_name_the_known_ones(says) -> None:
         (
             (7, 8),
             Layout("head-dep"),
-            ["--orient head-dep, but", "(7, 8)", "dependent by head", "Say --orient dep-head"],
+            ["the layout is head-dep, but", "(7, 8)", "which is dep-head", "Say --orient dep-head"],
         ),
-        ((8, 7), Layout("dep-head"), ["--orient dep-head, but", "head by dependent"]),
-        ((7, 8), layout("synjax"), ["--from synjax reads head-dep, but"]),
-        ((7, 8), layout("supar", orient="head-dep"), ["--orient head-dep, but"]),
+        ((8, 7), Layout("dep-head"), ["the layout is dep-head, but"]),
+        ((7, 8), layout("synjax"), ["the layout is head-dep, but"]),
+        ((7, 8), layout("supar", orient="head-dep"), ["the layout is head-dep, but"]),
         ((7, 8), Layout(root="diagonal"), ["ROOT on the diagonal", "(7, 8)", "--root first"]),
         ((3,), Layout(), ["shape (3,)", "one matrix per sentence"]),
         ((3, 3, 3), Layout(), ["shape (3, 3, 3)"]),

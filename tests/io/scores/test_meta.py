@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.meta import NOTHING, Meta, space_of
-from deptree_cli.io.scores.presets import PRESETS, layout
+from deptree_cli.io.scores.meta import NOTHING, UNKNOWN, WRITE_SCORES, Meta, space_of
+from deptree_cli.io.scores.presets import PRESETS, layout, text_of
+from deptree_cli.io.signature import signature
 
 LAYOUTS = [
     *PRESETS,
@@ -21,54 +19,42 @@ LAYOUTS = [
 ]
 
 
-def kept(meta: Meta) -> list[Meta]:
-    """As the two kinds of places give it back."""
-    said = json.loads(json.dumps({"signature": meta.signature, "meta": meta.said()}))
-    return [Meta.of_text(meta.text()), Meta.of(said["signature"], said["meta"])]
-
-
-@pytest.mark.parametrize("read", LAYOUTS, ids=lambda read: f"{read.name}-{read.orient}-{read.root}-{read.scale}")
-@pytest.mark.parametrize(("trees", "ordered"), [("", True), ("projective", False), ("projective", True)])
-def test_it_comes_back(read: Layout, trees: str, ordered: bool) -> None:
-    for meta in kept(Meta("deptree|convert|v:1", read, trees, ordered)):
-        own = meta.layout
-        assert own is not None
-        assert (own.name, own.orient, own.root, own.scale) == (read.name, read.orient, read.root, read.scale)
-        assert (meta.signature, meta.trees, meta.ordered) == ("deptree|convert|v:1", trees, ordered)
-
-
-@pytest.mark.parametrize("text", ["", "me", "two\nlines", 'two\n{"lines": 1}', "x\n[1]", "x\n" + "[" * 100_000])
-def test_the_text_of_others_is_all_signature(text: str) -> None:
-    assert Meta.of_text(text) == Meta(text)
-    assert Meta(text).text() == text
+@pytest.mark.parametrize("read", LAYOUTS, ids=lambda read: text_of(read) or "nothing")
+@pytest.mark.parametrize(("trees", "ordered"), [(None, True), ("projective", False), ("projective", True)])
+@pytest.mark.parametrize("command", WRITE_SCORES)
+def test_it_comes_back(read: Layout, trees: str | None, ordered: bool, command: str) -> None:
+    fields = {"from": text_of(read), "trees": trees, "order": None if ordered else UNKNOWN}
+    said = signature(command, fields)
+    assert Meta.of(said) == Meta(said, read, trees or "", ordered)
 
 
 @pytest.mark.parametrize(
-    ("said", "part"),
+    "text", ["", "me", "two\nlines", "deptree", "deptree|sample|from:supar|v:1", "deptree|combine|method:mixture", 7]
+)
+def test_other_signatures_say_nothing_of_scores(text: object) -> None:
+    assert Meta.of(text) == Meta("" if text == 7 else str(text))
+
+
+@pytest.mark.parametrize(
+    ("fields", "part"),
     [
-        ({"version": 2}, "Upgrade deptree"),
-        ({}, "Upgrade deptree"),
-        (7, "Upgrade deptree"),
-        ({"version": 1, "layout": 7}, "damaged"),
-        ({"version": 1, "trees": ["projective"]}, "damaged"),
-        ({"version": 1, "layout": {"from": ["supar"]}}, "damaged"),
-        ({"version": 1, "layout": {"from": "natascha"}}, "natascha"),
-        ({"version": 1, "trees": "projectiv"}, "Did you mean projective?"),
-        ({"version": 1, "layout": {"orient": "up"}}, "unknown --orient up"),
-        ({"version": 1, "layout": {"root": "middle"}}, "unknown --root middle"),
-        ({"version": 1, "layout": {"scale": "bel"}}, "unknown --scale bel"),
+        ({"from": "natascha,log"}, "Did you mean natasha?"),
+        ({"from": "up"}, "there is no layout 'up'"),
+        ({"from": "supar,middle"}, "'supar,middle' is no layout"),
+        ({"from": "log,weight"}, "'log,weight' is no layout"),
+        ({"from": "supar", "trees": "projectiv"}, "Did you mean projective?"),
     ],
 )
-def test_what_this_version_does_not_know(said: Any, part: str, says) -> None:
+def test_what_this_version_does_not_know(fields: dict[str, str], part: str, says) -> None:
     with says(part):
-        Meta.of("me", said)
+        Meta.of(signature("convert", fields))
 
 
 def test_where_it_is_not_kept_options_say_it() -> None:
     assert NOTHING.space_to_read() == NOTHING.layout_to_read() == []
     meta = Meta("me", layout("supar", scale="weight"), "projective")
-    assert (meta.space_to_read(), meta.layout_to_read()) == (["--projective"], ["--from supar", "--scale weight"])
-    assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--scale log"]
+    assert (meta.space_to_read(), meta.layout_to_read()) == (["--projective"], ["--from supar,weight"])
+    assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--from head-dep,first,log"]
 
 
 def test_projective_scores_stay_projective() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +139,34 @@ def test_our_own_containers_agree_too(tmp_path) -> None:
             assert each.distribution.sample(4, 7).tolist() == same[0].distribution.sample(4, 7).tolist()
     (one,) = read(str(DATA / "one.npy"))
     agree(one.distribution, everything[0][0].distribution)
+
+
+def test_a_stream_of_arrays_from_a_pipe(formats: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+
+    def feed() -> None:
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write((formats / "stream.npys").read_bytes())
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    with os.fdopen(reading) as pipe:
+        monkeypatch.setattr(sys, "stdin", pipe)
+        assert len(list(read("-", preset="supar"))) == 8
+    feeder.join()
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("supar_probs.pt", "torch"),
+        ("batch_dict.pt", "torch"),
+        ("object_array.npy", "object array"),
+        ("scores.h5", "HDF5"),
+        ("sentences.conllu", "CoNLL-U"),
+        ("labels.json", "list where an object"),
+    ],
+)
+def test_what_is_refused(name: str, part: str, formats: Path, says) -> None:
+    with says(part):
+        list(read(str(formats / name)))

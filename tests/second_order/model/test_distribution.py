@@ -195,7 +195,6 @@ def test_errors_name_the_sentence() -> None:
     grandparent[0, 1, 2] = np.nan
     with pytest.raises(DeptreeError, match=r"^s-1: the grandparent score of grandparent ROOT, head 1, dependent 2 is"):
         SecondOrder(arcs, grandparent, id="s-1")
-    assert SecondOrder(arcs, grandparent, nan_forbids=True).n == 3
     with pytest.raises(DeptreeError, match="unknown scale"):
         SecondOrder(arcs, grandparent, scale="odds")
 

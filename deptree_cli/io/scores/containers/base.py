@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.io.files.streams import Input
-from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import ReadSpec, Source
+from deptree_cli.io.scores.meta import NOTHING, Meta
+from deptree_cli.io.scores.raw import RawScores, ReadSpec, Source
 
 
 class ScoreFile(Protocol):
@@ -25,6 +26,50 @@ class ScoreFile(Protocol):
 
     def read(self, matrices: ReadSpec) -> Source:
         """Return what is in the file; to be called once, because the file may be a pipe."""
+
+
+class Entries(Mapping[str, RawScores]):
+    """An opened score file whose matrices have keys; each is loaded when it is asked for.
+
+    Args:
+        names: what each entry is called in the file, by its key, in order.
+        place: what messages call the file.
+        meta: what it says of itself.
+    """
+
+    def __init__(self, names: Mapping[str, str], place: str, meta: Meta = NOTHING) -> None:
+        self.names = names
+        self.place = place
+        self.meta = meta
+
+    def read(self, matrices: ReadSpec) -> Source:
+        """Return the sentences by key, in their order."""
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.names
+
+    def __getitem__(self, key: str) -> RawScores:
+        return RawScores(key, self.load(key), self.place_of(key))
+
+    def place_of(self, key: str) -> str:
+        """What messages call an entry."""
+        return f"{self.place}[{key}]"
+
+    @abstractmethod
+    def load(self, key: str) -> Array:
+        """Return the array under a key.
+
+        Raises:
+            KeyError: there is none.
+            DeptreeError: it is damaged, or none of numbers.
+        """
 
 
 class Write(Protocol):

@@ -29,7 +29,7 @@ def _looks_like_json(head: bytes) -> bool:
 
 
 class Lines:
-    """An opened file of JSON Lines; its first line may be ``{"signature": ..., "meta": ...}`` (`Meta`).
+    """An opened file of JSON Lines; its first line may be ``{"signature": ...}`` (`Meta`).
 
     Attributes:
         words: whether the first sentence comes with its words, as far as it can be read.
@@ -41,7 +41,7 @@ class Lines:
         first = ahead[0][1] if ahead else None
         self.meta = NOTHING
         if isinstance(first, dict) and _is_header(first):  # the first sentence stands behind it
-            self.meta = Meta.of(first["signature"], first.get("meta"))
+            self.meta = Meta.of(first["signature"])
             ahead = list(islice(rows, 1))
         self.words = all(isinstance(value, DeptreeError) or bool(value.get("forms")) for _, value in ahead)
         self._rows = chain(ahead, rows)
@@ -69,14 +69,14 @@ class Lines:
 
     def _check_alike(self, header: dict[str, Any], place: str) -> None:
         """Raise if what follows a header has to be read otherwise than what the file began with."""
-        one, other = self.meta, Meta.of(header["signature"], header.get("meta"))
+        one, other = self.meta, Meta.of(header["signature"])
         if (one.trees, one.layout and one.layout.reading) != (other.trees, other.layout and other.layout.reading):
             problem = "the scores behind this header have another layout than those before it"
             raise DeptreeError(problem, "Read the files that were joined one by one", place=place)
 
 
 def _is_header(value: dict[str, Any]) -> bool:
-    return "signature" in value and value.keys() <= {"signature", "meta"}
+    return value.keys() == {"signature"}
 
 
 def _raw(value: dict[str, Any], matrices: ReadSpec, place: str) -> RawScores:
@@ -173,8 +173,7 @@ def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
 def write_jsonl(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write a line each, handed on at once; the header waits for the first of them."""
     with Output(path) as out:
-        says = {"signature": meta.signature} | ({"meta": meta.said()} if meta.layout else {})
-        before = [dump(says)] if header else []
+        before = [dump({"signature": meta.signature})] if header else []
 
         def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
             while before:

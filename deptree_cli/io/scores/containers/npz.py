@@ -4,64 +4,44 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from io import BytesIO
-from struct import Struct
 from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import Input, seekable
 from deptree_cli.io.scores.arrays import read_array
-from deptree_cli.io.scores.containers.base import Container, Write, starting
+from deptree_cli.io.scores.containers.base import Container, Entries, Write, starting
 from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.containers.refused import TORCH
 from deptree_cli.io.scores.keys import BATCH, SentenceArrays, check_no_parts
 from deptree_cli.io.scores.lengths import as_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec, Source
+from deptree_cli.io.scores.raw import Raw, ReadSpec, Source
 
 _SUFFIX = ".npy"
 
-# Entries of so many bytes are read at once.
+# Entries of so many bytes are read at once, which is quicker.
 _SMALL = 1 << 22
-
-# The header in front of an entry: its first bytes, flags, method, and the lengths of its name and of what follows.
-_LOCAL = Struct("<4s2xHH16xHH")
-_ODD = 0x1 | 0x20 | 0x40  # encrypted, a patch, encrypted with another method
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 # What zipfile raises for a damaged, an encrypted or an exotically compressed entry.
 _DAMAGE = (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, zlib.error)
 
 
-@dataclass(frozen=True, slots=True)
-class NpzFile:
-    """An opened `.npz`; what it says of itself is the comment of the zip."""
-
-    entries: Archive
-    meta: Meta
-
-    def read(self, matrices: ReadSpec) -> Source:
-        """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
-        if set(self.entries) == BATCH:
-            return _batch(self.entries, matrices)
-        check_no_parts(self.entries, self.entries.place)
-        return self.entries
-
-
 @contextmanager
-def open_npz(file: Input) -> Iterator[NpzFile]:
+def open_npz(file: Input) -> Iterator[Archive]:
     """Open an archive; one that cannot seek is first copied to a temporary file.
 
     Raises:
         DeptreeError: not a zip, or a zip of something else.
     """
     with seekable(file.stream) as stream, open_zip(stream, file.place) as archive:
-        yield NpzFile(Archive(archive, file.place), Meta.of_text(archive.comment.decode("utf-8", "replace")))
+        if any(name.endswith("data.pkl") for name in archive.namelist()):
+            TORCH.open(file)
+        yield Archive(archive, file.place)
 
 
 def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
@@ -77,72 +57,47 @@ def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
         raise DeptreeError(problem, "Write or copy it again", place=place) from None
 
 
-class Archive(Mapping[str, RawScores]):
-    """The matrices of a `.npz` by key. Loading one raises a DeptreeError that names file and key."""
+class Archive(Entries):
+    """The arrays of a `.npz`; what it says of itself is the comment of the zip."""
 
     def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
         names = archive.namelist()
-        if any(name.endswith("data.pkl") for name in names):
-            raise TORCH.error(place)
+        meta = Meta.of(archive.comment.decode("utf-8", "replace"))
+        super().__init__({_key_of(name, place): name for name in names}, place, meta)
         self._archive = archive
-        self._names = {_key_of(name, place): name for name in names}
-        self.place = place
-        if not names or len(self._names) < len(names):
+        if not names or len(self.names) < len(names):
             problem = "the .npz has two entries of the same name" if names else "the .npz holds no arrays"
             raise DeptreeError(problem, "Save one matrix per sentence, each under its own key", place=place)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._names
-
-    def __getitem__(self, key: str) -> RawScores:
-        return RawScores(key, self.load(key), f"{self.place}[{key}]")
+    def read(self, matrices: ReadSpec) -> Source:
+        """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
+        if set(self) == BATCH:
+            return _batch(self, matrices)
+        check_no_parts(self, self.place)
+        return self
 
     def without(self, keys: Collection[str]) -> Archive:
         """Return the archive without some entries."""
         found = copy(self)
-        found._names = {key: name for key, name in self._names.items() if key not in keys}
+        found.names = {key: name for key, name in self.names.items() if key not in keys}
         return found
 
     def load(self, key: str) -> Array:
         """Return the array under a key, of any number of dimensions."""
-        data = self._whole(self._archive.NameToInfo[self._names[key]])
-        if data is not None:
-            return read_array(BytesIO(data), f"{self.place}[{key}]")
+        entry = self._archive.NameToInfo[self.names[key]]
         with self.entry(key) as stream:
-            return read_array(stream, f"{self.place}[{key}]")
-
-    def _whole(self, entry: zipfile.ZipInfo) -> bytes | None:
-        """The bytes of a small entry that is as it should be, without zipfile's object for each; None for any other."""
-        file = self._archive.fp
-        if entry.file_size > _SMALL or entry.compress_size > _SMALL or file is None:
-            return None
-        with suppress(*_DAMAGE):
-            file.seek(entry.header_offset)
-            magic, flags, method, name, extra = _LOCAL.unpack(file.read(_LOCAL.size).ljust(_LOCAL.size, b"\0"))
-            if magic == b"PK\3\4" and not flags & _ODD and file.read(name) == entry.orig_filename.encode():
-                data = file.read(extra + entry.compress_size)[extra:]
-                if method == zipfile.ZIP_DEFLATED:
-                    data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, entry.file_size + 1)
-                sound = method in _METHODS and len(data) == entry.file_size and zlib.crc32(data) == entry.CRC
-                return data if sound else None
-        return None
+            return read_array(BytesIO(stream.read()) if entry.file_size <= _SMALL else stream, self.place_of(key))
 
     @contextmanager
     def entry(self, key: str) -> Iterator[BinaryIO]:
         """Open an entry's bytes; damage becomes a DeptreeError."""
-        name = self._names[key]
+        name = self.names[key]
         try:
             with self._archive.open(name) as stream:
                 yield stream  # type: ignore[misc]
         except _DAMAGE as error:
             problem = f"the entry is damaged ({error or type(error).__name__})"
-            raise DeptreeError(problem, "Write or copy the file again", place=f"{self.place}[{key}]") from None
+            raise DeptreeError(problem, "Write or copy the file again", place=self.place_of(key)) from None
 
 
 def _key_of(name: str, place: str) -> str:
@@ -161,7 +116,7 @@ def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
 @contextmanager
 def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write each matrix under its sentence's name."""
-    with SentenceArrays(path, meta.text()) as out:
+    with SentenceArrays(path, meta.signature) as out:
         yield lambda sent_id, scores, forms=None, beside="": out.write(sent_id, scores, beside)
 
 

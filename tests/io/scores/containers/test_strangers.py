@@ -42,7 +42,7 @@ def open_text(file: Input) -> Iterator[Text]:
 @contextmanager
 def write_text(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     with Output(path) as out:
-        out.write(f"TREES {meta.text()}\n".encode())
+        out.write(f"TREES {meta.signature}\n".encode())
         yield lambda sent_id, scores, forms=None: out.write(b"%s\n" % " ".join(map(str, scores[0].tolist())).encode())
 
 

@@ -17,8 +17,8 @@ from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 DATA = Path(__file__).parents[4] / "sample_data"
 
 WRITTEN = [container for container in CONTAINERS if container.write]
-SIGNATURE = "deptree|dump|from:natasha|v:0"
-LAYOUT = layout("natasha")
+SIGNATURE = "deptree|dump|from:natasha|trees:projective|v:0"
+META = Meta(SIGNATURE, layout("natasha"), "projective")
 
 # Under names in the order in which every container keeps them.
 MATRICES: dict[str, Array] = {
@@ -30,7 +30,7 @@ MATRICES: dict[str, Array] = {
 
 def written(container: Container, arrays: dict[str, Array], forms: Sequence[str] | None = None) -> bytes:
     assert container.write
-    with container.write("written", Meta(SIGNATURE, LAYOUT, "projective"), True) as write:
+    with container.write("written", META, True) as write:
         for name, scores in arrays.items():
             write(name, scores, forms)
     return Path("written").read_bytes()
@@ -44,7 +44,7 @@ def test_what_is_written_is_read_again(container: Container, deliver, dimensions
     path = deliver(written(container, arrays), container.suffixes[0])
     meta, raws = contents(path, ReadSpec(dimensions))
     named = container.named
-    assert meta == (Meta(SIGNATURE, LAYOUT, "projective") if container.keeps_meta(True) else NOTHING)
+    assert meta == (META if container.keeps_meta(True) else NOTHING)
     for raw, (name, scores) in zip(raws, arrays.items(), strict=True):
         assert isinstance(raw, RawScores)
         assert (raw.key, raw.padded, raw.length) == (name if named else None, False, None)

@@ -1,10 +1,11 @@
-"""What `deptree calibrate` writes and other commands read: temperatures, and thresholds of sets of heads."""
+"""What log-scores are divided by: a number, or what `deptree calibrate` wrote, with thresholds of head sets."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
@@ -18,25 +19,20 @@ TOO_LARGE = 1e15
 
 
 @dataclass(frozen=True)
-class Calibrated:
-    """A calibration.
+class Temperature:
+    """A temperature.
 
     Attributes:
-        temperature: of arcs.
-        label_temperature: of labels given the arc; None if it was fitted without labels.
+        arcs: of arcs and, unless that of labels is known, of labels.
+        labels: of labels given the arc; None: that of arcs. A calibration without labels leaves them as they are.
         thresholds: of sets of heads (`core/head_sets.py`), by coverage.
-        place: the file, for messages.
+        place: the calibration, for messages; empty for a number.
     """
 
-    temperature: float
-    label_temperature: float | None
-    thresholds: Mapping[float, float]
-    place: str
-
-    @property
-    def of_labels(self) -> float:
-        """The temperature of labels: without a fitted one they stay as they are."""
-        return self.label_temperature or 1.0
+    arcs: float = 1.0
+    labels: float | None = None
+    thresholds: Mapping[float, float] = field(default_factory=dict)
+    place: str = ""
 
     def head_set(self, coverage: float | None) -> tuple[float, float]:
         """Return a coverage and its threshold: the one that is asked for, or the first.
@@ -54,13 +50,29 @@ class Calibrated:
             raise DeptreeError(f"there is no coverage of {asked:g}", f"Choose from {known}", place=self.place)
         return asked, self.thresholds[asked]
 
+    def signature_fields(self, labels: bool) -> dict[str, object]:
+        """What of this a run must repeat to give the same result, with `labels` or without."""
+        numbers = {"temperature": self.arcs, "labeltemperature": self.labels if labels else None}
+        return {name: None if number in (None, 1) else repr(number) for name, number in numbers.items()}
 
-def read_calibrated(path: str) -> Calibrated:
-    """Read a calibration: JSON with at least `temperature`.
+
+UNCHANGED = Temperature()
+
+
+def temperature_of(said: str | float) -> Temperature:
+    """Return the temperature that a number or the path of a calibration tells: JSON with at least `temperature`.
 
     Raises:
-        DeptreeError: the file holds something else.
+        DeptreeError: the number is not positive, or the file holds something else.
     """
+    if isinstance(said, str):
+        return _calibration(said)
+    if not 0 < said < inf:
+        raise DeptreeError(f"the temperature is {said:g}", "Give a positive number; 1 changes nothing")
+    return Temperature(float(said))
+
+
+def _calibration(path: str) -> Temperature:
     with open_input(path) as file:
         try:
             value = json.loads(file.stream.read(MOST_BYTES))
@@ -72,20 +84,7 @@ def read_calibrated(path: str) -> Calibrated:
             raise _none(file.place, ": a temperature is no positive number")
         if not all(_positive(each) and (limit == 0 or _positive(limit)) and limit <= 1 for each, limit in sets.items()):
             raise _none(file.place, ": a coverage or a threshold is no probability")
-    return Calibrated(float(arcs), None if labels is None else float(labels), sets, file.place)
-
-
-def temperatures(path: str, temperature: float) -> dict[str, float]:
-    """Return the fields of an `Interpretation` that a calibration sets; `temperature`: what else was asked for.
-
-    Raises:
-        DeptreeError: that was something else than 1, or the file holds something else.
-    """
-    if temperature != 1:
-        problem = "--temperature and --calibrated both set a temperature"
-        raise DeptreeError(problem, "Remove one", place=path)
-    found = read_calibrated(path)
-    return {"temperature": found.temperature, "label_temperature": found.of_labels}
+    return Temperature(float(arcs), float(labels or 1), sets, file.place)
 
 
 def _positive(value: Any) -> bool:
