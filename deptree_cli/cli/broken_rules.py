@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.given_trees import GivenTree
-from deptree_cli.cli.report import Table
+from deptree_cli.cli.tables import Table
 from deptree_cli.core.errors import counted
 from deptree_cli.io.encoders.base import Row
 

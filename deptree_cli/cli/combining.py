@@ -27,11 +27,12 @@ from deptree_cli.core.combination import (
     product,
     tree_shares,
 )
-from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
+from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.io.scores.presets import PRESETS, QUESTIONS, layout
@@ -130,14 +131,6 @@ class Distributions:
             raise error.at(item.place, read.sent_id) from None
 
 
-class PooledScores(NamedTuple):
-    """The log-scores of a product, as they are written."""
-
-    sent_id: str
-    scores: Array
-    forms: Sequence[str] | None
-
-
 @dataclass(frozen=True)
 class Product:
     """The product of a sentence's distributions, by (m,) weights, laid out to be written."""
@@ -145,13 +138,13 @@ class Product:
     weights: Float
     target: Layout
 
-    def __call__(self, sentence: Combinable, _: None) -> PooledScores:
+    def __call__(self, sentence: Combinable, _: None) -> SentenceScores:
         """The work on one sentence."""
         scores = product(sentence.distributions, self.weights)
         found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
         written = from_head_dep(found.log_scores, self.target, self.target.shape(found.n), self.target.forbidden)
         block = sentence.read.block
-        return PooledScores(found.id, written, block.column("form") if block else None)
+        return SentenceScores(found.id, written, block.column("form") if block else None)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
-from deptree_cli.cli.report import Table
+from deptree_cli.cli.tables import Table
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Row
 

@@ -40,6 +40,7 @@ class Job(Generic[Read, Prepared]):
         writing: how they are written.
         first, last: fields of the signature in front of those of `source` and `run`, and behind them.
         choose: which of the items are worked on, for commands that want some of them only.
+        about: what formats of scores and of reports are to know of all results.
 
     Attributes:
         pipeline: from the source to results.
@@ -59,6 +60,7 @@ class Job(Generic[Read, Prepared]):
         first: Mapping[str, object] = _NONE,
         last: Mapping[str, object] = _NONE,
         choose: Choose[Read] = iter,
+        about: Any = None,
     ) -> None:
         self.run = run
         self.encoder = writing.encoder(run.output, source.is_conllu)
@@ -68,7 +70,7 @@ class Job(Generic[Read, Prepared]):
             check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
         self.pipeline = Pipeline(source, run, choose)
         self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
-        self._writing = writing
+        self._writing, self._about = writing, about
 
     def write(
         self,
@@ -118,7 +120,7 @@ class Job(Generic[Read, Prepared]):
         return Encoded(work, encode, self._writing.style, tuple(fold.attribute for fold in folds))
 
     def _page(self, sheet: Sheet) -> Page:
-        return Page(self.signature, self._writing.header, sheet)
+        return Page(self.signature, self._writing.header, sheet, self._about)
 
     def _tell(self, *folds: Fold[Any]) -> None:
         """Tell people what the folds found."""

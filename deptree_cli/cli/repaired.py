@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deptree_cli.cli.broken_rules import BrokenRules, Counts
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.report import Table
+from deptree_cli.cli.tables import Table
 from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import counted_thousands
 from deptree_cli.core.repair.nearest import Repaired

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from deptree_cli.cli.screen import width_of
 from deptree_cli.core.undo import undone_at_once
+from deptree_cli.io.files.screen import width_of
 
 GONE = "\r\x1b[K"
 

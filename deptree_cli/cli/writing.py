@@ -1,7 +1,7 @@
 """How results are written, as a command's options say it: the format, the signature in front, the style of trees.
 
-One rule for every command that has rows: ``--json`` and ``--tsv`` say what is written; without them the suffix of -o
-decides, a terminal gets a table, and everything else JSON Lines.
+One rule for every command: ``--format`` says what is written; without it the suffix of -o decides, then whether a
+terminal is to show it. ``--json`` and ``--tsv`` are short names of two formats.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ import click
 
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.report import Table, show
 from deptree_cli.cli.sections import Decorator, writing_option
+from deptree_cli.cli.tables import Table, drawn
+from deptree_cli.core.nearest import one_of
 from deptree_cli.io.conllu.splicing import DEPS
 from deptree_cli.io.conllu.trees import USUAL, Style
 from deptree_cli.io.encoders import encoder_of, encoders
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
 from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV, rows_of
-from deptree_cli.io.files.output import suffix_of
+from deptree_cli.io.files.output import Output, suffix_of
+from deptree_cli.io.files.screen import screen_of
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,18 @@ class Writing:
     """How results are written.
 
     Attributes:
-        formats: the names of those that there is a choice of, the usual one first; CoNLL-U is usual where it is read.
+        formats: the names of those that there is a choice of, or they themselves; the usual one first, but for those
+            that only a terminal gets; CoNLL-U is usual where it is read.
         fmt: the name of the one that is asked for, None if the output decides.
         header: whether the signature is shown where the format leaves the choice; None for what is usual.
         style: of trees in CoNLL-U.
-        tables: whether a terminal gets a table, unless a format is asked for.
         single: whether there is but one row: then it may go into a file `.json`.
     """
 
-    formats: tuple[str, ...] = (JSONL.name,)
+    formats: tuple[str | Encoder, ...] = (JSONL.name,)
     fmt: str | None = None
     header: bool | None = None
     style: Style = USUAL
-    tables: bool = False
     single: bool = False
 
     def encoder(self, output: str | None, of_conllu: bool = False) -> Encoder:
@@ -54,18 +55,17 @@ class Writing:
         Raises:
             DeptreeError: the suffix of the output promises another one.
         """
-        if self.tables and self.fmt is None and output is None and _on_terminal():
-            return TABLE
         if self.single and self.fmt is None and suffix_of(output) == ".json":
             return JSONL
-        usual = CONLLU.name if of_conllu and CONLLU.name in self.formats else self.formats[0]
-        return encoder_of(self.fmt, output, self.formats, usual)
+        on_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
+        return encoder_of(self.fmt, output, self.formats, _usual(self.formats, on_terminal, of_conllu))
 
-    def as_json(self, output: str | None, what: str) -> Writing:
-        """The same for results that only JSON has a place for; `what` they are, for a message."""
-        if self.encoder(output) is TSV:
-            raise click.UsageError(f"--tsv has no place for {what}: leave it out.")
-        return replace(self, fmt=JSONL.name)
+    def narrowed(self, what: str, *formats: str) -> Writing:
+        """The same for results for which only some of the formats have a place; `what` they are, for a message."""
+        names = [each.name for each in encoders(formats)]
+        if self.fmt not in (None, *names):
+            raise click.UsageError(f"--format {self.fmt} has no place for {what}. {one_of(names)}, or leave it out.")
+        return replace(self, formats=formats)
 
     @property
     def style_fields(self) -> dict[str, object]:
@@ -82,33 +82,42 @@ class Writing:
         return replace(self, style=replace(self.style, sent_id_format="{id}"))
 
 
-def _on_terminal() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
+def _usual(formats: tuple[str | Encoder, ...], on_terminal: bool, of_conllu: bool) -> str:
+    """The name of the format that is written unless another one is asked for."""
+    if of_conllu and CONLLU.name in formats:
+        return CONLLU.name
+    found = [each.name for each in encoders(formats) if on_terminal or not each.for_people]
+    return found[0] if found else next(encoders(formats)).name
 
 
 @contextmanager
 def _table(path: str | None, page: Page) -> Iterator[Write]:
     """Rows as a table at the end, when its columns are known to fit; a single row without headings stands upright."""
     rows: list[Row] = []
-    yield rows.extend
+    with Output(path) as out:
+        yield rows.extend
+        if rows:
+            out.write(drawn(_table_of(rows, page), *screen_of(path)).encode())
+
+
+def _table_of(rows: list[Row], page: Page) -> Table:
     columns, title, headings = page.sheet
-    if not rows:
-        return
     if len(rows) == 1 and not headings:
-        show(Table(title, ("what", "value"), [[*each] for each in rows[0].items()]), sys.stdout)
-        return
+        return Table(title, ("what", "value"), [[*each] for each in rows[0].items()])
     shown = list(headings or (name for name in columns if any(row.get(name) is not None for row in rows)))
     names = [headings[name] if headings else name for name in shown]
-    show(Table(title, names, [[row.get(name) for name in shown] for row in rows]), sys.stdout)
+    return Table(title, names, [[row.get(name) for name in shown] for row in rows])
 
 
-TABLE = Encoder("table", (), rows_of, _table)
+TABLE = Encoder("table", (), rows_of, _table, for_people=True)
 
+# The formats of commands whose results are rows.
+ROWS = (TABLE, JSONL.name, TSV.name)
 
 _HEADER = writing_option(
     "--header/--no-header",
     default=None,
-    help="Write the run signature as first comment (CoNLL-U; default yes) or first line (JSON Lines; default no).",
+    help="Write the run signature as first comment or line (default: in CoNLL-U and score files only).",
 )
 
 
@@ -149,75 +158,40 @@ _STYLE_OPTIONS = [
 ]
 
 
-def format_options(*formats: str, style: bool = False, tsv: bool = False) -> Decorator[Any]:
+def format_options(*formats: str | Encoder, style: bool = False, header: bool = True) -> Decorator[Any]:
     """Give a command --format and --header as one `writing: Writing`.
 
     Args:
-        formats: of its results, the usual one first.
+        formats: of its results, as of `Writing`.
         style: whether there are trees, with options for their style.
-        tsv: whether --tsv is another name of one of the formats.
+        header: whether there is a choice of showing the signature.
     """
     names = [each.name for each in encoders(formats)]
-    help_text = f"Output format: {', '.join(names[:-1])} or {names[-1]}. See above for the default."
-    form: dict[str, Any] = {"type": click.Choice(names), "metavar": "FORMAT"}
-    options = [writing_option("--format", "fmt", often=True, help=help_text, **form)]
-    if tsv:
-        help_text = f"The same as --format {TSV.name}: a table."
-        options.append(writing_option("--tsv", "as_tsv", is_flag=True, help=help_text))
+    short = [each for each in _SHORT if each in names and len(names) > 1]
+    options = [_format_option(formats, names)] if len(names) > 1 else []
+    options += [writing_option(f"--{_SHORT[each]}", _SHORT[each], is_flag=True, hidden=True) for each in short]
+    options += [_HEADER] if header else []
 
-    def build(*, fmt: str | None, header: bool | None, as_tsv: bool = False, **style: str) -> Writing:
-        if as_tsv and fmt not in (None, TSV.name):
-            raise click.UsageError(f"--tsv and --format {fmt} are two formats. Remove one.")
-        return Writing(formats, TSV.name if as_tsv else fmt, header, Style(**style))
+    def build(
+        *, fmt: str | None = None, json: bool = False, tsv: bool = False, header: bool | None = None, **style: str
+    ) -> Writing:
+        given = {JSONL.name: json, TSV.name: tsv, fmt: fmt is not None}
+        asked = [name for name in given if given[name]]
+        if len(asked) > 1:
+            raise click.UsageError(f"{asked[0]} and {asked[1]} are two formats. Choose one.")
+        return Writing(formats, asked[0] if asked else None, header, Style(**style))
 
-    of_trees = _STYLE_OPTIONS if style else []
-    return bound(
-        "writing", [*options, _HEADER, *of_trees], build, ("fmt", "as_tsv", "header", "deps", "sent_id_format")
-    )
-
-
-_ROW_OPTIONS = [
-    writing_option(
-        "--json", "as_json", is_flag=True, often=True, help="JSON, also on a terminal (default there: a table)."
-    ),
-    writing_option("--tsv", "as_tsv", is_flag=True, often=True, help="Tab-separated values with a header line."),
-]
+    taken = ("fmt", *_SHORT.values(), "header", "deps", "sent_id_format")
+    return bound("writing", [*options, *(_STYLE_OPTIONS if style else [])], build, taken)
 
 
-def _of_rows(*, as_json: bool, as_tsv: bool, header: bool | None = None) -> Writing:
-    if as_json and as_tsv:
-        raise click.UsageError("--json and --tsv are two formats: choose one.")
-    fmt = JSONL.name if as_json else TSV.name if as_tsv else None
-    return Writing((JSONL.name, TSV.name), fmt, header, tables=True)
+# Formats whose names are also options, for short.
+_SHORT = {JSONL.name: "json", TSV.name: "tsv"}
 
 
-def _of_rows_or_sentences(*, fmt: str | None, as_json: bool, as_tsv: bool, header: bool | None) -> Writing:
-    if fmt and (as_json or as_tsv):
-        raise click.UsageError(f"--{'json' if as_json else 'tsv'} and --format are two formats: choose one.")
-    rows = _of_rows(as_json=as_json, as_tsv=as_tsv, header=header)
-    return replace(rows, formats=(*rows.formats, CONLLU.name), fmt=fmt or rows.fmt)
-
-
-# Gives a command whose results are rows --json and --tsv, as one `writing: Writing`; the first also --header.
-row_options = bound("writing", [*_ROW_OPTIONS, _HEADER], _of_rows)
-bare_row_options = bound("writing", _ROW_OPTIONS, _of_rows)
-
-# The same for a command that also writes the sentences themselves, for which --format has a place.
-row_or_sentence_options = bound(
-    "writing",
-    [
-        writing_option(
-            "--format",
-            "fmt",
-            type=click.Choice([JSONL.name, TSV.name, CONLLU.name]),
-            often=True,
-            help="Rows as --json or --tsv, or the sentences.",
-        ),
-        *_ROW_OPTIONS,
-        _HEADER,
-    ],
-    _of_rows_or_sentences,
-)
-
-# Gives a command whose results are objects of JSON --header, as one `writing: Writing`.
-json_options = bound("writing", [_HEADER], Writing)
+def _format_option(formats: tuple[str | Encoder, ...], names: list[str]) -> Decorator[Any]:
+    usual, shown = _usual(formats, False, False), _usual(formats, True, False)
+    default = usual if usual == shown else f"{shown} on a terminal, else {usual}"
+    default = f"{CONLLU.name} with sentences in CoNLL-U, else {usual}" if CONLLU.name in names[1:] else default
+    text = f"Output format: {', '.join(names[:-1])} or {names[-1]}.  [default: as -o; {default}]"
+    return writing_option("--format", "fmt", type=click.Choice(names), metavar="FORMAT", often=True, help=text)

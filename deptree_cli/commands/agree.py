@@ -23,7 +23,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     SharedHeads,
     by_label,
@@ -71,7 +71,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
 )
 @seed_option
 @companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def agree(
     trees: tuple[str, ...],

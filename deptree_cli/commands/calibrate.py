@@ -14,18 +14,21 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, json_options
+from deptree_cli.cli.tables import Table
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.calibration import COLUMNS
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.head_sets import HeadSets
 from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
+from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.pictures.plots import check_plot, plot_calibration
+from deptree_cli.io.encoders.text import JSONL
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.pictures.calibration import calibration_svg
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.scores.temperatures import UNCHANGED
 
@@ -50,9 +53,9 @@ PARTS = 5
     metavar="SHARE",
     help="Also find sets of heads that contain the right head this often, such as 0.9; may be repeated.",
 )
-@option("--plot", type=OUTPUT, help="Draw how often heads of each probability are right (.svg, .png, .pdf).")
+@option("--plot", type=OUTPUT, help="Draw how often heads of each probability are right (SVG).")
 @gold_option("Needed, unless --conllu has the heads.")
-@json_options
+@format_options(JSONL.name)
 @run_options
 def calibrate(
     scores: ScoreOptions,
@@ -74,14 +77,15 @@ def calibrate(
     """
     _check(scores)
     if plot:
-        check_plot(plot)
+        encoder_of(None, plot, ("svg",), "svg")  # raises for another suffix
     fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
     job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
     found = Calibrating(criterion, coverages, scores.how, job.signature)
     code = job.summarise(Kept.of, found, Sheet())
     if plot:
         before = found.arcs.before.calibration
-        plot_calibration(before.rows(), f"expected calibration error {before.error:.3f}", plot)
+        with Output(plot) as out:
+            out.write(calibration_svg(before.rows(), f"expected calibration error {before.error:.3f}").encode())
     return code
 
 

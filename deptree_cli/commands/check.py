@@ -20,7 +20,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of, space_options
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.json_lines import dump
@@ -39,7 +39,7 @@ COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @rule_option("What trees must obey", ["ud"])
 @space_options
-@row_options
+@format_options(*ROWS)
 @run_options
 def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
     """List the rules that given trees break, and what is no tree: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.

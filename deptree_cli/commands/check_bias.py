@@ -19,7 +19,7 @@ from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
@@ -87,7 +87,7 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
 @seed_option
-@row_options
+@format_options(*ROWS)
 @run_options
 def check_bias(
     scores: ScoreOptions,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any
 
@@ -20,7 +20,7 @@ from deptree_cli.cli.combining import (
     with_gold_tree,
     written_weight,
 )
-from deptree_cli.cli.job import Job, signed
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.layout_options import MATRIX_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
@@ -34,18 +34,15 @@ from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import Short, TreeSpace
 from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.encoders import ARRAYS
+from deptree_cli.io.encoders import ARRAYS, SCORES
 from deptree_cli.io.encoders.text import CONLLU
-from deptree_cli.io.files.output import suffix_of
 from deptree_cli.io.files.streams import STDIN
-from deptree_cli.io.scores.containers import write_scores
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.meta import Meta, space_of
+from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.several import Member, read_several
 from deptree_cli.io.sentences import trees_in
-from deptree_cli.io.signature import signature
 
 PRODUCT, MIXTURE = "product", "mixture"
 
@@ -100,14 +97,13 @@ def combine(
     **how: Any,
 ) -> int:
     """Combine parsers, or votes."""
-    if conllu is None and (writing.fmt == CONLLU.name or suffix_of(run.output) in CONLLU.suffixes):
-        raise no_sentences().at(scores[0])
     _check(scores, weights, fit, gold, conllu)
     asked = layout(how["preset"], how["orient"], how["root"], how["scale"])
     members = members_of(scores, asked)
     mixed = _is_mixture(method, members, fit)
-    if not mixed and writing.fmt is not None:
-        raise click.UsageError("A product is scores: the suffix of -o chooses their container. Remove --format.")
+    writing = writing.of_single_trees() if mixed else writing.narrowed("a product, which is scores", SCORES)
+    if conllu is None and writing.encoder(run.output) is CONLLU:
+        raise no_sentences().at(scores[0])
     used = checked_weights(weights, len(members), mixed)
     space = _space(_with_weight(members, used), how)
     interpretation = Interpretation(Layout(), space=space)
@@ -122,9 +118,10 @@ def combine(
         members = members_of(scores, asked)  # files are read once each time they are opened
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
     read, positive = source(_with_weight(members, used)), used[used > 0]
-    if not mixed:
-        return _write_product(read, positive, run, last)
-    return Job("combine", read, run, writing.of_single_trees(), {"method": MIXTURE}, last).write(Mix(positive))
+    if mixed:
+        return Job("combine", read, run, writing, {"method": MIXTURE}, last).write(Mix(positive))
+    first = {"from": text_of(WRITTEN), "method": PRODUCT}
+    return Job("combine", read, run, writing, first, last).write(Product(positive, WRITTEN))
 
 
 def _with_weight(members: Sequence[Member], weights: Float) -> list[Member]:
@@ -176,14 +173,3 @@ def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
     for line in fit.lines():
         run.warn(line, line)
     return [float(written_weight(each)) for each in fit.found.weights]
-
-
-def _write_product(source: Source[Any, Any], weights: Float, run: RunOptions, last: Mapping[str, object]) -> int:
-    """Write the scores of the product; the exit status."""
-    pipeline = Pipeline(source, run)
-    fields = {"from": text_of(WRITTEN), "method": PRODUCT, **source.signature_fields, **run.signature_fields, **last}
-    meta = Meta.of(signature("combine", fields))
-    with write_scores(run.output, meta, True) as write:
-        for each in signed(pipeline.map(Product(weights, WRITTEN)), meta.signature, run):
-            write(each.sent_id, each.scores, each.forms)
-    return pipeline.exit_code

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
 
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import OUTPUT
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option, writing_option
+from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
+from deptree_cli.io.encoders import SCORES
+from deptree_cli.io.encoders.arrays import NewScores, SentenceScores
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.scores.containers import container_for, write_scores
 from deptree_cli.io.scores.layout import Layout, from_head_dep
-from deptree_cli.io.scores.meta import UNKNOWN, Meta
+from deptree_cli.io.scores.meta import UNKNOWN
 from deptree_cli.io.scores.presets import PRESETS, layout, text_of
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
@@ -53,43 +54,33 @@ USUAL = Layout("head-dep", "first")
     type=OUTPUT,
     help="Write arcs and labels scored together, and the names of labels (JSON) to FILE.",
 )
-@writing_option("--header/--no-header", default=True, help="Run signature as first line of JSON Lines.  [default: yes]")
+@format_options(SCORES)
 @run_options
 def convert(
     scores: ScoreOptions,
     run: RunOptions,
     to: str | None,
     to_labels: str | None,
-    header: bool,
+    writing: Writing,
 ) -> int:
     """Write scores in another container or layout, as they are interpreted: checked, with --temperature and so on.
 
-    The suffix of -o chooses the container: .npz, .npy (arrays one after another), .safetensors, .jsonl (also on
-    standard output). Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output
-    names its own layout, so the other commands need no --from for it. A .npy cannot: it is written for weights, or if
-    --to tells the scale, and never for scores of projective trees. If a float cannot hold the weights of a
-    sentence, they are multiplied, column by column, by a constant, which changes log Z but no probability.
+    Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output names its own layout, so
+    the other commands need no --from for it. A .npy cannot: it is written for weights, or if --to tells the scale, and
+    never for scores of projective trees. If a float cannot hold the weights of a sentence, they are multiplied, column
+    by column, by a constant, which changes log Z but no probability.
     """
     _check_arcs_decide(scores.how.constraints)
     chosen = layout(to)
     target = replace(USUAL, scale=scores.how.layout.complete.scale).merged(chosen)
     target = _with_labels(target, scores, to_labels)
-    pipeline = Pipeline(scores.source(run), run)
-    meta = _meta(scores, run, target)
     asked = chosen.scale is not None or target.scale == "weight"
-    lost = 0
-    with ExitStack() as opened:
-        names = opened.enter_context(Output(to_labels)) if to_labels else None
-        write = opened.enter_context(write_scores(run.output, meta, header, asked))
-        for number, done in enumerate(signed(pipeline.map(Convert(target)), meta.signature, run)):
-            if number == 0 and names:
-                names.write(dump(done.labels))
-            write(done.sent_id, done.scores, done.forms)
-            lost += done.lost
-    if lost:
-        count = f"{lost} arcs are" if lost > 1 else "1 arc is"
-        run.warn("lost", f"{count} forbidden now: too small a weight for a float (--to log keeps it)")
-    return pipeline.exit_code
+    source = scores.source(run)
+    read = {f"read{name}": value for name, value in source.signature_fields.items()}
+    source = replace(source, signature_fields=read)
+    job = Job("convert", source, run, writing, _fields(scores, target), about=NewScores(asked))
+    with Output(to_labels) if to_labels else nullcontext() as names:
+        return job.write(Convert(target), folds=[Lost(), *([LabelNames(names)] if names else [])])
 
 
 def _check_arcs_decide(rules: Constraints | None) -> None:
@@ -100,30 +91,46 @@ def _check_arcs_decide(rules: Constraints | None) -> None:
         raise click.UsageError(f"Only whole trees decide {which}, and scores are of single arcs. {_ELSEWHERE}.")
 
 
-def _meta(scores: ScoreOptions, run: RunOptions, target: Layout) -> Meta:
-    """What the file that is written says of itself."""
-    own = {
-        "from": text_of(target),
-        "trees": scores.how.space.kind or None,
-        "order": None if _knows_order(scores, run.output) else UNKNOWN,
-    }
-    read = {f"read{name}": value for name, value in (scores.signature_fields | run.signature_fields).items()}
-    return Meta.of(signature("convert", own | read))
+def _fields(scores: ScoreOptions, target: Layout) -> dict[str, object]:
+    """What the signature says of the scores that are written."""
+    order = None if _knows_order(scores) else UNKNOWN
+    return {"from": text_of(target), "trees": scores.how.space.kind or None, "order": order}
 
 
-def _knows_order(scores: ScoreOptions, output: str | None) -> bool:
-    """Whether anybody knows the order of the sentences.
+def _knows_order(scores: ScoreOptions) -> bool:
+    """Whether anybody knows the order of the sentences."""
+    return bool(scores.conllu) or all(each.source.meta.ordered for each in scores.files)
 
-    Raises:
-        DeptreeError: the order is all that would tell the sentences apart.
-    """
-    if scores.conllu or all(each.source.meta.ordered for each in scores.files):
-        return True
-    if not container_for(output).named:
-        problem = "the order of the sentences is not known, and what is written keeps no names"
-        remedy = "Choose another container, or give the sentences with --conllu FILE"
-        raise DeptreeError(problem, remedy, place=scores.place)
-    return False
+
+class Lost(Fold[int]):
+    """Counts arcs that were lost."""
+
+    attribute = "lost"
+
+    def __init__(self) -> None:
+        self._lost = 0
+
+    def add(self, counts: int) -> None:
+        self._lost += counts
+
+    def lines(self) -> Iterator[str]:
+        if self._lost:
+            count = "1 arc is" if self._lost == 1 else f"{counted(self._lost, 'arc')} are"
+            yield f"{count} forbidden now: too small a weight for a float (--to log keeps it)"
+
+
+class LabelNames(Fold[tuple[str, ...]]):
+    """Writes the names of labels, which are those of every sentence."""
+
+    attribute = "labels"
+
+    def __init__(self, out: Output) -> None:
+        self._out, self._written = out, False
+
+    def add(self, counts: tuple[str, ...]) -> None:
+        if not self._written:
+            self._out.write(dump(counts))
+        self._written = True
 
 
 def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) -> Layout:
@@ -138,11 +145,13 @@ def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) ->
 class Converted(NamedTuple):
     """A sentence's scores as they are to be written, the names of its labels, and the number of arcs lost."""
 
-    sent_id: str
-    scores: Array
-    forms: Sequence[str] | None
+    written: SentenceScores
     labels: tuple[str, ...]
     lost: int
+
+    def scores(self) -> SentenceScores:
+        """Return what is written."""
+        return self.written
 
 
 @dataclass(frozen=True)
@@ -168,7 +177,7 @@ class Convert:
             written = _as_read(written, record.scores.dtype)
         forms = record.block.column("form") if record.block else None
         labels = distribution.labels.names if distribution.labels else ()
-        return Converted(sentence.id, written, forms, labels, lost)
+        return Converted(SentenceScores(sentence.id, written, forms), labels, lost)
 
 
 def _as_read(scores: Float, dtype: np.dtype[Any]) -> Array:

@@ -16,9 +16,10 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, json_options
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
 from deptree_cli.core.expectations import kl
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.records import ScoredSentence
 
 
@@ -28,7 +29,7 @@ from deptree_cli.io.scores.records import ScoredSentence
 @size_option(1000, "Trees sampled from each side for the Jensen-Shannon divergence.")
 @option("--arcs", "count", type=IntRange(0), default=5, help="How many arcs to show.  [default: 5]")
 @seed_option
-@json_options
+@format_options(JSONL.name)
 @run_options
 def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: int, seed: int, writing: Writing) -> int:
     """Compare two score files of the same sentences, in the same layout.

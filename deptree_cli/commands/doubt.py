@@ -16,7 +16,7 @@ from deptree_cli.cli.ranking import Selection, selection_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import TABLE, Writing, row_or_sentence_options
+from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.doubt import CRITERIA, Criterion
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.encoders.text import CONLLU
@@ -47,7 +47,7 @@ SHOWN = 20
     often=False,
     help="Marks made in a report (its TSV): rows show them, and words marked as fine are left out.",
 )
-@row_or_sentence_options
+@format_options(*ROWS, CONLLU.name)
 @run_options
 def doubt(
     scores: ScoreOptions,

@@ -17,11 +17,13 @@ from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option, writing_option
+from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
+from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.encoders.base import Page
-from deptree_cli.io.encoders.base import Write as WriteSentence
+from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of
+from deptree_cli.io.encoders.arrays import SentenceScores
+from deptree_cli.io.encoders.base import Encoder, Page
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import STDIN, open_input
@@ -29,19 +31,13 @@ from deptree_cli.io.json_lines import dump as line_of
 from deptree_cli.io.parsers import PARSERS, Parser
 from deptree_cli.io.parsers.scoring import Batch, Scored, adapter_of, batches, score, splitter
 from deptree_cli.io.parsers.sentences import kind_of, read_sentences
-from deptree_cli.io.scores.containers import Write as WriteScores
-from deptree_cli.io.scores.containers import container_to_write, write_scores
-from deptree_cli.io.scores.keys import SentenceArrays
-from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.signature import signature
-
-Write = Callable[[Scored], object]
 
 HELP = """Run a parser and write its arc scores, unchanged, for --from PARSER.
 
 INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
-JSON Lines with sent_id, scores and forms, or by the suffix of -o .npz or .safetensors. The parser must be
-installed: natasha (for Russian) is an extra of this package, the others are packages of their own.
+JSON Lines with sent_id, scores and forms, or arrays (--format). The parser must be installed: natasha (for Russian) is
+an extra of this package, the others are packages of their own.
 """
 
 
@@ -51,21 +47,12 @@ def _described(entry: Parser) -> str:
 
 
 @dataclass(frozen=True)
-class Outputs:
-    """Where everything goes: paths, of which each but the first may be None for nowhere.
+class Companions:
+    """The paths of files beside the scores; None for one that is not written."""
 
-    Attributes:
-        scores: None is standard output.
-        header: whether the signature is the first line of JSON Lines.
-        meta: what the file of scores says of itself.
-    """
-
-    scores: str | None
     sentences: str | None
     label_scores: str | None
     labels: str | None
-    header: bool
-    meta: Meta
 
 
 _output_option = partial(option, type=OUTPUT)
@@ -91,7 +78,7 @@ _output_option = partial(option, type=OUTPUT)
 @_output_option("--sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
 @_output_option("--label-scores", help="Write scores of labels given the head, as .npz: one axis more.")
 @_output_option("--labels", help="Write the names of the labels, in the order of that axis, as JSON.")
-@writing_option("--header/--no-header", default=True, help="Run signature as first line of JSON Lines.  [default: yes]")
+@format_options(SCORES)
 @run_options
 def dump(
     parser: Parser,
@@ -103,14 +90,15 @@ def dump(
     sentences: str | None,
     label_scores: str | None,
     labels: str | None,
-    header: bool,
+    writing: Writing,
 ) -> int:
     """Run a parser and write its arc scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
-    meta = Meta.of(signature("dump", fields))
-    outputs = Outputs(run.output, sentences, label_scores, labels, header, meta)
-    container_to_write(outputs.scores, outputs.meta, header)  # before any work is done for what cannot be written
-    with open_input(path) as file:
+    page = Page(signature("dump", fields), writing.header)
+    beside = Companions(sentences, label_scores, labels)
+    with ExitStack() as opened:
+        writers = list(_writers(writing.encoder(run.output), run.output, page, beside, opened))
+        file = opened.enter_context(open_input(path))
         kind = kind or kind_of(file.head)
         if kind == "text" and not parser.splits:
             raise DeptreeError(f"{parser.name} does not split text", "Give it sentences in CoNLL-U", place=file.place)
@@ -118,12 +106,16 @@ def dump(
         if adapter.labels is None and (label_scores or labels):
             problem = f"{parser.name} has no labels with this model"
             raise DeptreeError(problem, "Leave out --label-scores and --labels")
+        if labels:
+            opened.enter_context(Output(labels)).write(line_of(adapter.labels))
         read = read_sentences(file, kind, splitter(parser, adapter))
         start, step = run.shard[0] - 1, run.shard[1]
         source = batches(islice(read, start, None, step), size, file.place)
         pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
-        _write(_sound(scored, run), adapter.labels, outputs, run)
+        for each in signed(_sound(scored, run), page.signature, run):
+            for write in writers:
+                write(each)
     return pipeline.exit_code
 
 
@@ -150,36 +142,18 @@ def _sound(scored: Iterable[list[Scored | DeptreeError]], run: RunOptions) -> It
                 yield each
 
 
-def _write(scored: Iterator[Scored], labels: list[str] | None, outputs: Outputs, run: RunOptions) -> None:
-    """Write sentence after sentence."""
-    with ExitStack() as opened:
-        writers = list(_writers(outputs, opened))
-        if outputs.labels:
-            opened.enter_context(Output(outputs.labels)).write(line_of(labels))
-        for each in signed(scored, outputs.meta.signature, run):
-            for write in writers:
-                write(each)
-
-
-def _writers(outputs: Outputs, opened: ExitStack) -> Iterator[Write]:
-    yield _arcs(opened.enter_context(write_scores(outputs.scores, outputs.meta, outputs.header)))
-    if outputs.label_scores:
-        yield _labels(opened.enter_context(SentenceArrays(outputs.label_scores, outputs.meta.signature)))
-    if outputs.sentences:
-        yield _blocks(opened.enter_context(CONLLU.open(outputs.sentences, Page("", header=False))))
-
-
-def _arcs(to: WriteScores) -> Write:
-    return lambda scored: to(scored.sentence.sent_id, scored.scores, [word.form for word in scored.sentence.words])
-
-
-def _labels(out: SentenceArrays) -> Write:
-    def write(scored: Scored) -> None:
-        if scored.labels is not None:
-            out.write(scored.sentence.sent_id, scored.labels)
-
-    return write
-
-
-def _blocks(to: WriteSentence) -> Write:
-    return lambda scored: to(scored.sentence.conllu)
+def _writers(
+    encoder: Encoder, output: str | None, page: Page, beside: Companions, opened: ExitStack
+) -> Iterator[Callable[[Scored], object]]:
+    """What writes a sentence into each of the files, which are open as long as `opened` is."""
+    arcs = opened.enter_context(encoder.open(output, page))
+    yield lambda scored: arcs(
+        SentenceScores(scored.sentence.sent_id, scored.scores, [word.form for word in scored.sentence.words])
+    )
+    if beside.label_scores:
+        npz = encoder_of(None, beside.label_scores, (ARRAYS,), "npz")
+        of_labels = opened.enter_context(npz.open(beside.label_scores, page))
+        yield lambda scored: of_labels([] if scored.labels is None else [(scored.sentence.sent_id, scored.labels, "")])
+    if beside.sentences:
+        blocks = opened.enter_context(CONLLU.open(beside.sentences, Page("", header=False)))
+        yield lambda scored: blocks(scored.sentence.conllu)

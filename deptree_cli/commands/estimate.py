@@ -15,11 +15,12 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import TABLE, Writing, row_options
+from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
 from deptree_cli.core.estimate import estimate as expectation
 from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.files.streams import share_read
 from deptree_cli.io.trees.draws import DrawnTrees, read_draws
 
@@ -58,13 +59,13 @@ Row = dict[str, Any]
     type=click.Choice(FUNCTIONALS.names),
     help=f"What to estimate; may be repeated.  [default: {', '.join(SCALARS)}]",
 )
-@row_options
+@format_options(*ROWS)
 @run_options
 def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writing) -> int:
     """Estimate expectations from distinct trees."""
     quantities = list(dict.fromkeys(names)) or SCALARS
     if not set(quantities) <= set(SCALARS):
-        writing = writing.as_json(run.output, "arcs")
+        writing = writing.narrowed("arcs", JSONL.name)
     source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
     job = Job("estimate", source, run, writing, {"quantities": "+".join(quantities)})
     columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]

@@ -20,7 +20,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.core.evaluation import attachment
 from deptree_cli.core.evaluation.attachment import TAGS, Attached, no_punctuation, right_tags, universal
@@ -69,7 +69,7 @@ SYSTEMS = ("system", "system2")
 @option("--no-punct", is_flag=True, help="Leave out words with the label punct in GOLD: UAS, LAS and classes.")
 @seed_option
 @companion_scores_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def eval(
     trees: tuple[str, ...],

@@ -16,12 +16,13 @@ from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import apply, command, option
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
 from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
@@ -72,7 +73,7 @@ def input_options(function: Any) -> Any:
 @gold_option("For risk and attachment.")
 @input_options
 @option("--grad", is_flag=True, help="Also write the gradient.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing: Writing, **given: Any) -> int:
     """Compute an expectation under every sentence's distribution."""
@@ -84,7 +85,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
         scores = scores.beside(path)
     if grad or not quantity.scalar:
-        writing = writing.as_json(run.output, "gradients" if grad else name)
+        writing = writing.narrowed("gradients" if grad else name, JSONL.name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
     job = Job("expect", scores.source(run), run, writing, {"quantity": name, **numbers})
     return job.write(

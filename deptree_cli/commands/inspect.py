@@ -14,7 +14,7 @@ from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import Writing, bare_row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.peakedness import Peakedness, peakedness
 from deptree_cli.io.encoders.base import Sheet
@@ -26,7 +26,7 @@ from deptree_cli.io.scores.records import ScoredSentence
 @command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
 @score_options
 @gold_option("The report shows how well they fit.")
-@bare_row_options
+@format_options(*ROWS, header=False)
 @run_options
 def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     """Report how a score file is interpreted: shapes, orientation, scale; how certain it is; how probable trees with

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 HELP = """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
 
-Writes JSON Lines: a matrix per sentence, with rows for heads if `orient` is head-dep, else for dependents. --tsv writes
+Writes JSON Lines: a matrix per sentence, with rows for heads if `orient` is head-dep, else for dependents. TSV has
 a row per arc: sent_id, word, form, head, head_form, prob. -o FILE.npz (.npy, .safetensors) writes arrays as read.
 --conllu adds HeadProb to MISC of words that have a HEAD, and the comments tree_logprob, tree_prob and entropy (nats).
 
@@ -73,7 +73,7 @@ SIZE = 1000
 )
 @size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
 @seed_option
-@format_options("jsonl", "conllu", "tsv", ARRAYS, tsv=True)
+@format_options("jsonl", "conllu", "tsv", ARRAYS)
 @run_options
 def marginals(
     scores: ScoreOptions,
@@ -130,7 +130,7 @@ def _shown(encoder: Encoder, above: float | None, sets: bool) -> Shown:
         UsageError: it has no place for what is asked for.
     """
     if encoder not in (JSONL, TSV):
-        check_effect(["above"], f"--tsv or JSON Lines, but the output is {encoder.name}")
+        check_effect(["above"], f"TSV or JSON Lines, but the output is {encoder.name}")
     in_rows = encoder is TSV or above is not None
     if sets and (in_rows or encoder not in (JSONL, CONLLU)):
         raise click.UsageError("--head-sets are written to JSON Lines or CoNLL-U, not to arrays or rows of arcs.")

@@ -10,7 +10,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
 from deptree_cli.core.spaces import TreeSpace
@@ -27,7 +27,7 @@ COLUMNS = ("sent_id", "n", *SUMS, "reason")
 @command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
 @score_options
 @option("--summary", is_flag=True, help="Write one row for all sentences together.")
-@row_options
+@format_options(*ROWS)
 @run_options
 def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Writing) -> int:
     """Compute the partition functions of every sentence.

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from deptree_cli.cli.doubts import layout_doubts
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
-from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.io.files.output import Output, suffix_of
+from deptree_cli.cli.writing import Writing
+from deptree_cli.core.errors import counted, printable
+from deptree_cli.io.encoders.pictures import HTML
+from deptree_cli.io.pages.packing import PackedSentence, packed
+from deptree_cli.io.pages.page import Report
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
-    from deptree_cli.io.pages.packing import PackedSentence
     from deptree_cli.io.rules.constraints import Constraints
 
 # How many sentences a page holds, unless told otherwise: about 6 MB of a treebank.
@@ -56,36 +56,14 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
     Broken --rules are counted; they change no probability.
     """
-    _check_output(run.output)
     rules = scores.how.constraints
     scores = replace(scores, how=replace(scores.how, constraints=None))
-    fields = {**scores.signature_fields, **run.signature_fields, "samples": samples, "top": top}
-    made_by = signature("report", fields)
-    pipeline = Pipeline(_source(scores, samples, run), run)
-    results = pipeline.map(Pack(rules, bool(scores.gold)))
-    with Output(run.output, "a page") as out:  # before the work: whether it can be written
-        doubts = Doubts()
-        kept, total = _most_doubtful(doubts.counted(signed(results, made_by, run)), top)
-        if not kept:
-            raise DeptreeError("there are no sentences to show", "Check the file", place=scores.name)
-        out.write(_page(kept, total, scores, made_by, rules is not None))
-    said = layout_doubts(doubts.errors, doubts.words)
-    if total > len(kept):
-        which = f"the {len(kept):,} most doubtful of {counted(total, 'sentence')}"
-        said.append(f"the page has {which}: --top N for more or fewer")
-    if rules is not None:
-        from deptree_cli.io.rules.reading import unknown_labels  # few reports have rules
-
-        said += filter(None, [unknown_labels(rules.rules, doubts.labels, "that no word has")])
-    for line in said:
-        run.warn(line, line)
-    return pipeline.exit_code
-
-
-def _check_output(output: str | None) -> None:
-    """Raise for a suffix that promises something else."""
-    if suffix_of(output) not in ("", ".html", ".htm"):
-        raise DeptreeError("a report is a page of HTML", "Name a .html file", place=output or "")
+    names = [printable(PurePath(each).name) for each in (scores.name, scores.conllu) if each]
+    how, has_gold = scores.how, bool(scores.gold)
+    about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
+    last, source = {"samples": samples, "top": top}, _source(scores, samples, run)
+    job = Job("report", source, run, Writing((HTML,)), last=last, about=about)
+    return job.write(Pack(rules, has_gold), folds=[Doubts(top, rules)])
 
 
 def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
@@ -109,50 +87,57 @@ class Pack:
     rules: Constraints | None
     has_gold: bool
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> PackedSentence:
+    def __call__(self, sentence: ScoredSentence, _: None) -> Packed:
         """The sentence as the page needs it, with its samples."""
-        from deptree_cli.io.pages.packing import packed  # when there is work
-
         given = sentence.record.trees
         samples = () if given is None else (np.repeat(given.heads, given.times, axis=0),)
-        return packed(sentence, self.rules, self.has_gold, *samples)
+        return Packed(packed(sentence, self.rules, self.has_gold, *samples))
 
 
-@dataclass
-class Doubts:
-    """How many more heads are expected to be wrong in the trees shown than in the best ones, of how many words; their
-    labels.
+class Packed(NamedTuple):
+    """A sentence as the page needs it."""
+
+    sentence: PackedSentence
+
+    @property
+    def counted(self) -> tuple[int, float, frozenset[str]]:
+        """Its words, how many more heads are expected to be wrong than in the best tree, and its labels."""
+        sentence = self.sentence
+        return len(sentence.tree), sentence.doubt - sentence.least_doubt, sentence.deprels
+
+    def packed(self) -> PackedSentence:
+        """The sentence."""
+        return self.sentence
+
+
+class Doubts(Fold[tuple[int, float, frozenset[str]]]):
+    """Counts how many more heads are expected to be wrong in the trees shown than in the best ones, and of how many
+    words.
+
+    Args:
+        top: how many sentences the page shows.
+        rules: whose breaks are counted.
     """
 
-    words: int = 0
-    errors: float = 0.0
-    labels: set[str] = field(default_factory=set)
+    def __init__(self, top: int, rules: Constraints | None) -> None:
+        self._top, self._rules = top, rules
+        self._sentences = self._words = 0
+        self._errors = 0.0
+        self._labels: set[str] = set()
 
-    def counted(self, sentences: Iterable[PackedSentence]) -> Iterator[PackedSentence]:
-        """Count sentences that pass."""
-        for sentence in sentences:
-            self.words += len(sentence.tree)
-            self.errors += sentence.doubt - sentence.least_doubt
-            self.labels |= sentence.deprels
-            yield sentence
+    def add(self, counts: tuple[int, float, frozenset[str]]) -> None:
+        words, errors, labels = counts
+        self._sentences += 1
+        self._words += words
+        self._errors += errors
+        self._labels |= labels
 
+    def lines(self) -> Iterator[str]:
+        yield from layout_doubts(self._errors, self._words)
+        if self._sentences > self._top:
+            which = f"the {self._top:,} most doubtful of {counted(self._sentences, 'sentence')}"
+            yield f"the page has {which}: --top N for more or fewer"
+        if self._rules is not None:
+            from deptree_cli.io.rules.reading import unknown_labels  # few reports have rules
 
-def _most_doubtful(sentences: Iterable[PackedSentence], top: int) -> tuple[list[PackedSentence], int]:
-    """The sentences of the highest expected errors, in the order of the file, and how many there are of all."""
-    kept: list[tuple[float, int, PackedSentence]] = []
-    total = 0
-    for total, sentence in enumerate(sentences, 1):
-        ranked = (sentence.doubt, -total, sentence)
-        if len(kept) < top:
-            heapq.heappush(kept, ranked)
-        else:
-            heapq.heappushpop(kept, ranked)
-    return [sentence for _, _, sentence in sorted(kept, key=lambda each: -each[1])], total
-
-
-def _page(kept: Sequence[PackedSentence], total: int, scores: ScoreOptions, made_by: str, has_rules: bool) -> bytes:
-    from deptree_cli.io.pages.page import Report, to_html  # when there is something to write
-
-    names = [printable(PurePath(each).name) for each in (scores.name, scores.conllu) if each]
-    how, labels = scores.how, scores.how.labels or ()
-    return to_html(Report(" · ".join(names), made_by, kept, total, how.space, labels, bool(scores.gold), has_rules))
+            yield from filter(None, [unknown_labels(self._rules.rules, self._labels, "that no word has")])

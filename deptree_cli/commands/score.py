@@ -12,7 +12,7 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels
@@ -32,7 +32,7 @@ LABELLED = ("sent_id", "n", "prob", "log_prob", "label_log_prob", "gap")
 @command(epilog="\b\nTry: deptree score scores.npz gold.conllu --from natasha")
 @one_score_options
 @click.argument("trees", type=INPUT)
-@row_options
+@format_options(*ROWS)
 @run_options
 def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -> int:
     """Compute the probabilities of given trees, CoNLL-U or JSON Lines of sent_id and heads, in their order.

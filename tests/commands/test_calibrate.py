@@ -163,20 +163,15 @@ def test_tables_of_the_probabilities_as_they_are(done):
     assert done("calibrate", *SCORES, *GOLD, "-q").err == ""
 
 
-@pytest.mark.slow("process")
-@pytest.mark.parametrize("name", ["a.svg", "a.png"])
-def test_the_calibration_as_a_picture(done, put, tmp_path, name):
-    pytest.importorskip("matplotlib")
+def test_the_calibration_as_a_picture(done, put, tmp_path):
     put("unrelated", b"")
-    done("calibrate", *SCORES, *GOLD, "--plot", name)
-    start = (tmp_path / name).read_bytes()[:200]
-    assert b"<svg" in start or b"<?xml" in start or start.startswith(b"\x89PNG")
+    done("calibrate", *SCORES, *GOLD, "--plot", "a.svg")
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")
 
 
 def test_a_picture_that_cannot_be(deptree):
-    pytest.importorskip("matplotlib")
     ran = deptree("calibrate", *SCORES, *GOLD, "--plot", "a.xyz")
-    assert (ran.code, ran.out, "as 'xyz'" in ran.err) == (2, b"", True)
+    assert (ran.code, ran.out, "does not write .xyz" in ran.err) == (2, b"", True)
 
 
 def test_the_generative_parser_is_calibrated_by_its_scores(done, put, tmp_path):

@@ -200,7 +200,7 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(deptree,
     ("args", "problem"),
     [
         (("--rules", "du"), "there are no rules 'du'"),
-        (("--json", "--tsv"), "--json and --tsv are two formats"),
+        (("--json", "--tsv"), "jsonl and tsv are two formats"),
         (("-o", "x.conllu"), "this command does not write .conllu"),
     ],
 )

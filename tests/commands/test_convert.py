@@ -132,7 +132,7 @@ def test_a_layout_of_a_later_version_is_an_error(deptree):
         (("--to", "stanz"), "Did you mean stanza?"),
         (("--to", "allennlp"), "say where their names go with --to-labels"),
         (("--to-labels", "l.json"), "--to-labels needs scores of labels"),
-        (("-o", "scores.conllu"), "scores are not written as .conllu"),
+        (("-o", "scores.conllu"), "this command does not write .conllu"),
         (("-o", "missing/scores.npz"), "its folder does not exist"),
     ],
 )

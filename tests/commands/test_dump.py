@@ -168,7 +168,7 @@ def test_readers_may_leave_early(shell):
         ((), b" \n\n", "standard input: the file is empty"),
         ((), b"\xd0\xa2\xff", "standard input:1: this is not UTF-8"),
         (("--model", "big"), b"x", "natasha has one model only"),
-        (("-o", "s.conllu"), b"x", "scores are not written as .conllu. Choose one of .jsonl"),
+        (("-o", "s.conllu"), b"x", "this command does not write .conllu. Name a file with one of the suffixes .jsonl"),
         (("-o", "missing/s.npz"), b"x", "its folder does not exist"),
         (("--sentences", "-"), b"x", "would write the same file"),
         (("--input", "conllu"), b"Text.\n", "1 column where a word has 10"),

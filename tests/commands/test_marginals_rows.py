@@ -58,8 +58,8 @@ def test_labels_have_rows_of_their_own(done) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("-o", "x.npz"), "--above needs --tsv or JSON Lines, but the output is npz"),
-        (GOLD, "--above needs --tsv or JSON Lines, but the output is conllu"),
+        (("-o", "x.npz"), "--above needs TSV or JSON Lines, but the output is npz"),
+        (GOLD, "--above needs TSV or JSON Lines, but the output is conllu"),
     ],
 )
 def test_other_formats_have_no_rows(deptree, args: tuple[object, ...], says: str) -> None:

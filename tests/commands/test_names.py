@@ -33,8 +33,12 @@ def test_short_names_mean_the_same_everywhere(name):
         assert found[short] is found[SHORT[short]]
     assert ("-k" in found) == ("--size" in found)
     assert name in ("agree", "check-bias") or "--alpha" not in found
-    if "--tsv" in found and name not in ("hpyp surprisal", "marginals"):  # which have JSON Lines without being asked
-        assert "--json" in found
+    written = found["--format"].type.choices if "--format" in found else []
+    assert {fmt for fmt in ("json", "tsv") if f"--{fmt}" in found} == {
+        "json" * ("jsonl" in written),
+        "tsv" * ("tsv" in written),
+    } - {""}
+    assert all(found[each].hidden for each in ("--json", "--tsv") if each in found)
 
 
 @pytest.mark.parametrize("name", ["expect", "partition", "diff", "inspect", "check-bias", "sample", "swor", "decode"])

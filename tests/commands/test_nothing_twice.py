@@ -109,8 +109,8 @@ CASES = [
     ("check-bias {scores} --samples drawn.jsonl", ALL, LONG, LONG + PAIRED),
     ("check-bias {scores} -k 20 --seed 7 --projective", ALL, LONG, LONG + PAIRED),
     ("show {scores} -o out.svg", 1, 1, 0),
-    ("show {scores} --sentence ru-1 {gold} {labels} --text", 1, 1, 0),
-    ("show {scores} -k 20 -o out.svg --heat-map heat.svg", 1, 1, 0),
+    ("show {scores} --sentence ru-1 {gold} {labels} --format text", 1, 1, 0),
+    ("show {scores} -k 20 -o out.svg", 1, 1, 0),
     ("report {scores} {gold} -o out.html", 2 * ALL, ALL, 0),  # and the mass of trees without crossing arcs
     ("convert {scores} -o out.npz --to torch-struct,weight", 0, 0, 0),
     ("estimate draws.jsonl", 0, 0, 0),

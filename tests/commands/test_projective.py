@@ -174,7 +174,7 @@ def test_shown_is_the_best_tree_without_crossing_arcs(done, put):
     scores = np.zeros((5, 5))
     scores[[0, 1, 4, 1], [1, 3, 2, 4]] = 5.0
     put("four.npy", scores)
-    given = ("show", "four.npy", "--scale", "log", "--orient", "head-dep", "--text", "-q")
+    given = ("show", "four.npy", "--scale", "log", "--orient", "head-dep", "--format", "text", "-q")
     all_trees, straight = (done(*given, *more).out.decode() for more in ((), ("--projective",)))
     probability = TreeDistribution(scores, projective=True)
     best = probability.argmax()

@@ -15,12 +15,13 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.commands.parse import WRITTEN
-from deptree_cli.io.scores.containers import CONTAINERS, Container, write_scores
+from deptree_cli.io.scores.containers import CONTAINERS, Container
 from deptree_cli.io.scores.containers.base import NEVER
 from deptree_cli.io.scores.meta import WRITE_SCORES, Meta
 from deptree_cli.io.signature import signature
 from tests.commands.readers import OF_PAIRS, PAGES, READERS, SQUARES, line, numbers, put_files
 from tests.every_command import COMMANDS, command
+from tests.io.scores.written import write_scores
 
 BASE = ("base.npz", "--from", "supar")
 CONTAINERS_WRITTEN = [each for each in CONTAINERS if each.write]
@@ -41,7 +42,7 @@ def by(*line: Any) -> Callable[[Any, str], str]:
 def with_meta(meta: Meta, first: int, deptree: Any, path: str) -> str:
     """As commands do that need a parser or a model; `first`: the first of the rows that are written."""
     try:
-        with write_scores(path, meta, True) as write:
+        with write_scores(path, meta) as write:
             for name, each in SQUARES.items():
                 write(name, each[first:])
     except DeptreeError as error:

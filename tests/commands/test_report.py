@@ -104,7 +104,7 @@ def test_workers_change_nothing(done):
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        ((*GOLD, "-o", "x.pdf"), "x.pdf: a report is a page of HTML. Name a .html file."),
+        ((*GOLD, "-o", "x.pdf"), "x.pdf: this command does not write .pdf. Name a file with one of the suffixes .html"),
         ((*GOLD, "--top", "0"), "Expected a whole number, 1 or more, found '0'"),
         (("--conllu", "none.conllu"), "none.conllu"),
         ((*GOLD, "--samples", DATA / "scores.npz"), "these are not trees in CoNLL-U or JSON Lines"),

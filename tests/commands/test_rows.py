@@ -1,4 +1,4 @@
-"""Rows by one rule: --json, --tsv, the suffix of -o, a table on a terminal, else JSON Lines."""
+"""Rows by one rule: --format, the suffix of -o, a table on a terminal, else JSON Lines."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_what_has_no_place(deptree, put):
         (("expect", "entropy", *SCORES, "--grad", "--tsv"), "no place for gradients"),
         (("expect", "covariance", "one.npy", "--features", "features.npz", "--tsv"), "no place for covariance"),
         (("estimate", "draws.jsonl", "--quantity", "arcs", "--tsv"), "no place for arcs"),
-        (("partition", *SCORES, "--json", "--tsv"), "choose one"),
+        (("partition", *SCORES, "--json", "--tsv"), "Choose one"),
         (("partition", *SCORES, "-o", "x.csv"), "does not write"),
     ]:
         ran = deptree(*args)

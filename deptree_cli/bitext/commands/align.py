@@ -21,9 +21,9 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Numbered
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.report import Table
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option, reading_option
+from deptree_cli.cli.tables import Table
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Row

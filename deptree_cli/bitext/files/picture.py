@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.io.pictures.forms import shown_form
-from deptree_cli.io.pictures.heat_map import HeatMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +27,6 @@ class AlignmentPicture:
     target: Sequence[str]
     probabilities: Float
     targets: Heads
-
-    @property
-    def heat_map(self) -> HeatMap:
-        """The picture as a heat map, links framed."""
-        framed = [(source, target) for source, target in enumerate(self.targets.tolist()) if target >= 0]
-        axes = "source", "target"
-        return HeatMap(self.name, self.probabilities, self.source, self.target, axes, framed)
 
 
 def alignment_picture(

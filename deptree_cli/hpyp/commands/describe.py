@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from deptree_cli.cli.params import RESULTS
-from deptree_cli.cli.report import Table, show, talk
+from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import command, writing_option
-from deptree_cli.cli.writing import TABLE, Writing, bare_row_options
+from deptree_cli.cli.tables import Table, drawn
+from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.hpyp.options.parser_options import model_argument
 from deptree_cli.io.encoders.base import Page, Sheet
 from deptree_cli.io.encoders.text import JSONL
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.screen import screen_of
 
 if TYPE_CHECKING:
     from deptree_cli.hpyp.model.trained import Trained
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
 
 @command(epilog="\b\nTry: deptree hpyp describe model.npz")
 @model_argument
-@bare_row_options
+@format_options(*ROWS, header=False)
 @writing_option("--output", "-o", type=RESULTS, help="Write to FILE, which appears when complete.")
 def describe(model: str, writing: Writing, output: str | None) -> int:
     """Show how a model was trained and what it knows: words, tags, labels and the counts behind its probabilities.
 
-    Writes a table on a terminal, otherwise one JSON object; --tsv writes the levels only. A model predicts actions,
+    Writes a table on a terminal, otherwise one JSON object; TSV has the levels only. A model predicts actions,
     tags and words by a Pitman-Yor process each. A process has a level for every length of context, from 0 on; the row
     of a level names the element that it adds. Restaurants are distinct contexts. Entries are the distinct actions, tags
     or words in them. Customers are the training events on the last level, and the tables of the next level on others.
@@ -39,11 +41,13 @@ def describe(model: str, writing: Writing, output: str | None) -> int:
     columns = tuple(rows[0])
     if encoder is TABLE:
         talk(made_by)
-        shown = [[name, _shown(value)] for name, value in summary.items()]
-        show(Table(model, ("what", "value"), shown), sys.stdout)
+        tables = [Table(model, ("what", "value"), [[name, _shown(value)] for name, value in summary.items()])]
         for process in trained.symbols.names:
             own = [[row[name] for name in columns[2:]] for row in rows if row["process"] == process]
-            show(Table(process, columns[2:], own), sys.stdout)
+            tables.append(Table(process, columns[2:], own))
+        with Output(output) as out:
+            for table in tables:
+                out.write(drawn(table, *screen_of(output)).encode())
         return 0
     if encoder is JSONL:
         contexts = asdict(trained.symbols.contexts)

@@ -25,8 +25,9 @@ from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, parser_options
 from deptree_cli.hpyp.options.scores_beside import ScoredWords, ScoresBeside
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
-from deptree_cli.io.scores.containers import container_to_write, write_scores
-from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.encoders import SCORES, encoder_of
+from deptree_cli.io.encoders.base import Page
+from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
@@ -100,20 +101,19 @@ def parse(
     with ExitStack() as opened:
         if kind:
             fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
-            meta = Meta.of(signature("hpyp parse", fields))
-            folds.append(ScoresBeside(opened.enter_context(write_scores(scores, meta, True)), run))
+            page = Page(signature("hpyp parse", fields), header=True)
+            write = encoder_of(None, scores, (SCORES,), JSONL.name).open(scores, page)
+            folds.append(ScoresBeside(opened.enter_context(write), run))
         code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds)
     return code
 
 
 def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None) -> None:
-    """Raise for options that do not go together, and before any work is done for scores that cannot be written."""
+    """Raise for options that do not go together."""
     if beam and size:
         raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
     if kind and not scores:
         raise click.UsageError("--score-kind needs --scores FILE.")
-    if scores:
-        container_to_write(scores, Meta.of(signature("hpyp parse", WRITTEN)))
 
 
 @dataclass(frozen=True)

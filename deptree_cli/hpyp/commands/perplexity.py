@@ -13,7 +13,7 @@ from deptree_cli.cli.options import seed_option
 from deptree_cli.cli.other_tags import named
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import Writing, row_options
+from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, filters_option, parser_options
 from deptree_cli.io.encoders.base import Sheet
@@ -23,7 +23,7 @@ from deptree_cli.io.encoders.base import Sheet
 @parser_options
 @filters_option
 @seed_option
-@row_options
+@format_options(*ROWS)
 @run_options
 def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
     """Compute the perplexity of sentences: how well the model predicts them (lower is better).

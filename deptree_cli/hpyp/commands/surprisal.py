@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # The comments and MISC entries that are replaced or removed. They do not depend on trees, so other commands keep them.
 NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"SurprisalClass", b"SurprisalNote"})
 
-# What --tsv has of every token.
+# What TSV has of every token.
 COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note")
 
 
@@ -37,7 +37,7 @@ COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "
 @parser_options
 @filters_option
 @seed_option
-@format_options("conllu", "jsonl", "tsv", tsv=True)
+@format_options("conllu", "jsonl", "tsv")
 @run_options
 def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
     """Compute the surprisal of every word, in bits: how unexpected it is given the words before it.
@@ -52,7 +52,7 @@ def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, w
 
     The comments are end_surprisal, the surprisal of the end of the sentence; evidence_log2, log2 of the probability of
     the whole sentence, which is minus the sum of all surprisals; and evidence_error, its standard error. JSON Lines
-    have these as fields, and the standard error of every surprisal. --tsv has a row per token; a multiword token has
+    have these as fields, and the standard error of every surprisal. TSV has a row per token; a multiword token has
     the sum over its words.
 
     Probabilities are estimated by --filters particle filters of --particles each. The estimate for every beginning of a

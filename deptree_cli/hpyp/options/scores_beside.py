@@ -8,7 +8,8 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.core.dtypes import Float
 from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.io.scores.containers import Write
+from deptree_cli.io.encoders.arrays import SentenceScores
+from deptree_cli.io.encoders.base import Write
 
 
 class ScoredWords(NamedTuple):
@@ -32,4 +33,4 @@ class ScoresBeside(Fold[ScoredWords]):
         for notice in counts.notices:
             line = f"{words.sent_id}: {notice}"
             self._run.warn(line, line)
-        self._write(words.sent_id, counts.scores, words.forms)
+        self._write(SentenceScores(words.sent_id, counts.scores, words.forms))

@@ -1,8 +1,8 @@
 """Encoders: how the results of any command become what is written, and where that goes; a register of formats.
 
-A result is a mapping, which is a row of named values (for text: of one, `line`), or a list of these; or it offers what
-it can be under these names: `to_conllu(style)`, `to_jsonl()`, `to_pharaoh()`, `rows()`, and `arrays()`, each a (name,
-array, what it is beside the array of that name).
+A result is a mapping, which is a row of named values, or a list of these; or it offers what it can be under these
+names: `to_conllu(style)`, `to_jsonl()`, `to_pharaoh()`, `rows()`; `arrays()`, each a (name, array, what it is beside
+the array of that name); `scores()`, which returns `SentenceScores`; `picture`; `packed()`, for a page.
 """
 
 from __future__ import annotations
@@ -14,30 +14,36 @@ from deptree_cli.io.encoders.base import Encoder
 from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
 from deptree_cli.io.files.output import suffix_of
 
-TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}
+_TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}
 
-# In the place of a name: every container of scores that holds arrays.
-ARRAYS = "arrays"
+# In the place of a name: every container of scores, for scores, and each that holds arrays, for any.
+SCORES, ARRAYS = "scores", "arrays"
 
 
-def encoders(names: Sequence[str], others: bool = False) -> Iterator[Encoder]:
+def encoders(names: Sequence[str | Encoder], others: bool = False) -> Iterator[Encoder]:
     """Yield the encoders of these names; `others`: containers of other packages too."""
     for name in names:
-        if name in TEXTS:
-            yield TEXTS[name]
+        if isinstance(name, Encoder):
+            yield name
+        elif name in _TEXTS:
+            yield _TEXTS[name]
+        elif name in (SCORES, ARRAYS):
+            from deptree_cli.io.encoders import arrays  # loads what reads and writes containers
+
+            yield from (arrays.of_scores if name == SCORES else arrays.of_arrays)(others)
         else:
-            from deptree_cli.io.encoders.arrays import of_containers  # loads what reads and writes containers
+            from deptree_cli.io.encoders import pictures  # which few commands draw
 
-            yield from of_containers(others)
+            yield next(each for each in pictures.PICTURES if each.name == name)
 
 
-def encoder_of(name: str | None, output: str | None, names: Sequence[str], usual: str) -> Encoder:
+def encoder_of(name: str | None, output: str | None, names: Sequence[str | Encoder], usual: str) -> Encoder:
     """Return the encoder of that name, else the one that the suffix of an output asks for, else the usual one.
 
     A .gz behind the suffix compresses and changes nothing else; a name without a suffix asks for nothing.
 
     Args:
-        names: of those that there is a choice of.
+        names: of those that there is a choice of, or they themselves.
 
     Raises:
         DeptreeError: no suffix of these is like that, or that of another format than the one of the name.

@@ -1,16 +1,62 @@
-"""Results as arrays, in every container of scores that can be written."""
+"""Results as arrays or as scores, in every container of scores that can be written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Write
-from deptree_cli.io.scores.containers import CONTAINERS, Container
+from deptree_cli.io.scores import containers
+from deptree_cli.io.scores.containers import Container
 from deptree_cli.io.scores.meta import Meta
+
+
+class NewScores(NamedTuple):
+    """What is to be known of scores that are written, beside what their signature says.
+
+    Attributes:
+        asked: whether the user asked for their layout, and so can tell it to a reader.
+    """
+
+    asked: bool = False
+
+
+class SentenceScores(NamedTuple):
+    """A sentence's scores as they are written, and its words, if they are known."""
+
+    sent_id: str
+    array: Array
+    forms: Sequence[str] | None = None
+
+    def scores(self) -> SentenceScores:
+        """Return itself, as results do that are more than this."""
+        return self
+
+
+def written(others: bool = False) -> Iterator[Container]:
+    """Yield the containers that are written.
+
+    Args:
+        others: also those of other packages, which are looked for.
+    """
+    yield from (each for each in (containers.CONTAINERS if others else containers.CONTAINERS.known) if each.write)
+
+
+def of_arrays(others: bool = False) -> Iterator[Encoder]:
+    """Yield an encoder for each container that holds arrays under the names of sentences; `others` as above."""
+    for each in written(others):
+        if each.holds_arrays:
+            yield Encoder(each.name, each.suffixes, _arrays, partial(_open_arrays, each))
+
+
+def of_scores(others: bool = False) -> Iterator[Encoder]:
+    """Yield an encoder of scores for each container, text first; `others` as above."""
+    for each in sorted(written(others), key=lambda each: each.holds_arrays):
+        yield Encoder(each.name, each.suffixes, _scores, partial(_open_scores, each))
 
 
 def _arrays(result: Any, _: Any) -> Any:
@@ -18,7 +64,7 @@ def _arrays(result: Any, _: Any) -> Any:
 
 
 @contextmanager
-def _open(container: Container, path: str | None, page: Page) -> Iterator[Write]:
+def _open_arrays(container: Container, path: str | None, page: Page) -> Iterator[Write]:
     assert container.write is not None
     with container.write(path, Meta(page.signature), False) as add:
 
@@ -29,12 +75,32 @@ def _open(container: Container, path: str | None, page: Page) -> Iterator[Write]
         yield write
 
 
-def of_containers(others: bool = False) -> Iterator[Encoder]:
-    """Yield an encoder for each container that holds arrays under the names of sentences.
+def _scores(result: Any, _: Any) -> Any:
+    return result.scores()
 
-    Args:
-        others: also for those of other packages, which are looked for.
-    """
-    for each in CONTAINERS if others else CONTAINERS.known:
-        if each.write and each.holds_arrays:
-            yield Encoder(each.name, each.suffixes, _arrays, partial(_open, each))
+
+@contextmanager
+def _open_scores(container: Container, path: str | None, page: Page) -> Iterator[Write]:
+    assert container.write is not None
+    header, meta = page.header is not False, Meta.of(page.signature)
+    _check_kept(container, path, header, meta, (page.about or NewScores()).asked)
+    with container.write(path, meta, header) as add:
+        yield lambda scores: add(*scores)
+
+
+def _check_kept(container: Container, path: str | None, header: bool, meta: Meta, asked: bool) -> None:
+    """Raise if a reader would take the scores for others, or could not tell the sentences apart."""
+    if not container.named and not meta.ordered:
+        problem = "the order of the sentences is not known, and what is written keeps no names"
+        remedy = "Choose another container, or give the sentences with --conllu FILE"
+        raise DeptreeError(problem, remedy, place=path or "")
+    if container.keeps_meta(header):
+        return
+    bare = container.keeps_meta(True)  # the user left out the header, and so knows that it is not there
+    needed = meta.space_to_read() + ([] if asked or bare else meta.layout_to_read())
+    if needed:
+        what = container.suffixes[0] + " without its header" * bare
+        problem = f"a {what} cannot say that these scores have to be read with {' '.join(needed)}"
+        keeping = [each.suffixes[0] for each in written(others=True) if each.keeps_meta(True)]
+        remedy = "Leave out --no-header" if bare else f"Write {', '.join(keeping[:-1])} or {keeping[-1]}"
+        raise DeptreeError(problem, remedy, place=path or "")

@@ -34,11 +34,13 @@ class Page(NamedTuple):
         signature: how these were made.
         header: whether it is shown where the format leaves the choice; None for what is usual there.
         sheet: how rows are laid out.
+        about: what formats of scores (`NewScores`) and of reports (`Report`) are to know of all results.
     """
 
     signature: str
     header: bool | None = None
     sheet: Sheet = Sheet()
+    about: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Encoder:
         encode: what becomes of a result, with the `Style` of trees; workers call it.
         open: opens a file, None for standard output, that takes what `encode` returned.
         skipped: what stands in the place of a result that is missing; None for nothing.
+        for_people: whether it is what a terminal gets, unless a format is asked for.
     """
 
     name: str
@@ -58,3 +61,4 @@ class Encoder:
     encode: Callable[[Any, Any], Any]
     open: Callable[[str | None, Page], AbstractContextManager[Write]]
     skipped: Any = None
+    for_people: bool = False

@@ -10,9 +10,9 @@ from typing import Any
 from deptree_cli.core.errors import DeptreeError, printable
 from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.columns import BOM
+from deptree_cli.io.conllu.file_columns import CONLLU_SUFFIXES, FileColumns
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
-from deptree_cli.io.encoders.columns import CONLLU_SUFFIXES, FileColumns
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.pieces import Pieces, pieces_of
@@ -114,7 +114,7 @@ def _cell(name: str, value: object) -> str:
         DeptreeError: it is a list, for which a cell has no place.
     """
     if isinstance(value, list | tuple):
-        raise DeptreeError(f"{name} is more than a number, which --tsv has no place for", "Leave out --tsv")
+        raise DeptreeError(f"{name} is more than a number, which TSV has no place for", "Write JSON Lines")
     if value is None:
         return ""
     if isinstance(value, str):

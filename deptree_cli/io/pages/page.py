@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from heapq import heappush, heappushpop
 from html import escape
 from importlib.resources import files
 
@@ -22,9 +23,10 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.columns import BOM
+from deptree_cli.io.conllu.file_columns import FileColumns
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
-from deptree_cli.io.encoders.columns import FileColumns
 from deptree_cli.io.pages.packing import NO_HEAD, PackedSentence
+from deptree_cli.io.pictures.forms import shown_form
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
 SCRIPTS = (
@@ -52,38 +54,65 @@ _FOLDER = files("deptree_cli.io.pages") / "report"
 
 @dataclass(frozen=True)
 class Report:
-    """What the page shows.
+    """What the page shows beside its sentences.
 
     Attributes:
-        title: what was read.
-        signature: how the page was made.
-        sentences: in the order of the file.
-        total: how many sentences the file has.
+        title: what was read; empty for the name of its first sentence.
         space: which trees there are.
         labels: names of the labels that scores tell.
         has_gold: whether heads are known to be right, and so calibration is shown.
         has_rules: whether rules were counted.
+        top: how many sentences there are at most, the most doubtful ones.
     """
 
     title: str
-    signature: str
-    sentences: Sequence[PackedSentence]
-    total: int
     space: TreeSpace
     labels: Sequence[str] = ()
     has_gold: bool = False
     has_rules: bool = False
+    top: int = 1
 
 
-def to_html(report: Report) -> bytes:
+class MostDoubtful:
+    """The sentences of the highest expected errors, in the order of the file.
+
+    Args:
+        top: how many are kept.
+
+    Attributes:
+        total: how many there are of all.
+    """
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._kept: list[tuple[float, int, PackedSentence]] = []
+        self.total = 0
+
+    def add(self, sentence: PackedSentence) -> None:
+        """Keep a sentence, as long as others are not more doubtful."""
+        self.total += 1
+        ranked = (sentence.doubt, -self.total, sentence)
+        if len(self._kept) < self._top:
+            heappush(self._kept, ranked)
+        else:
+            heappushpop(self._kept, ranked)
+
+    def __iter__(self) -> Iterator[PackedSentence]:
+        for _, _, sentence in sorted(self._kept, key=lambda each: -each[1]):
+            yield sentence
+
+
+def to_html(report: Report, signature: str, sentences: MostDoubtful) -> bytes:
     """Return the whole page."""
+    kept = list(sentences)
+    title = report.title or shown_form(kept[0].sent_id)
     style = _text("report.css")
     script = "\n".join(['"use strict";', *(_text(f"js/{name}") for name in SCRIPTS)])
     fields = {
-        "title": escape(report.title),
+        "title": escape(title),
         "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'",
         "style": style,
-        "data": _as_data(_data(report)),
+        "data": _as_data(_data(report, title, signature, sentences.total, kept)),
         "script": script,
     }
     page = _text("report.html")
@@ -122,8 +151,9 @@ def _as_file(texts: list[str]) -> tuple[list[str], tuple[str, ...]]:
     return [each.decode() for each in first + others], columns.names
 
 
-def _data(report: Report) -> dict[str, object]:
-    sentences = report.sentences
+def _data(
+    report: Report, title: str, signature: str, total: int, sentences: Sequence[PackedSentence]
+) -> dict[str, object]:
     conllu, columns = _as_file([each.text for each in sentences])
     arrays = {
         "lengths": _packed([len(each.tree) for each in sentences], "<u2"),
@@ -142,9 +172,9 @@ def _data(report: Report) -> dict[str, object]:
         "samples": _joined((each.samples.ravel() for each in sentences), "<u2"),
     }
     found: dict[str, object] = {
-        "title": report.title,
-        "signature": report.signature,
-        "total": report.total,
+        "title": title,
+        "signature": signature,
+        "total": total,
         "singleRoot": report.space.single_root,
         "noHead": NO_HEAD,
         "labels": list(report.labels),

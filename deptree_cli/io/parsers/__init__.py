@@ -56,7 +56,7 @@ class Parser:
         name: how users call it.
         target: the function or where it is, imported when first used: ``package.module:function``, or
             ``.file:function`` in this folder.
-        package: the distribution whose version matters.
+        package: the distribution whose version matters; of several, the first that is installed.
         requirement: what pip installs.
         models: what --model names; empty where there is one model only.
         splits: whether the adapter is a `Splitter`.
@@ -107,10 +107,12 @@ class Parser:
     @property
     def version(self) -> str | None:
         """Of its package, if that is installed."""
-        try:
-            return version(self.package)
-        except PackageNotFoundError:
-            return None
+        for package in self.package.split():
+            try:
+                return version(package)
+            except PackageNotFoundError:
+                continue
+        return None
 
 
 PARSERS: Register[Parser] = Register(
@@ -126,6 +128,14 @@ PARSERS: Register[Parser] = Register(
             splits=True,
         ),
         Parser("supar", ".supar:load", "supar", "supar", "a name such as biaffine-dep-en, or a file"),
+        Parser(
+            "spacy",
+            ".spacy:load",
+            "spacy-biaffine-parser spacy-experimental",
+            "spacy-biaffine-parser, or 'spacy-experimental[torch]'",
+            "a pipeline with the component arc_predicter (or experimental_arc_predicter), by name or folder",
+            splits=True,
+        ),
         Parser("hanlp", ".hanlp:load", "hanlp", "hanlp", "a name such as CTB9_DEP_ELECTRA_SMALL, or a folder"),
     ),
     "deptree.parsers",

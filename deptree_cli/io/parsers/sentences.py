@@ -54,6 +54,11 @@ class Sentence:
     words: list[Word]
     conllu: bytes
 
+    @property
+    def forms(self) -> list[str]:
+        """Its words as they are written."""
+        return [word.form for word in self.words]
+
 
 Split = Callable[[str], Iterable[list[Token]]]
 

@@ -112,20 +112,8 @@ def test_files(done: Run, tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == done("bitext", "show", *PAIRS).out
 
 
-@pytest.mark.slow("process")
-@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
-def test_a_heat_map(done: Run, tmp_path: Path, suffix: str, start: bytes) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'deptree-cli[plot]'")
-    for name in ("one", "two"):
-        assert not done("bitext", "show", *PAIRS, "-o", tmp_path / f"{name}{suffix}").out
-    written = (tmp_path / f"one{suffix}").read_bytes()
-    assert written.startswith(start)
-    assert (tmp_path / f"two{suffix}").read_bytes() == written
-
-
 @pytest.mark.parametrize("name", ["pair.gif", "pair.jsonl", "pair.gif.gz", "pair.png.gz", "none/pair.png"])
 def test_files_that_are_not_drawn(deptree: Run, put: Any, name: str) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'deptree-cli[plot]'")
     put("pair.npy", np.eye(2))
     ran = deptree("bitext", "show", "pair.npy", "-q", "-o", name)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)

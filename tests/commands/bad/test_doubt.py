@@ -15,7 +15,7 @@ from tests.commands.test_doubt import BARE, GOLD, without_heads
         ((), "There are no annotated heads. Give annotated trees with --conllu FILE"),
         (("--per", "word", "--by", "entropy", "--conllu", GOLD), "are of sentences: pass --per sentence"),
         (("--by", "entrpy", "--conllu", GOLD), "entropy"),
-        (("--tsv", "--format", "conllu", "--conllu", GOLD), "--tsv and --format are two formats"),
+        (("--tsv", "--format", "conllu", "--conllu", GOLD), "tsv and conllu are two formats"),
         (("--above", "x", "--conllu", GOLD), "Expected a number, found 'x'"),
         (("--conllu", DATA / "no.conllu"), "no.conllu"),
         (("--format", "conllu", "--by", "entropy"), "there are no sentences to write as CoNLL-U"),

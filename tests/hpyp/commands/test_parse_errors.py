@@ -22,7 +22,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (("{model}", RAW, "--beam", 2, "-k", 2), "", r"--beam finds the best tree, -k samples trees"),
         (("{model}", RAW, "--score-kind", "log"), "", r"--score-kind needs --scores FILE"),
         (("{model}", RAW, "--scores", "s.npz", "--score-kind", "maxnet"), "", r"Did you mean maxent\?"),
-        (("{model}", RAW, "--scores", "s.txt"), "", r"scores are not written as \.txt"),
+        (("{model}", RAW, "--scores", "s.txt"), "", r"this command does not write \.txt"),
         (("{model}", RAW, "--scores", "-"), "", r"--output and --scores would write the same file"),
         (("{model}", RAW, RAW, "--scores", "s.npz", "-q"), "", r"raw-01: an \.npz cannot hold two sentences of one"),
     ],

@@ -211,7 +211,7 @@ def test_ways_to_ask_for_rows(done, deptree, model, measured, tmp_path) -> None:
     assert measured("--tsv", "--filters", 1).out.splitlines()[1].split(b"\t")[6] == b""
     ran = deptree("hpyp", "surprisal", model, RAW, "--tsv", "--format", "jsonl")
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert "--tsv and --format jsonl are two formats. Remove one." in ran.err
+    assert "jsonl and tsv are two formats. Choose one." in ran.err
     (row, *_) = measured("--format", "jsonl").rows
     assert [float(line.split(b"\t")[5]) for line in rows.splitlines()[1:10]] == row["surprisal"]
 

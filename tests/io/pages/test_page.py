@@ -14,7 +14,7 @@ from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.chunks import Chunk
 from deptree_cli.io.pages.packing import packed
-from deptree_cli.io.pages.page import Report, to_html
+from deptree_cli.io.pages.page import MostDoubtful, Report, to_html
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
@@ -49,12 +49,17 @@ def random_heads(n: int, rng: np.random.Generator) -> list[int]:
     return [order[rng.integers(min(place - 1, 1), place)] for place in map(order.index, range(1, n + 1))]
 
 
+def html_of(sentences, title: str = "t", signature: str = "s") -> bytes:
+    shown = MostDoubtful(len(sentences))
+    for each in sentences:
+        shown.add(each)
+    return to_html(Report(title, SINGLE_ROOT), signature, shown)
+
+
 @pytest.fixture
 def page() -> bytes:
     text = rows(EVIL, "&amp;\u2028{{script}}")
-    return to_html(
-        Report(f"{EVIL} {{{{data}}}}", EVIL, [packed(sentence(text, np.zeros((3, 3))), None, False)], 1, SINGLE_ROOT)
-    )
+    return html_of([packed(sentence(text, np.zeros((3, 3))), None, False)], f"{EVIL} {{{{data}}}}", EVIL)
 
 
 def test_text_is_data_whatever_it_is(page):
@@ -82,7 +87,7 @@ def test_numbers_come_out_as_they_went_in():
     scores[2, 3] = -np.inf
     given = sentence(rows(*"abcdef"), scores)
     found = packed(given, None, False)
-    data = data_of(to_html(Report("t", "s", [found], 1, SINGLE_ROOT)))
+    data = data_of(html_of([found]))
     names = ["numbers.js", "data.js", "sums.js"]
     read = "(() => { const s = readSentences(value)[0], w = numbersOf(s); "
     numbers, probs = run(
@@ -116,7 +121,7 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
         "readSentences(value).map((s) => Array.from({length: s.n}, (_, i) => i + 1)"
         f".map((word) => {{ const found = {clicked}; return found && [...found.probs]; }}))"
     )
-    data = data_of(to_html(Report("t", "s", found, len(found), SINGLE_ROOT)))
+    data = data_of(html_of(found))
     pages = run(["numbers.js", "data.js", "sums.js"], expression, data)
     for one, shown, probs in zip(given, found, pages, strict=True):
         n = one.distribution.n
@@ -143,8 +148,8 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     impossible = packed(sentence(rows("a", "b"), scores), None, False)
     assert impossible.facts[1] == -np.inf
     assert impossible.doubt == pytest.approx(2)
-    json.loads(json.dumps(data_of(to_html(Report("t", "s", [impossible], 1, SINGLE_ROOT)))))
-    facts = data_of(to_html(Report("t", "s", [impossible], 1, SINGLE_ROOT)))["arrays"]["facts"]
+    json.loads(json.dumps(data_of(html_of([impossible]))))
+    facts = data_of(html_of([impossible]))["arrays"]["facts"]
     assert np.isneginf(np.frombuffer(b64decode(facts), "<f8")[1])
 
 

@@ -24,12 +24,14 @@ adapter() {  # name, file of tests, what pip installs
 }
 
 mkdir -p "$folder"
-for wanted in ${*:-natasha stanza supar hanlp}; do
+for wanted in ${*:-natasha stanza supar hanlp spacy spacy-experimental}; do
   case $wanted in
     natasha) adapter natasha test_natasha.py natasha ;;
     stanza) adapter stanza test_stanza.py "$torch" stanza ;;
     supar) adapter supar test_supar.py "$torch" supar ;;
     hanlp) adapter hanlp test_hanlp.py "$torch" hanlp ;;
+    spacy) adapter spacy test_spacy.py "$torch" 'spacy>=4.0.0.dev1,<4.1' spacy-biaffine-parser 'numpy<2' ;;
+    spacy-experimental) adapter spacy-experimental test_spacy.py "$torch" spacy-experimental ;;
     *) echo "$wanted: no such adapter" >&2; exit 2 ;;
   esac
 done

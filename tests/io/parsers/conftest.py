@@ -66,11 +66,11 @@ def arc(sentence: int, dependent: int, head: int) -> float:
 @pytest.fixture
 def padded() -> Any:
     """Scores of the batch's sentences, in any order of them, as a model gives them: (3, longest, longest[, labels]),
-    NaN in the padding.
+    NaN in the padding. Without a place for ROOT unless `root`.
     """
 
-    def make(order: list[int], labels: int = 0) -> Tensor:
-        sizes = [len(forms) + 1 for forms in SENTENCES]
+    def make(order: list[int], root: bool = True, labels: int = 0) -> Tensor:
+        sizes = [len(forms) + root for forms in SENTENCES]
         scores = np.full((len(order), max(sizes), max(sizes), *[labels] * bool(labels)), np.nan, dtype=np.float32)
         for row, sentence in enumerate(order):
             for dependent in range(sizes[sentence]):
@@ -84,12 +84,12 @@ def padded() -> Any:
 
 @pytest.fixture
 def expected() -> Any:
-    """What comes out for the sentences 0, 1 and 2: (n+1, n+1[, labels])."""
+    """What comes out for the sentences 0, 1 and 2: (n+1, n+1[, labels]), or without ROOT (n, n[, labels])."""
 
-    def make(labels: int = 0) -> list[np.ndarray]:
+    def make(root: bool = True, labels: int = 0) -> list[np.ndarray]:
         found = []
         for number, forms in enumerate(SENTENCES):
-            size = np.arange(len(forms) + 1)
+            size = np.arange(len(forms) + root)
             arcs = arc(number, size[:, None], size[None, :]).astype(np.float32)
             found.append(arcs[:, :, None] + np.arange(labels, dtype=np.float32) / 4 if labels else arcs)
         return found

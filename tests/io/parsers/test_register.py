@@ -53,7 +53,7 @@ def test_every_entry_has_a_preset_and_a_file(entry):
 
 @pytest.mark.parametrize("entry", PARSERS, ids=PARSERS.names)
 def test_a_parser_that_is_not_installed(entry, says, monkeypatch):
-    for package in ("slovnet", "navec", "stanza", "supar", "hanlp"):
+    for package in ("slovnet", "navec", "stanza", "supar", "spacy", "spacy_experimental", "hanlp"):
         monkeypatch.setitem(sys.modules, package, None)
     with says(f"{entry.name} cannot be imported", f"pip install {entry.requirement}"):
         entry.load("some-model" if entry.models else None)

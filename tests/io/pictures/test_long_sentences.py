@@ -15,7 +15,6 @@ from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.io.pictures.arcs import OTHER, TREE, Picture, picture_of
 from deptree_cli.io.pictures.choice import ENOUGH, LEAST, MOST_ABREAST, MOST_OF_WORD, chosen
 from deptree_cli.io.pictures.forms import cells, ems
-from deptree_cli.io.pictures.heat_map import draw_heat_map
 from deptree_cli.io.pictures.rows import LABEL, WORD
 from deptree_cli.io.pictures.svg import to_svg
 from deptree_cli.io.pictures.text import to_text
@@ -184,14 +183,3 @@ def test_the_choice_is_by_weight():
     weights[:, 2] = [0.95, 0.05, 0, 0]
     weights[:, 3] = [0.6, 0.395, 0.005, 0]
     assert np.argwhere(chosen(weights, [0, 0, 0])).tolist() == [[1, 3], [2, 1], [3, 1]]
-
-
-@pytest.mark.slow("size")
-@pytest.mark.parametrize("n", [60, 200])
-def test_a_heat_map_stays_below_4000_pixels(n, tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'deptree-cli[plot]'")
-    picture, given = drawn(n, "peaked")
-    path = tmp_path / "map.png"
-    draw_heat_map(given.marginals(), picture.forms, [arc.head for arc in picture.of_kind(TREE)], "s", str(path))
-    header = path.read_bytes()[16:24]
-    assert max(int.from_bytes(header[:4]), int.from_bytes(header[4:])) < 4000

@@ -16,10 +16,11 @@ from deptree_cli.core.register import Register
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores import containers
-from deptree_cli.io.scores.containers import CONTAINERS, Container, Write, container_for, write_scores
+from deptree_cli.io.scores.containers import CONTAINERS, Container, Write
 from deptree_cli.io.scores.containers.base import starting
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import RawScores, ReadSpec, Source
+from tests.io.scores.written import format_for, write_scores
 
 
 class Text:
@@ -51,8 +52,8 @@ TEXT = Container("text", (".trees",), starting(b"TREES"), open_text, write_text)
 
 def test_a_container_that_is_added(deliver, register: Register[Container], contents) -> None:
     register.add(TEXT)
-    assert container_for("out.trees") is TEXT
-    with write_scores("out.trees", Meta("me"), True) as write:
+    assert format_for("out.trees").name == "text"
+    with write_scores("out.trees", Meta("me")) as write:
         write("a", np.array([[1.5, -np.inf]]))
         write("b", np.array([[2.0, 3.0]]))
     meta, raws = contents(deliver(Path("out.trees").read_bytes(), ".trees"))
@@ -64,16 +65,16 @@ def test_messages_name_it(scratch, register: Register[Container], says, contents
     register.add(TEXT)
     with says("Save the scores as .npz, .npy", " or .trees"):
         contents(scratch("a.txt", b"1.5"))
-    with says(".npz, .safetensors", ", .trees"):
-        container_for("a.txt")
+    with says("does not write .txt", ".npz", ", .trees"):
+        format_for("a.txt")
 
 
 def test_without_first_bytes_it_is_known_by_its_suffix(scratch, register: Register[Container], contents) -> None:
     register.add(Container("bare", (".bare",), starting(), open_text))
     assert contents(scratch("a.bare", b"x y\n1 2\n"))[0].signature == "y"
     assert contents(scratch("a.bare.gz", gzip.compress(b"x y\n1 2\n")))[0].signature == "y"
-    with pytest.raises(DeptreeError, match=r"not written as \.bare"):
-        container_for("a.bare")
+    with pytest.raises(DeptreeError, match=r"does not write \.bare"):
+        format_for("a.bare")
 
 
 def test_with_our_first_bytes_the_suffix_decides(scratch, register: Register[Container], contents) -> None:
@@ -103,4 +104,4 @@ def test_an_entry_point_may_read_what_we_refuse(scratch, contents, monkeypatch: 
     monkeypatch.setattr(containers, "CONTAINERS", Register("container", ours, CONTAINERS.group))
     assert contents(path)[0] == Meta("x")
     assert contents(scratch("a", Path(path).read_bytes()))[0] == Meta("x")
-    assert container_for("a.h5") is hdf
+    assert format_for("a.h5").name == "h5py"

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deptree_cli.cli.report import Table, show
-from deptree_cli.cli.screen import USUAL, width_of
+from deptree_cli.io.files.screen import USUAL, width_of
 
 NO_WIDTHS = ["0", "-3", "", " ", "²", "80x24", "1e3", "9" * 5000]
 
@@ -43,11 +42,3 @@ def test_a_terminal_without_a_size_has_the_usual_one(monkeypatch, screen) -> Non
     monkeypatch.delenv("COLUMNS", raising=False)
     fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
     assert width_of(screen) == USUAL
-
-
-@pytest.mark.parametrize("columns", ["1", "12", "20"])
-def test_numbers_are_whole_however_narrow_it_is(monkeypatch, columns: str) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    out = io.StringIO()
-    show(Table("", ("sent_id", "log_z"), [["en-1", -123456789], ["en-2", 0.000314]]), out)
-    assert {"-123456789", "0.000314", "en-1", "en-2"} <= set(out.getvalue().split())

@@ -1,0 +1,71 @@
+"""Results as pictures: of arcs in SVG, TeX and text, and as a page in HTML.
+
+A result offers its `picture` and, for a page, `packed()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.encoders.base import Encoder, Page, Write
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.screen import screen_of
+from deptree_cli.io.pictures.text import to_text
+
+
+def _picture(result: Any, _: Any) -> Any:
+    return result.picture
+
+
+def _packed(result: Any, _: Any) -> Any:
+    return result.packed()
+
+
+@contextmanager
+def _svg(path: str | None, page: Page) -> Iterator[Write]:
+    from deptree_cli.io.pictures.svg import to_svg  # each format loads what it needs
+
+    with Output(path) as out:
+        yield lambda picture: out.write(to_svg(picture, page.signature).encode())
+
+
+@contextmanager
+def _tex(path: str | None, page: Page) -> Iterator[Write]:
+    from deptree_cli.io.pictures.tikz import to_tikz
+
+    with Output(path) as out:
+        yield lambda picture: out.write(to_tikz(picture, page.signature).encode())
+
+
+@contextmanager
+def _html(path: str | None, page: Page) -> Iterator[Write]:
+    from deptree_cli.io.pages.page import MostDoubtful, to_html
+
+    with Output(path, "a page") as out:
+        sentences = MostDoubtful(page.about.top)
+        yield sentences.add
+        if not sentences.total:
+            raise DeptreeError("there are no sentences to show", "Check the file")
+        out.write(to_html(page.about, page.signature, sentences))
+
+
+def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
+    """Return the format of pictures that are drawn as text, so many columns wide, coloured or not."""
+
+    @contextmanager
+    def opened(path: str | None, page: Page) -> Iterator[Write]:
+        with Output(path) as out:
+            yield lambda picture: out.write(draw(picture, *screen_of(path)).encode())
+
+    return Encoder("text", (".txt",), _picture, opened, for_people=True)
+
+
+TEXT = as_text(to_text)
+SVG = Encoder("svg", (".svg",), _picture, _svg)
+TEX = Encoder("tex", (".tex",), _picture, _tex)
+HTML = Encoder("html", (".html", ".htm"), _packed, _html)
+
+PICTURES = (TEXT, SVG, TEX, HTML)
