@@ -1,7 +1,8 @@
-"""Every command by what one calls it, those of groups too: `sample`, `hpyp train`, ..."""
+"""Every command by what one calls it, those of groups too: `sample`, `hpyp train`, ...; and its line of the table."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 import click
@@ -21,17 +22,36 @@ def command(name: str) -> click.Command:
     return found
 
 
-def _within(group: LazyGroup, prefix: str) -> Iterator[str]:
-    for word in group.table:
-        name = f"{prefix} {word}".strip()
-        yield name
-        found = command(name)
-        if isinstance(found, LazyGroup):
-            yield from _within(found, name)
-
-
-NAMES = list(_within(deptree, ""))
-GROUPS = [name for name in NAMES if isinstance(command(name), LazyGroup)]
+ENTRIES = deptree.entries()
 
 # Those that do something.
-COMMANDS = [name for name in NAMES if name not in GROUPS]
+COMMANDS = list(ENTRIES)
+GROUPS = list(dict.fromkeys(name.split()[0] for name in COMMANDS if " " in name))
+NAMES = [*GROUPS, *COMMANDS]
+
+
+def options(name: str) -> dict[str, click.Parameter]:
+    """The options of a command by each of their names."""
+    return {opt: each for each in command(name).params for opt in each.opts}
+
+
+def example(name: str) -> list[str]:
+    """The words of a command in its line of the table, its name among them."""
+    (stage,) = (each for each in ENTRIES[name].line.split(" | ") if each.startswith(f"deptree {name} "))
+    return shlex.split(stage)[1:]
+
+
+def reading(name: str, path: str) -> list[str]:
+    """A command as its line calls it, of scores in a file of another name: with gold.conllu if it has that, no more."""
+    return list(_kept(example(name), path))
+
+
+def _kept(words: list[str], path: str) -> Iterator[str]:
+    """The words of a line up to its first option, and --conllu or --gold with gold.conllu."""
+    for before, word in zip(["", *words], words, strict=False):
+        if word in ("scores.npz", "bitext.npz"):
+            yield path
+        elif word == "gold.conllu":
+            yield from (before, word) if before.startswith("-") else (word,)
+        elif not (word.startswith("-") or before.startswith("-")):
+            yield word

@@ -66,7 +66,7 @@ def test_the_help_lists_every_command(group):
     table = group_of(group).table
     listed = re.findall(r"^  ([a-z-]+)  ", help_of(*group.split()).partition("Commands:")[2], re.MULTILINE)
     assert listed == list(table)
-    assert all(line and line.endswith(".") for line in table.values())
+    assert all(entry.does.endswith(".") for entry in table.values())
 
 
 ARGUMENTS = r"[A-Z]+( [A-Z]+| \[[A-Z]+2?\])*(\.\.\.)?"  # words for files and names: a new command needs no line here

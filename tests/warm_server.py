@@ -11,7 +11,6 @@ import math
 import os
 import runpy
 import select
-import shlex
 import signal
 import socket
 import struct
@@ -25,38 +24,6 @@ from typing import Any, NoReturn
 
 DATA = Path(__file__).parents[1] / "sample_data"
 HIGH = 300  # descriptors of a stand-in are below, those of the server move above
-
-SCORES = f"{DATA}/scores.npz --from natasha"
-CONLLU = f"--conllu {DATA}/gold.conllu"
-TRAIN = f"hpyp train {DATA}/treebank.conllu -m model.npz --iterations 1 --seed 1"
-
-# What is run in the server itself, once, before the first fork for a command: then its kernels are loaded.
-BEFORE = {
-    "sample": [f"sample {SCORES} -k 2 --seed 1", f"sample {SCORES} {CONLLU} -k 2 --seed 1"],
-    "swor": [f"swor {SCORES} -k 2 --seed 1"],
-    "estimate": [f"swor {SCORES} -k 2 --seed 1 -o draws.jsonl", "estimate draws.jsonl"],
-    "decode": [f"decode {SCORES} {CONLLU}", f"decode {SCORES} --projective -k 2"],
-    "marginals": [f"marginals {SCORES} {CONLLU}", f"marginals {SCORES} --projective"],
-    "partition": [f"partition {SCORES}"],
-    "expect": [f"expect entropy {SCORES} --grad"],
-    "eval": [f"eval {DATA}/gold.conllu {DATA}/gold.conllu --scores {SCORES} --seed 1 -q"],
-    "agree": [f"agree {DATA}/gold.conllu {DATA}/gold.conllu --scores {SCORES}"],
-    "check": [f"check {DATA}/gold.conllu"],
-    "diff": [f"diff {SCORES} {DATA}/scores.npz -k 10 --seed 1"],
-    "check-bias": [f"check-bias {SCORES} -k 100 --seed 1"],
-    "inspect": [f"inspect {SCORES} {CONLLU}"],
-    "show": [f"show {SCORES} {CONLLU}"],
-    "report": [f"report {SCORES} {CONLLU}"],
-    "convert": [f"convert {SCORES} {CONLLU}"],
-    "hpyp train": [TRAIN],
-    "hpyp parse": [TRAIN, f"hpyp parse model.npz {DATA}/raw.conllu --particles 10 --seed 1 --scores scores.npz"],
-    "hpyp surprisal": [TRAIN, f"hpyp surprisal model.npz {DATA}/raw.conllu --particles 10 --seed 1"],
-    "hpyp perplexity": [TRAIN, f"hpyp perplexity model.npz {DATA}/raw_gold.conllu --particles 10 --seed 1"],
-    "hpyp generate": [TRAIN, "hpyp generate model.npz --seed 1"],
-    "bitext expectations": [f"bitext expectations {DATA}/bitext.npz"],
-    "bitext align": [f"bitext align {DATA}/bitext.npz"],
-    "bitext show": [f"bitext show {DATA}/bitext.npz"],
-}
 
 
 class Server:
@@ -75,6 +42,8 @@ class Server:
         os.set_blocking(writable, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+        for path in DATA.iterdir():
+            Path(path.name).symlink_to(path)
         print(flush=True)
         while True:
             ready = select.select([sys.stdin, readable, self._listener, *self._waiting.values()], [], [])[0]
@@ -119,25 +88,28 @@ class Server:
 
     def _warm_up(self, command: list[str]) -> None:
         """Run here what belongs to a command, unless that was done."""
-        lines = BEFORE.get(" ".join(command[1:3]), BEFORE.get(" ".join(command[1:2]), []))
-        for line in (each for each in lines if each not in self._ran):
-            self._ran.add(line)
+        from deptree_cli.cli.app import deptree
+
+        entries = deptree.entries()
+        name = next((each for each in (" ".join(command[1:3]), *command[1:2]) if each in entries), "")
+        if not name or entries[name].reads in ("text", "") or name in self._ran:
+            return
+        trained = [each.line for each in entries.values() if each.writes == "model" and entries[name].reads == "model"]
+        self._ran.add(name)
+        for line in [*trained, entries[name].line]:
             _run_here(line)
         gc.freeze()
 
 
 def _run_here(line: str) -> None:
-    """Run a command in this process, and forget what it writes."""
-    from deptree_cli.cli.app import main
+    """Run a line of the table in this process, and forget what it writes."""
+    from deptree_cli.cli.app import deptree
+    from deptree_cli.cli.warming import run_line
 
     streams = sys.stdin, sys.stdout, sys.stderr
-    sys.argv = ["deptree", *shlex.split(line)]
-    sys.stdin, sys.stdout, sys.stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(3))
+    sys.stderr = io.StringIO()
     try:
-        main()
-    except SystemExit as ended:
-        if ended.code == 2:
-            raise RuntimeError(line, sys.stderr.buffer.getvalue()) from None
+        run_line(line, deptree)
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
 

@@ -1,4 +1,4 @@
-"""The table of commands, loaded when called, and the one place where an error becomes a line and an exit status."""
+"""The command `deptree`, and the one place where an error becomes a line and an exit status."""
 
 from __future__ import annotations
 
@@ -11,40 +11,10 @@ import click
 
 from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.signals import INTERRUPTED
+from deptree_cli.cli.table import COMMANDS
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
+from deptree_cli.kernels.budget import begin_with_python
 from deptree_cli.version import __version__
-
-# name -> one line of help; the module is commands/<name>.py, and its command has the module's name
-COMMANDS = {
-    "sample": "Sample trees, without bias, with replacement.",
-    "swor": "Sample distinct trees, without replacement.",
-    "estimate": "Estimate expectations from the distinct trees of swor.",
-    "decode": "Find the best tree, or the k best.",
-    "marginals": "Compute the probability of every arc.",
-    "score": "Compute the probabilities of given trees.",
-    "eval": "Compare parsed trees with gold trees, with error bars.",
-    "doubt": "Rank annotated words and sentences by how much the scores doubt them.",
-    "agree": "Measure agreement of annotators, parsers or samples.",
-    "check": "Find the rules that given trees break.",
-    "repair": "Change as little as possible to make trees valid.",
-    "partition": "Compute partition functions; how probable trees with one root are.",
-    "expect": "Compute an expectation: entropy, divergence, risk, ...",
-    "calibrate": "Make probabilities fit gold trees; find sets of heads.",
-    "combine": "Combine parsers, or anybody's trees as votes.",
-    "diff": "Compare two score files of the same sentences.",
-    "check-bias": "Test a sampler, or anybody's samples, against the exact distribution.",
-    "inspect": "Report how a score file is interpreted.",
-    "show": "Draw a sentence: arcs with their probabilities, samples, a heat map.",
-    "report": "Write a page to look through a treebank.",
-    "convert": "Write scores in another container or layout.",
-    "dump": "Run a parser and write its scores.",
-    "warm": "Compile what commands need before their first runs.",
-    "hpyp": "Train and use a generative parser; no other parser is needed.",
-    "bitext": "Align sentence pairs: probabilities of links, alignments.",
-}
-
-# The groups of the wings: where their tables are.
-WINGS = {"hpyp": "deptree_cli.hpyp.commands", "bitext": "deptree_cli.bitext.commands"}
 
 DONE, BAD_INPUT = 0, 2
 
@@ -67,7 +37,6 @@ class Deptree(LazyGroup):
     cls=Deptree,
     package="deptree_cli.commands",
     table=COMMANDS,
-    wings=WINGS,
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
@@ -93,6 +62,7 @@ def main() -> NoReturn:
     """
     # Before NumPy is loaded: matrices of a sentence are small, and threads over them mostly wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    begin_with_python()
     try:
         code = deptree(standalone_mode=False)
         if sys.stdout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.sections import option
 from deptree_cli.cli.source import Read
 from deptree_cli.core.errors import DeptreeError
@@ -35,9 +35,9 @@ class ChosenSentence:
     shard: tuple[int, int]
     noun: str = "sentence"
 
-    def __call__(self, tasks: Iterator[Numbered[Read] | DeptreeError]) -> Iterator[Numbered[Read] | DeptreeError]:
+    def __call__(self, tasks: Iterator[Task[Read] | DeptreeError]) -> Iterator[Task[Read] | DeptreeError]:
         """That sentence alone."""
-        found: Numbered[Read] | DeptreeError | None = None
+        found: Task[Read] | DeptreeError | None = None
         names, sentences = list[str](), 0
         shard, shards = self.shard
         for sentences, task in enumerate(tasks, 1):

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
+from deptree_cli.cli.table import Entry
 from deptree_cli.core.nearest import nearest
+
+
+def entries_of(ctx: click.Context) -> dict[str, Entry]:
+    """All commands of the program that runs, those of groups by two words."""
+    program = ctx.find_root().command
+    return program.entries() if isinstance(program, LazyGroup) else {}
 
 
 class LazyGroup(click.Group):
@@ -16,22 +23,19 @@ class LazyGroup(click.Group):
 
     Args:
         package: where the commands' modules are: ``check-bias`` is the object `check_bias` of the module `check_bias`.
-        table: name -> one line of help, in order.
-        wings: the commands that are groups of a wing, and the package of the group.
+        table: the commands by their names, in order.
     """
 
     def __init__(
         self,
         *args: Any,
         package: str,
-        table: Mapping[str, str],
-        wings: Mapping[str, str] | None = None,
+        table: Mapping[str, Entry],
         **options: Any,
     ) -> None:
         super().__init__(*args, **options)
         self.package = package
         self.table = table
-        self.wings = wings or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
@@ -41,9 +45,19 @@ class LazyGroup(click.Group):
         """The command of that name, imported now."""
         if cmd_name not in self.table:
             return None
-        name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(self.wings.get(name, f"{self.package}.{name}")), name)
+        name, entry = cmd_name.replace("-", "_"), self.table[cmd_name]
+        command: click.Command = getattr(import_module(entry.package or f"{self.package}.{name}"), name)
+        command.epilog = f"\b\nTry: {entry.line}"
         return command
+
+    def entries(self) -> dict[str, Entry]:
+        """All commands, those of groups by two words."""
+        found: dict[str, Entry] = {}
+        for name, entry in self.table.items():
+            group = self.get_command(click.Context(self), name) if entry.package else None
+            within = group.entries() if isinstance(group, LazyGroup) else {}
+            found |= {f"{name} {inner}": each for inner, each in within.items()} or {name: entry}
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -57,10 +71,10 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table as it stands, without importing anything."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.table.items()))
+            formatter.write_dl([(name, entry.does) for name, entry in self.table.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[click.shell_completion.CompletionItem]:
         """Offer commands from the table, without importing them, and the group's own options."""
         item = click.shell_completion.CompletionItem
-        names = [item(name, help=help) for name, help in self.table.items() if name.startswith(incomplete)]
+        names = [item(name, help=entry.does) for name, entry in self.table.items() if name.startswith(incomplete)]
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]

@@ -8,12 +8,13 @@ from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.pipeline import Choose, Pipeline, Work
+from deptree_cli.cli.pipeline import Pipeline, Select
 from deptree_cli.cli.provenance import chosen_for_user
 from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows
+from deptree_cli.cli.work import Function, Work, as_work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.splicing import Spliced
@@ -39,7 +40,7 @@ class Job(Generic[Read, Prepared]):
         run: how the command runs, and where results go.
         writing: how they are written.
         first, last: fields of the signature in front of those of `source` and `run`, and behind them.
-        choose: which of the items are worked on, for commands that want some of them only.
+        select: which of the items are worked on, for commands that want some of them only.
         about: what formats of scores and of reports are to know of all results.
 
     Attributes:
@@ -59,7 +60,7 @@ class Job(Generic[Read, Prepared]):
         writing: Writing,
         first: Mapping[str, object] = _NONE,
         last: Mapping[str, object] = _NONE,
-        choose: Choose[Read] = iter,
+        select: Select[Read] = iter,
         about: Any = None,
     ) -> None:
         self.run = run
@@ -68,13 +69,13 @@ class Job(Generic[Read, Prepared]):
             source.check_words()
         else:
             check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
-        self.pipeline = Pipeline(source, run, choose)
+        self.pipeline = Pipeline(source, run, select)
         self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
         self._writing, self._about = writing, about
 
     def write(
         self,
-        work: Work[Prepared, Any],
+        work: Work[Any] | Function[Any],
         seed: int | None = None,
         sheet: Sheet = NO_ROWS,
         folds: Sequence[Fold[Any]] = (),
@@ -88,9 +89,10 @@ class Job(Generic[Read, Prepared]):
             folds: each adds what results count for there.
         """
         encoded = self._encoded(work, self.encoder.encode, folds)
-        instead = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
+        placeholders = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
         with self.encoder.open(self.run.output, self._page(sheet)) as write:
-            for data, counts in signed(self.pipeline.map(encoded, seed, instead), self.signature, self.run):
+            results = self.pipeline.map(encoded, seed, placeholders)
+            for data, counts in with_signature(results, self.signature, self.run):
                 add(folds, counts)
                 for line in data.losses if isinstance(data, Spliced) else ():
                     self.run.warn(line, line)
@@ -98,7 +100,7 @@ class Job(Generic[Read, Prepared]):
         self._tell(*folds)
         return self.pipeline.exit_code
 
-    def summarise(self, work: Work[Prepared, Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
+    def summarise(self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
         """Write what a fold finds of all results; the exit status.
 
         Args:
@@ -109,15 +111,15 @@ class Job(Generic[Read, Prepared]):
         rows = fold.rows()
         sheet = sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))
         with self.encoder.open(self.run.output, self._page(sheet)) as write:
-            for row in signed(rows, self.signature, self.run):
+            for row in with_signature(rows, self.signature, self.run):
                 write(self.encoder.encode(row, self._writing.style))
         self._tell(fold)
         return self.pipeline.exit_code
 
     def _encoded(
-        self, work: Work[Prepared, Any], encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
-    ) -> Encoded[Prepared]:
-        return Encoded(work, encode, self._writing.style, tuple(fold.attribute for fold in folds))
+        self, work: Work[Any] | Function[Any], encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
+    ) -> Encoded:
+        return Encoded(as_work(work), encode, self._writing.style, tuple(fold.attribute for fold in folds))
 
     def _page(self, sheet: Sheet) -> Page:
         return Page(self.signature, self._writing.header, sheet, self._about)
@@ -130,7 +132,7 @@ class Job(Generic[Read, Prepared]):
                     show(each)
 
 
-def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
+def with_signature(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
     """The results on their way to the output; with the first of them the signature on stderr, where it is news.
 
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
@@ -144,32 +146,36 @@ def signed(results: Iterable[Result], signature: str, run: RunOptions) -> Iterat
 
 
 @dataclass(frozen=True)
-class Encoded(Generic[Prepared]):
-    """The work on an item with its result encoded, None without an encoder, and what it counts for in folds.
+class Encoded(Work[Any]):
+    """Work whose result is encoded, None without an encoder, with what it counts for in folds.
 
     Attributes:
         style: of trees.
         attributes: of a result, which folds count.
     """
 
-    work: Work[Prepared, Any]
+    work: Work[Any]
     encode: Callable[[Any, Any], Any] | None
     style: Style
     attributes: tuple[str, ...]
 
-    def __call__(self, prepared: Prepared, stream: Any) -> tuple[Any, tuple[Any, ...]]:
-        """The two of a prepared item; `stream`: its random numbers."""
-        return self._encoded(self.work(prepared, stream))
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of an item."""
+        return self.work.trees
 
     @property
     def in_batches(self) -> bool:
-        """Whether the work is done for many items at once, where that is possible."""
-        return getattr(self.work, "in_batches", False)
+        """Whether many items are worked on at once, where they can be."""
+        return self.work.in_batches
+
+    def one(self, prepared: Any, stream: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The two of a prepared item."""
+        return self._encoded(self.work.one(prepared, stream))
 
     def batch(self, prepared: Any, streams: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
-        """The two of each item of a batch; None for what has to be worked on by itself. `streams`: random numbers."""
-        results = self.work.batch(prepared, streams)  # type: ignore[attr-defined]
-        return [self._if_encoded(result) for result in results]
+        """The two of each item of a batch; None for what has to be worked on by itself."""
+        return [self._if_encoded(result) for result in self.work.batch(prepared, streams)]
 
     def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:
         """See `_encoded`; None where that fails, which is told of the item by itself."""

@@ -119,10 +119,6 @@ class ScoreOptions:
         Raises:
             DeptreeError: rules ask for what nobody gives, or there are several score files where two are compared.
         """
-        if any((each.conllu or each.gold) for each in self.files):
-            from deptree_cli.kernels.flags import start_quickly
-
-            start_quickly()  # sentences are scanned by kernels
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, run.warn)

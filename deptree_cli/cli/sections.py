@@ -11,7 +11,6 @@ import click
 
 from deptree_cli.cli.compiling import kernels_told
 from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_text
-from deptree_cli.cli.interpreting import compiled_or_not
 from deptree_cli.cli.params import EMPTY_NAME, FileName, inputs_of, outputs_of, results_of
 from deptree_cli.cli.status_line import status_shown
 from deptree_cli.core.errors import readable
@@ -113,7 +112,6 @@ def compiling_shown(ctx: click.Context) -> AbstractContextManager[None]:
 # What goes around every command: each is entered with the parsed command line.
 GUARDS: tuple[Callable[[click.Context], AbstractContextManager[None]], ...] = (
     files_apart,
-    compiled_or_not,
     run_shown,
     compiling_shown,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from deptree_cli.cli.progress import Counted
 from deptree_cli.core.errors import DeptreeError
@@ -20,6 +20,14 @@ class Item(Protocol):
     @property
     def place(self) -> str:
         """Where it was read."""
+
+
+@runtime_checkable
+class PreparesBatches(Protocol):
+    """What prepares items also many at once."""
+
+    def batch(self, items: Sequence[Any]) -> Any:
+        """Those that can be worked on at once, with their `places` among all; None where there are none."""
 
 
 Read = TypeVar("Read", bound=Item)

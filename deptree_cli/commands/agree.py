@@ -51,9 +51,7 @@ DIFFERENT = 1
 PERMUTATIONS, ALPHA = 999, 0.05
 
 
-@command(
-    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -"
-)
+@command()
 @click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
 @option(
     "--per",

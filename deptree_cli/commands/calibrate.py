@@ -36,7 +36,7 @@ from deptree_cli.io.scores.temperatures import UNCHANGED
 PARTS = 5
 
 
-@command(epilog="\b\nTry: deptree calibrate scores.npz --from natasha --gold gold.conllu -o calibration.json")
+@command()
 @score_options
 @option(
     "--criterion",

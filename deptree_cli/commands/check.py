@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
 
 
-@command(epilog="\b\nTry: deptree check broken.conllu")
+@command()
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @rule_option("What trees must obey", ["ud"])
 @space_options

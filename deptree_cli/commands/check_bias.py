@@ -19,6 +19,7 @@ from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
@@ -74,7 +75,6 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 @command(
     help=HELP,
     listing=SAMPLERS_LISTED,
-    epilog="\b\nTry: deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
 )
 @score_options
 @size_option(2000, "Trees per sentence.")
@@ -167,13 +167,18 @@ class Audited:
 
 
 @dataclass(frozen=True)
-class AuditSampler:
+class AuditSampler(Work[Any]):
     """The audit of a sampler of the register on one sentence."""
 
     sampler: Sampler
     size: int
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of a sentence."""
+        return self.size
+
+    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
         """The work on one sentence."""
         distribution = sentence.distribution
         tally = Tally(distribution)

@@ -75,7 +75,7 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 """
 
 
-@command(help=HELP, epilog="\b\nTry: deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3")
+@command(help=HELP)
 @click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_layouts)
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
 @option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")

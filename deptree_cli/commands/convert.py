@@ -40,7 +40,7 @@ _ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
 USUAL = Layout("head-dep", "first")
 
 
-@command(epilog="\b\nTry: deptree convert scores.npz --from natasha --to torch-struct -o converted.npz")
+@command()
 @score_options
 @rule_option("Write arcs that these rules forbid as impossible, if single arcs decide them")
 @option(

@@ -19,6 +19,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.stopping_rule import StoppingRule, TruncatedLists, stopping_options
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.constrained import MBR, MST
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
 
 
-@command(epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu")
+@command()
 @score_options
 @rule_option("Only trees that obey these rules")
 @entry_option(METHODS, "--method", default=MST, help=f"{{names}}  [default: {MST}]", name=attrgetter("line"))
@@ -82,7 +83,7 @@ def _check(method: NamedFunction, rule: StoppingRule, rules: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Decode:
+class Decode(Work[Any]):
     """The best tree of a sentence by a method, or as many trees as a rule says.
 
     Attributes:
@@ -110,7 +111,7 @@ class Decode:
             lambda: {"HeadProb": found.probs_of(best)},
         ).each()
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> Decoded:
+    def one(self, sentence: ScoredSentence, _: None) -> Decoded:
         """The work on one sentence; the labels of a mass of trees, which is one of heads, are found afterwards."""
         distribution, labels, ranked = sentence.distribution, sentence.distribution.labels, self.rule.size is not None
         joint = labels is not None and self.rule.mass is None

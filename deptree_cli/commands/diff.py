@@ -23,7 +23,7 @@ from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.records import ScoredSentence
 
 
-@command(epilog="\b\nTry: deptree diff scores.npz scores.npz --from natasha")
+@command()
 @one_score_options
 @click.argument("other", type=INPUT)
 @size_option(1000, "Trees sampled from each side for the Jensen-Shannon divergence.")

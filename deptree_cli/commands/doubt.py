@@ -28,7 +28,7 @@ WORD, SENTENCE = "word", "sentence"
 SHOWN = 20
 
 
-@command(epilog="\b\nTry: deptree doubt scores.npz --from natasha --conllu gold.conllu --top 10")
+@command()
 @score_options
 @option("--per", type=click.Choice([WORD, SENTENCE]), help="Rank words or sentences.  [default: word]")
 @entry_option(CRITERIA, "--by", default=None, help="Rank sentences by: {names}.", name=attrgetter("line"))

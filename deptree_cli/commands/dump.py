@@ -11,7 +11,7 @@ from itertools import islice
 import click
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.job import signed
+from deptree_cli.cli.job import with_signature
 from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
@@ -61,7 +61,6 @@ _output_option = partial(option, type=OUTPUT)
 @command(
     help=HELP,
     listing=Listing("Parsers", PARSERS, _described, of_argument=True),
-    epilog="\b\nTry: deptree dump natasha paragraphs.txt | deptree sample - -k 5 --seed 7",
 )
 @click.argument(
     "parser",
@@ -113,7 +112,7 @@ def dump(
         source = batches(islice(read, start, None, step), size, file.place)
         pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
-        for each in signed(_sound(scored, run), page.signature, run):
+        for each in with_signature(_sound(scored, run), page.signature, run):
             for write in writers:
                 write(each)
     return pipeline.exit_code

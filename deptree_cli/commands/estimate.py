@@ -49,7 +49,6 @@ Row = dict[str, Any]
 @command(
     help=HELP,
     listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
-    epilog="\b\nTry: deptree swor scores.npz --from natasha -k 100 | deptree estimate -",
 )
 @click.argument("draws", type=INPUT)
 @option(

@@ -47,9 +47,7 @@ MOST = 3
 SYSTEMS = ("system", "system2")
 
 
-@command(
-    epilog="\b\nTry: deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -"
-)
+@command()
 @click.argument("trees", metavar="GOLD SYSTEM [SYSTEM2]", nargs=-1, required=True, type=INPUT)
 @option(
     "--by",

@@ -66,7 +66,6 @@ def input_options(function: Any) -> Any:
 @command(
     help=HELP,
     listing=Listing("Quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
-    epilog="\b\nTry: deptree expect entropy scores.npz --from natasha",
 )
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
 @score_options

@@ -23,7 +23,7 @@ from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.records import ScoredSentence
 
 
-@command(epilog="\b\nTry: deptree inspect scores.npz --from natasha --conllu gold.conllu")
+@command()
 @score_options
 @gold_option("The report shows how well they fit.")
 @format_options(*ROWS, header=False)

@@ -20,6 +20,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.source import unchanged
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.shares import shares
 from deptree_cli.core.errors import counted
@@ -52,7 +53,6 @@ SIZE = 1000
 
 @command(
     help=HELP,
-    epilog="\b\nTry: deptree marginals scores.npz --from natasha -o marginals.npz",
 )
 @score_options
 @rule_option("Only trees that obey these rules")
@@ -140,7 +140,7 @@ def _shown(encoder: Encoder, above: float | None, sets: bool) -> Shown:
 
 
 @dataclass(frozen=True)
-class Marginals:
+class Marginals(Work[Any]):
     """Marginals of one sentence.
 
     Attributes:
@@ -164,7 +164,7 @@ class Marginals:
         before = ({"n": n, **layout} for n, layout in zip(trees.lengths.tolist(), layouts, strict=True))
         return list(map(MatrixAsRead, sentences.records, sentences.as_read(trees.marginals), before))
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
+    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
         """The work on one sentence."""
         return self.shown(self._found(sentence, rng))
 

@@ -10,6 +10,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
@@ -24,7 +25,7 @@ SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "samples_per_single_roo
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
 
 
-@command(epilog="\b\nTry: deptree partition scores.npz --from natasha | jq .single_root_mass")
+@command()
 @score_options
 @option("--summary", is_flag=True, help="Write one row for all sentences together.")
 @format_options(*ROWS)
@@ -56,12 +57,15 @@ class Found(NamedTuple):
         return cls((sentence.id, sentence.distribution.n, partition_of(sentence.distribution)))
 
 
-class Rows:
+class Rows(Work[Any]):
     """A sentence's row, with log Z alone where nothing else is worked out."""
 
-    in_batches = True
+    @property
+    def in_batches(self) -> bool:
+        """Whether many sentences are summed at once."""
+        return True
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
+    def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
         """The work on one sentence."""
         distribution, trees = sentence.distribution, sentence.interpretation.space
         if trees.has_short_name:

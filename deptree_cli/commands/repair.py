@@ -16,7 +16,7 @@ from deptree_cli.cli.sections import command, writing_option
 from deptree_cli.cli.writing import Writing
 
 
-@command(epilog="\b\nTry: deptree repair broken.conllu -o repaired.conllu --changes changes.tsv")
+@command()
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @repair_options
 @writing_option(

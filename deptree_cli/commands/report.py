@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST = 2000
 
 
-@command(epilog="\b\nTry: deptree report scores.npz --from natasha --conllu gold.conllu -o report.html")
+@command()
 @score_options
 @rule_option("Count how often the trees of --conllu break these rules")
 @gold_option("The page shows how often heads of each tenth of probability are right.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
@@ -45,7 +46,6 @@ LONG = 100
 @command(
     help=HELP,
     listing=SAMPLERS_LISTED,
-    epilog="\b\nTry: deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
 )
 @score_options
 @rule_option("Only trees that obey these rules")
@@ -108,12 +108,17 @@ class Drawn(AsTrees):
 
 
 @dataclass(frozen=True)
-class DrawTrees:
+class DrawTrees(Work[Any]):
     """Trees of one sentence; with `unique` each distinct one once."""
 
     sampler: Sampler
     size: int
     unique: bool
+
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of a sentence."""
+        return self.size
 
     @property
     def in_batches(self) -> bool:
@@ -133,7 +138,7 @@ class DrawTrees:
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
+    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
         drawn = self._drawn(sentence, rng)
         return _counted(drawn) if self.unique else drawn

@@ -29,7 +29,7 @@ COLUMNS = ("sent_id", "n", "prob", "log_prob", "gap")
 LABELLED = ("sent_id", "n", "prob", "log_prob", "label_log_prob", "gap")
 
 
-@command(epilog="\b\nTry: deptree score scores.npz gold.conllu --from natasha")
+@command()
 @one_score_options
 @click.argument("trees", type=INPUT)
 @format_options(*ROWS)

@@ -30,7 +30,7 @@ from deptree_cli.io.pictures.notebook import labels_of
 from deptree_cli.io.scores.records import ScoredSentence
 
 
-@command(epilog="\b\nTry: deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg")
+@command()
 @score_options
 @wanted_option
 @size_option(None, "Draw N samples over each other instead of the marginals.", "none")
@@ -62,10 +62,10 @@ def show(
     """
     if not size:
         check_effect(["seed"], "-k: only samples are random")
-    choose = ChosenSentence(wanted, scores.place, run.shard)
+    select = ChosenSentence(wanted, scores.place, run.shard)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     about = Report("", scores.how.space, scores.how.labels or ())
-    job = Job("show", scores.source(run), run, writing, last=fields, choose=choose, about=about)
+    job = Job("show", scores.source(run), run, writing, last=fields, select=select, about=about)
     return job.write(DrawArcs(size, threshold), seed)
 
 

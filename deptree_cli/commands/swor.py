@@ -52,7 +52,6 @@ def _described(entry: Algorithm) -> str:
 @command(
     help=HELP,
     listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described),
-    epilog="\b\nTry: deptree swor scores.npz --from natasha -k 10 --seed 7",
 )
 @score_options
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")

@@ -8,16 +8,16 @@ from time import monotonic
 
 import click
 
+from deptree_cli.cli.groups import entries_of
 from deptree_cli.cli.run_options import quiet_option
 from deptree_cli.cli.sections import command, option
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.nearest import did_you_mean
-from deptree_cli.kernels import at_hand
 from deptree_cli.kernels.cache import cache_folder, serves
 from deptree_cli.kernels.portable import LEVEL, NATIVE
 
 
-@command(epilog="\b\nTry: deptree warm partition")
+@command()
 @click.argument("commands", nargs=-1, metavar="COMMAND...")
 @option(
     "--cpu",
@@ -36,13 +36,13 @@ from deptree_cli.kernels.portable import LEVEL, NATIVE
 def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: bool) -> int:
     """Compile what commands need, so that their first runs do not have to.
 
-    Without COMMAND it compiles all commands, which takes some minutes on all cores. It does not compile anything twice,
+    Without COMMAND it compiles all commands, which takes some minutes. It does not compile anything twice,
     so an interrupted run continues where it ended.
     """
-    from deptree_cli.cli.recipes import RECIPES  # these load NumPy: when there is work
-    from deptree_cli.cli.warming import warm_up
+    from deptree_cli.cli.warming import warm_up  # it loads what runs processes: when there is work
 
-    names = _chosen(commands, list(RECIPES))
+    entries = entries_of(click.get_current_context())
+    names = _chosen(commands, list(entries))
     place, began = Path(folder).absolute() if folder else cache_folder(), monotonic()
     if folder:
         _make_readable(Path(folder))
@@ -50,11 +50,9 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
         problem = "this folder cannot be written" if folder else "there is no folder to keep machine code in"
         raise DeptreeError(problem, "Set NUMBA_CACHE_DIR, or pass -o FOLDER", place=folder or "")
     is_portable = (cpu or (LEVEL if folder else NATIVE)) == LEVEL
-    found = warm_up([RECIPES[name] for name in names], place if folder else None, is_portable)
-    for name in names:
-        at_hand.note(name, place)
+    compiled, there = warm_up(names, entries, place if folder else None, is_portable)
     if not quiet:
-        kernels = f"{counted(len(found.compiled), 'kernel')} compiled, {len(found.there)} were there"
+        kernels = f"{counted(len(compiled), 'kernel')} compiled, {len(there)} were there"
         click.echo(f"{kernels}, in {place}; {monotonic() - began:.0f} s")
     return 0
 

@@ -15,7 +15,10 @@ from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NopythonTypeInference
-from numba.core.types import unliteral
+from numba.core.types import NumberClass, uint64, unliteral
+from numba.extending import typeof_impl
+
+from deptree_cli.kernels.budget import Index, PythonKernel
 
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -122,3 +125,13 @@ class Kernel(CPUDispatcher):
     def get_overload(self, sig: Any) -> Any:
         """Return the key of the code that another kernel calls."""
         return self._twin.get_overload(sig)
+
+
+@typeof_impl.register(PythonKernel)
+def _type_of_kernel(kernel: PythonKernel, context: Any) -> Any:
+    return typeof_impl(kernel.compiled, context)
+
+
+@typeof_impl.register(type(Index))
+def _type_of_index(index: Any, context: Any) -> Any:
+    return NumberClass(uint64)

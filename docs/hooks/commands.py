@@ -66,7 +66,7 @@ def _listing(context: click.Context) -> str:
     """The commands of a group in a table, or the entries that a command's help explains."""
     command = context.command
     if isinstance(command, LazyGroup):
-        rows = [f"| [`{name}`]({_link(context, name)}) | {line} |" for name, line in command.table.items()]
+        rows = [f"| [`{name}`]({_link(context, name)}) | {entry.does} |" for name, entry in command.table.items()]
         return "\n".join(["| command | |", "|---|---|", *rows])
     listing = getattr(command, "listing", None)
     if listing is None:

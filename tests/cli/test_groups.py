@@ -15,12 +15,16 @@ from click.testing import CliRunner, Result
 
 from deptree_cli.cli.app import COMMANDS
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import Entry
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.parsers import PARSERS
 from deptree_cli.io.scores.presets import PRESETS
 
 PACKAGE = "deptree_scratch"
-TABLE = {"plain": "Do the plain thing.", "hpyp": "Generate, with a model of its own."}
+TABLE = {
+    "plain": Entry("Do the plain thing.", "scratch plain"),
+    "hpyp": Entry("Generate, with a model of its own.", "scratch hpyp train a.txt", package=f"{PACKAGE}.hpyp"),
+}
 
 FILES = {
     "__init__.py": "",
@@ -28,8 +32,10 @@ FILES = {
     "hpyp/__init__.py": f"""
 import click
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import Entry
 
-TABLE = {{"train": "Train a model.", "log-loss": "Say how bad it is.", "broken": "Fail when loaded."}}
+DOES = {{"train": "Train a model.", "log-loss": "Say how bad it is.", "broken": "Fail when loaded."}}
+TABLE = {{name: Entry(does, "scratch hpyp") for name, does in DOES.items()}}
 
 @click.group(cls=LazyGroup, package="{PACKAGE}.hpyp", table=TABLE)
 @click.option("--model", default="none", help="Where it is.")
@@ -96,6 +102,8 @@ def test_help_of_each_group_is_its_table_in_order(group) -> None:
         ["train", "Train a model."],
         ["log-loss", "Say how bad it is."],
         ["broken", "Fail when loaded."],
+        [],
+        ["Try:", "scratch hpyp train a.txt"],
     ]
     assert loaded() == {PACKAGE, f"{PACKAGE}.hpyp"}
 
@@ -134,7 +142,7 @@ def test_inner_groups_are_completed_without_loading_their_commands(group) -> Non
     assert loaded() == {PACKAGE, f"{PACKAGE}.hpyp"}
     assert completed(group, "hpyp", "train", "--order", "t") == ["two", "three"]
     help_of = {item.value: item.help for item in group.shell_complete(click.Context(group), "")}
-    assert help_of == TABLE
+    assert help_of == {name: entry.does for name, entry in TABLE.items()}
 
 
 @pytest.fixture

@@ -137,10 +137,10 @@ def test_something_may_stand_in_the_place_of_what_is_skipped(jobs, said) -> None
     """Wherever it failed: results are in step with the source. Nothing does so where errors are not skipped."""
     nothing = ("nothing", 0, 0)
     pipeline = pipeline_of(with_errors(), opened, run_by(jobs, skips=True))
-    numbers = [row[1] for row in pipeline.map(squared, 7, instead=[nothing])]
+    numbers = [row[1] for row in pipeline.map(squared, 7, placeholders=[nothing])]
     assert numbers == [1, 0, 4, 0, 25, 0, 64]
     with pytest.raises(DeptreeError, match="it was lost"):
-        list(pipeline_of(with_errors(), opened, run_by(jobs)).map(squared, 7, instead=[nothing]))
+        list(pipeline_of(with_errors(), opened, run_by(jobs)).map(squared, 7, placeholders=[nothing]))
 
 
 @EVERY_WAY

@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from tests.commands.bad.test_scores import COMMANDS as READ_ONE
-from tests.commands.bad.test_scores import OF_MORE
+from tests.commands.bad.test_scores import READ
 from tests.commands.conftest import NUMBER, Ran
 from tests.commands.test_no_effect import RANDOM
-from tests.every_command import COMMANDS
+from tests.every_command import ENTRIES, reading
 
-OF_PAIRS = [name for name in COMMANDS if name.startswith("bitext ")]
-READERS: dict[str, tuple[Any, ...]] = {name: (name, "bad.npz") for name in READ_ONE} | OF_MORE
-READERS |= {name: (*name.split(), "bad.npz") for name in OF_PAIRS}
+OF_PAIRS = [name for name, entry in ENTRIES.items() if entry.reads == "pairs"]
+READERS: dict[str, Any] = READ | {name: reading(name, "bad.npz") for name in OF_PAIRS}
 OF_TREES = [name for name in READERS if name not in OF_PAIRS]
 
 # What says on a page how it was made.
-PAGES = {"report"}
+PAGES = {name for name, entry in ENTRIES.items() if entry.writes == "page"}
 
 # Log-scores of the sentences.
 SQUARES = {name: np.random.default_rng(int(name)).normal(size=(4, 4)) * 2 for name in ("1", "2")}

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import pytest
 
 from deptree_cli.io.encoders import ARRAYS, encoder_of, encoders
 from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
-from tests.every_command import COMMANDS, command
+from tests.every_command import COMMANDS, ENTRIES, options
 
 DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD, SENTENCES = DATA / "gold.conllu", ("--conllu", DATA / "sentences.conllu")
 BITEXT = (DATA / "bitext.npz",)
 
-# Commands with --seed that draw random numbers in any case, and what the others do without.
-RANDOM = {"sample", "swor", "diff", "hpyp train", "hpyp surprisal", "hpyp perplexity", "hpyp generate"}
+# What commands with --seed that draw no random numbers do without; all others draw some.
 NOT_RANDOM = {
     "marginals": SCORES,
     "agree": (GOLD, GOLD),
@@ -30,6 +28,8 @@ NOT_RANDOM = {
     "bitext show": BITEXT,
 }
 
+RANDOM = {name for name in COMMANDS if "--seed" in options(name)} - NOT_RANDOM.keys()
+
 NO_EFFECT = [
     ("check-bias", (*NOT_RANDOM["check-bias"], "--sampler", "wilson-rc"), "--sampler needs trees to draw"),
     ("check-bias", (*NOT_RANDOM["check-bias"], "-k", "50"), "-k needs trees to draw"),
@@ -41,14 +41,6 @@ NO_EFFECT = [
     ("sample", (*SCORES, "--deps", "keep"), "--deps needs --format conllu, but the output is jsonl"),
     ("swor", (*SCORES, "--sent-id-format", "{id}-{k}"), "--sent-id-format needs --format conllu"),
 ]
-
-
-def options(name: str) -> dict[str, click.Parameter]:
-    return {opt: each for each in command(name).params for opt in each.opts}
-
-
-def test_every_command_with_a_seed_is_here() -> None:
-    assert {name for name in COMMANDS if "--seed" in options(name)} == RANDOM | NOT_RANDOM.keys()
 
 
 @pytest.mark.parametrize("name", NOT_RANDOM)
@@ -80,18 +72,17 @@ def test_a_suffix_of_another_format_is_refused(deptree, asked: str) -> None:
     assert encoder_of(asked, "x.out", FORMATS, "").name == asked
 
 
-WRITES_ARRAYS = {
-    "sample": SCORES,
-    "marginals": SCORES,
-    "decode": SCORES,
+ARRAYS_OF = {
     "combine": (*2 * (f"{DATA / 'scores.npz'}:natasha",), "--method", "mixture"),
     "bitext expectations": BITEXT,
     "convert": SCORES,
     "dump": ("natasha", DATA / "paragraphs.txt"),
 }
+WRITES_ARRAYS = {name: ARRAYS_OF.get(name, SCORES) for name, each in ENTRIES.items() if each.writes == "arrays"}
+WRITES_ARRAYS |= ARRAYS_OF
 
 
-def test_every_command_that_writes_arrays_is_here() -> None:
+def test_the_table_knows_who_writes_arrays() -> None:
     formats = {name: getattr(options(name).get("--format"), "type", None) for name in COMMANDS}
     assert {name for name, found in formats.items() if "npz" in getattr(found, "choices", ())} == WRITES_ARRAYS.keys()
 

@@ -5,12 +5,26 @@ from __future__ import annotations
 import click
 
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import Entry
 
-# name -> one line of help; the module is bitext/commands/<name>.py, and its command has the module's name
 COMMANDS = {
-    "expectations": "Compute the probability of every link.",
-    "align": "Write the best links of every sentence pair.",
-    "show": "Draw one sentence pair as a matrix with its links.",
+    "expectations": Entry(
+        "Compute the probability of every link.",
+        "deptree bitext expectations bitext.npz --method randomized --iterations 500 --seed 7",
+        "pairs",
+        "arrays",
+    ),
+    "align": Entry(
+        "Write the best links of every sentence pair.",
+        "deptree bitext align bitext.npz --gold bitext_gold.align -o links.align",
+        "pairs",
+    ),
+    "show": Entry(
+        "Draw one sentence pair as a matrix with its links.",
+        "deptree bitext show bitext.npz --text bitext.txt --sentence de-3",
+        "pairs",
+        "picture",
+    ),
 }
 
 
@@ -19,7 +33,6 @@ COMMANDS = {
     package="deptree_cli.bitext.commands",
     table=COMMANDS,
     no_args_is_help=False,
-    epilog="\b\nTry: deptree bitext align bitext.npz --text bitext.txt",
 )
 def bitext() -> None:
     """Align the words of sentence pairs: which source word is linked with which target word.

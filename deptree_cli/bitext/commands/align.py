@@ -19,7 +19,7 @@ from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT, OUTPUT
-from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option, reading_option
@@ -46,7 +46,6 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 @command(
     help=HELP,
     listing=LISTING,
-    epilog="\b\nTry: deptree bitext align bitext.npz --gold bitext_gold.align -o links.align",
 )
 @bitext_options
 @option(
@@ -83,13 +82,13 @@ def align(
         raise click.UsageError("--report needs something to compare with. Add --gold FILE.")
     estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)
 
-    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
+    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
         return bitext.announced(
             estimating.until_stopped(tasks), run, 1 if threshold is None else 0 if pruning.is_asked else 2
         )
 
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
-    job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, choose=chosen)
+    job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, select=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
     with estimating.listening(), Output(report) if report else nullcontext() as out:
         code = job.write(work, pruning.stream_seed, folds=[estimating, *[agreement] * bool(gold)])

@@ -13,7 +13,7 @@ from deptree_cli.bitext.options.estimating import Estimating, Estimator, converg
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, format_options
@@ -42,7 +42,6 @@ The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseco
 @command(
     help=HELP,
     listing=LISTING,
-    epilog="\b\nTry: deptree bitext expectations bitext.npz --method randomized --iterations 500 --seed 7",
 )
 @bitext_options
 @pruning_options
@@ -52,10 +51,10 @@ def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions
     """Compute the probability of every link."""
     estimating = Estimating(pruning.method, pruning.settings, run)
 
-    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
+    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
         return bitext.announced(estimating.until_stopped(tasks), run, 0 if pruning.is_asked else 2)
 
-    job = Job("bitext expectations", bitext.source(run), run, writing, last=pruning.signature_fields, choose=chosen)
+    job = Job("bitext expectations", bitext.source(run), run, writing, last=pruning.signature_fields, select=chosen)
     with estimating.listening():
         code = job.write(LinkExpectations(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)

@@ -16,7 +16,7 @@ from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing
@@ -34,7 +34,6 @@ marked, and their probabilities listed on the right. Without --text, words are s
 @command(
     help=HELP,
     listing=LISTING,
-    epilog="\b\nTry: deptree bitext show bitext.npz --text bitext.txt --sentence de-3",
 )
 @bitext_options
 @wanted_option
@@ -43,13 +42,13 @@ marked, and their probabilities listed on the right. Without --text, words are s
 def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted: str | None) -> int:
     """Draw one sentence pair."""
     estimating = Estimating(pruning.method, pruning.settings, run)
-    choose = ChosenSentence(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
+    select = ChosenSentence(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
 
-    def chosen(tasks: Iterator[Numbered[PairRecord] | DeptreeError]) -> Iterator[Numbered[PairRecord] | DeptreeError]:
-        return bitext.announced(choose(tasks), run, 1 if pruning.is_asked else 3)
+    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+        return bitext.announced(select(tasks), run, 1 if pruning.is_asked else 3)
 
     fields = {"sentence": wanted, **pruning.signature_fields}
-    job = Job("bitext show", bitext.source(run), run, Writing((as_text(alignment_text),)), last=fields, choose=chosen)
+    job = Job("bitext show", bitext.source(run), run, Writing((as_text(alignment_text),)), last=fields, select=chosen)
     with estimating.listening():
         code = job.write(DrawLinks(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)

@@ -41,6 +41,11 @@ class PairRecord:
     key: str | None = None
     known: KnownLinks | None = None
 
+    @property
+    def weight(self) -> int:
+        """How many numbers its chart has: an item is a stretch of either sentence."""
+        return self.scores.size**2
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:

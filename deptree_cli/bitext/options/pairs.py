@@ -19,7 +19,7 @@ from deptree_cli.bitext.model.progress import watched
 from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Numbered
+from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.progress import Counted, report_progress
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
@@ -30,7 +30,7 @@ from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
 from deptree_cli.io.files.streams import check_readable, share_read
 
-_Task = Numbered[PairRecord] | DeptreeError
+_Task = Task[PairRecord] | DeptreeError
 
 # Seconds: what takes longer is announced.
 PATIENCE = 10.0

@@ -5,15 +5,32 @@ from __future__ import annotations
 import click
 
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import Entry
 
-# name -> one line of help; the module is hpyp/commands/<name>.py, and its command has the module's name
 COMMANDS = {
-    "train": "Train a parser on a treebank.",
-    "parse": "Parse sentences: best trees, samples, arc scores.",
-    "surprisal": "Compute how unexpected every word is, in bits.",
-    "perplexity": "Compute how well a model predicts sentences.",
-    "generate": "Sample sentences with their trees.",
-    "describe": "Show how a model was trained and what it knows.",
+    "train": Entry(
+        "Train a parser on a treebank.", "deptree hpyp train treebank.conllu -m model.npz --seed 7", "treebank", "model"
+    ),
+    "parse": Entry(
+        "Parse sentences: best trees, samples, arc scores.",
+        "deptree hpyp parse model.npz sentences.conllu --tags predict",
+        "model",
+        "scores",
+    ),
+    "surprisal": Entry(
+        "Compute how unexpected every word is, in bits.",
+        "deptree hpyp surprisal model.npz sentences.conllu --tags predict --seed 1",
+        "model",
+    ),
+    "perplexity": Entry(
+        "Compute how well a model predicts sentences.",
+        "deptree hpyp perplexity model.npz gold.conllu --seed 1",
+        "model",
+    ),
+    "generate": Entry(
+        "Sample sentences with their trees.", "deptree hpyp generate model.npz -k 10 --seed 7", "model", "trees"
+    ),
+    "describe": Entry("Show how a model was trained and what it knows.", "deptree hpyp describe model.npz", "model"),
 }
 
 
@@ -22,7 +39,6 @@ COMMANDS = {
     package="deptree_cli.hpyp.commands",
     table=COMMANDS,
     no_args_is_help=False,
-    epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz && deptree hpyp parse model.npz sentences.conllu",
 )
 def hpyp() -> None:
     """Train and use a generative parser. It needs no other parser, no GPU and no pretrained model.

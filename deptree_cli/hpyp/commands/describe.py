@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deptree_cli.hpyp.model.trained import Trained
 
 
-@command(epilog="\b\nTry: deptree hpyp describe model.npz")
+@command()
 @model_argument
 @format_options(*ROWS, header=False)
 @writing_option("--output", "-o", type=RESULTS, help="Write to FILE, which appears when complete.")

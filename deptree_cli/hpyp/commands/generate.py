@@ -24,7 +24,7 @@ from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.json_lines import dump
 
 
-@command(epilog="\b\nTry: deptree hpyp generate model.npz -k 10 --seed 7")
+@command()
 @model_argument
 @size_option(1, "Number of sentences.")
 @option(

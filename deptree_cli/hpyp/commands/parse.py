@@ -59,7 +59,6 @@ def _described(kind: ScoreKind) -> str:
 @command(
     help=HELP,
     listing=Listing("Kinds of arc scores", SCORE_KINDS, _described),
-    epilog="\b\nTry: deptree hpyp parse model.npz sentences.conllu --tags predict",
 )
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")

@@ -19,7 +19,7 @@ from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, fil
 from deptree_cli.io.encoders.base import Sheet
 
 
-@command(epilog="\b\nTry: deptree hpyp perplexity model.npz gold.conllu --seed 1")
+@command()
 @parser_options
 @filters_option
 @seed_option

@@ -33,7 +33,7 @@ NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"Surp
 COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note")
 
 
-@command(epilog="\b\nTry: deptree hpyp surprisal model.npz sentences.conllu --tags predict --seed 1")
+@command()
 @parser_options
 @filters_option
 @seed_option

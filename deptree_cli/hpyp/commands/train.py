@@ -28,13 +28,14 @@ from deptree_cli.hpyp.options.earlier_model import check_overwriting, model_to_r
 from deptree_cli.hpyp.options.training_run import Targets, run_training
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
+from deptree_cli.kernels.budget import compile_kernels
 
 if TYPE_CHECKING:
     from deptree_cli.hpyp.model.contexts import Contexts
     from deptree_cli.hpyp.model.trained import Progress, Trained
 
 
-@command(epilog="\b\nTry: deptree hpyp train treebank.conllu -m model.npz --seed 7")
+@command()
 @click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, type=INPUT)
 @option(
     "--model",
@@ -157,9 +158,7 @@ def _train(options: TrainOptions) -> int:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
         raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
-    from deptree_cli.kernels.flags import start_quickly
-
-    start_quickly()
+    compile_kernels()  # every iteration goes over all words
     from deptree_cli.hpyp.model.resuming import check_kept, check_targets
     from deptree_cli.hpyp.model.trained import Settings  # these load kernels: when there is work
     from deptree_cli.hpyp.model.training import Training

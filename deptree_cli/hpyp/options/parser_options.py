@@ -57,9 +57,6 @@ class AsAnnotated:
 
 def read_trained(path: str) -> Any:
     """The parser in a file (`hpyp/model/trained.py`); its tables are there before workers share them."""
-    from deptree_cli.kernels.flags import start_quickly
-
-    start_quickly()
     from deptree_cli.hpyp.files.model_file import read_model  # loads kernels: when there is work
 
     trained = read_model(path)[0]

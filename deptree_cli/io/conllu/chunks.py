@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.columns import BOM, header_of
+from deptree_cli.kernels.budget import BYTES, foresee
 from deptree_cli.kernels.text.columns import BEGUN, EMPTY, LINE_START
 
 _READ = 1 << 18
@@ -103,7 +104,8 @@ def separator(chunk: bytes) -> bytes:
 
 def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int]:
     """Where sentences end in the bytes behind those that were scanned."""
-    from deptree_cli.kernels.text.scanning import sentence_ends  # compiled: loaded when there is something to read
+    foresee((len(buffer) - scanned) / BYTES)
+    from deptree_cli.kernels.text.scanning import sentence_ends  # loaded when there is something to read
 
     ends = np.empty(len(buffer) - scanned + 1, dtype=np.int64)
     return ends[: sentence_ends(np.frombuffer(buffer, dtype=np.uint8), scanned, state, ends)].tolist()

@@ -5,13 +5,7 @@ from __future__ import annotations
 from functools import partial, singledispatch, wraps
 from typing import Any
 
-from deptree_cli.kernels.flags import INTERPRETED
-
-if not INTERPRETED:
-    from numba import types
-    from numba.extending import overload
-
-    from deptree_cli.kernels.within import WITHIN
+from deptree_cli.kernels.budget import when_compiled
 
 
 def operation(body: Any = None, **options: Any) -> Any:
@@ -26,18 +20,26 @@ def operation(body: Any = None, **options: Any) -> Any:
     if body is None:
         return partial(operation, **options)
     choice = singledispatch(body)
-    if not INTERPRETED:
-
-        @overload(choice, jit_options=WITHIN | options)
-        @wraps(body)
-        def body_for(*kinds: Any) -> Any:
-            return choice.dispatch(_class_of(kinds[0]))
-
+    when_compiled(partial(_overload, choice, body, options))
     return choice
+
+
+def _overload(choice: Any, body: Any, options: dict[str, Any]) -> None:
+    """Let compiled code choose too."""
+    from numba.extending import overload
+
+    from deptree_cli.kernels.within import WITHIN
+
+    @overload(choice, jit_options=WITHIN | options)
+    @wraps(body)
+    def body_for(*kinds: Any) -> Any:
+        return choice.dispatch(_class_of(kinds[0]))
 
 
 def _class_of(kind: Any) -> type:
     """The Python class that stands for a numba type."""
+    from numba import types
+
     if hasattr(kind, "instance_class"):  # tuples with names, and vectors
         return kind.instance_class
     if isinstance(kind, types.Float):

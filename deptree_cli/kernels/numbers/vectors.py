@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.kernels.flags import INTERPRETED
+from deptree_cli.kernels.budget import when_compiled
 from deptree_cli.kernels.portable import LINE
 
 
@@ -54,7 +54,10 @@ def add_across(x: Any) -> Any:
     return x[0]
 
 
-if not INTERPRETED:
+def _implement() -> None:
     from deptree_cli.kernels.numbers.registers import implement
 
     implement(load, store, load_from, store_from, everywhere, add_across)
+
+
+when_compiled(_implement)

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli import app as cli
-from tests.every_command import GROUPS
+from tests.every_command import ENTRIES, reading
 
 DATA = Path(__file__).parents[3] / "sample_data"
 SENTENCES = (DATA / "sentences.conllu").read_text(encoding="utf-8")
@@ -152,27 +151,17 @@ def test_scores(meet, refused, args, says, files):
     refused(meet(args, files), *says)
 
 
-COMMANDS = ["sample", "swor", "decode", "marginals", "partition", "check-bias", "inspect", "show", "report", "convert"]
+# Of those whose scores are an option, or not the line's: how they read them.
 OF_MORE = {
-    "expect": ("expect", "entropy", "bad.npz"),
-    "calibrate": ("calibrate", "bad.npz", "--gold", "gold.conllu"),
-    "diff": ("diff", "bad.npz", "bad.npz"),
     "combine": ("combine", "bad.npz"),
-    "doubt": ("doubt", "bad.npz", "--by", "entropy"),
-    "score": ("score", "bad.npz", "trees.jsonl"),
     "agree": ("agree", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
     "repair": ("repair", "trees.conllu", "--scores", "bad.npz"),
 }
+READ = {name: reading(name, "bad.npz") for name, entry in ENTRIES.items() if entry.reads == "scores"} | OF_MORE
 
 
-def test_no_command_that_reads_scores_is_missing():
-    assert {*COMMANDS, *OF_MORE} == set(cli.COMMANDS) - {"check", "dump", "estimate", "warm", *GROUPS}
-
-
-@pytest.mark.parametrize(
-    "args", [*((name, "bad.npz") for name in COMMANDS), *OF_MORE.values()], ids=lambda args: args[0]
-)
+@pytest.mark.parametrize("args", READ.values(), ids=READ)
 @pytest.mark.parametrize(
     ("scores", "says"),
     [(matrix((1, 2, np.nan)), ("1 -> 2", "NaN")), (np.ones((4, 4), complex), ("type complex128",))],
@@ -183,11 +172,8 @@ def test_every_command(deptree, put, refused, args, scores, says):
     put("bad.npz", {"x-7": scores})
     words = (f"{word}\tx\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in ((1, 0), (2, 1), (3, 1)))
     put("trees.conllu", "# sent_id = x-7\n" + "".join(words) + "\n")
+    put("gold.conllu", Path("trees.conllu").read_bytes())
     put("trees.jsonl", jsonl({"sent_id": "x-7", "heads": [0, 1, 1]}))
-    put(
-        "gold.conllu",
-        "# sent_id = x-7\n" + "".join(f"{i}\tw\t_\t_\t_\t_\t{i - 1}\t_\t_\t_\n" for i in (1, 2, 3)) + "\n",
-    )
     refused(deptree(*args, "-q"), "bad.npz[x-7] (x-7): ", *says)
 
 

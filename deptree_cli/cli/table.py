@@ -1,0 +1,132 @@
+"""The table of commands: help, completion, `deptree warm` and tests read it, before a command is imported."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A line of a table of commands; ``check-bias`` is the object `check_bias` of the module `check_bias`.
+
+    Attributes:
+        does: what it does, in at most ten words and a sentence.
+        line: what its help tells to try, for files that have the names of our sample data.
+        reads: what its line reads first: scores, trees, draws, pairs, treebank, model, text, or nothing.
+        writes: what it writes: trees, rows, arrays, scores, model, picture, page, or nothing.
+        package: of a group, where its commands are.
+    """
+
+    does: str
+    line: str
+    reads: str = "scores"
+    writes: str = "rows"
+    package: str = ""
+
+
+COMMANDS = {
+    "sample": Entry(
+        "Sample trees, without bias, with replacement.",
+        "deptree sample scores.npz --from natasha --conllu sentences.conllu -k 10 --seed 7",
+        writes="arrays",
+    ),
+    "swor": Entry(
+        "Sample distinct trees, without replacement.",
+        "deptree swor scores.npz --from natasha -k 10 --seed 7",
+        writes="trees",
+    ),
+    "estimate": Entry(
+        "Estimate expectations from the distinct trees of swor.",
+        "deptree swor scores.npz --from natasha -k 100 | deptree estimate -",
+        reads="draws",
+    ),
+    "decode": Entry(
+        "Find the best tree, or the k best.",
+        "deptree decode scores.npz --from natasha --conllu sentences.conllu",
+        writes="arrays",
+    ),
+    "marginals": Entry(
+        "Compute the probability of every arc.",
+        "deptree marginals scores.npz --from natasha -o marginals.npz",
+        writes="arrays",
+    ),
+    "score": Entry("Compute the probabilities of given trees.", "deptree score scores.npz gold.conllu --from natasha"),
+    "eval": Entry(
+        "Compare parsed trees with gold trees, with error bars.",
+        "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -",
+        reads="trees",
+    ),
+    "doubt": Entry(
+        "Rank annotated words and sentences by how much the scores doubt them.",
+        "deptree doubt scores.npz --from natasha --conllu gold.conllu --top 10",
+    ),
+    "agree": Entry(
+        "Measure agreement of annotators, parsers or samples.",
+        "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree agree gold.conllu -",
+        reads="trees",
+    ),
+    "check": Entry("Find the rules that given trees break.", "deptree check broken.conllu", reads="trees"),
+    "repair": Entry(
+        "Change as little as possible to make trees valid.",
+        "deptree repair broken.conllu -o repaired.conllu --changes changes.tsv",
+        reads="trees",
+        writes="trees",
+    ),
+    "partition": Entry(
+        "Compute partition functions; how probable trees with one root are.",
+        "deptree partition scores.npz --from natasha | jq .single_root_mass",
+    ),
+    "expect": Entry(
+        "Compute an expectation: entropy, divergence, risk, ...", "deptree expect entropy scores.npz --from natasha"
+    ),
+    "calibrate": Entry(
+        "Make probabilities fit gold trees; find sets of heads.",
+        "deptree calibrate scores.npz --from natasha --gold gold.conllu -o calibration.json",
+    ),
+    "combine": Entry(
+        "Combine parsers, or anybody's trees as votes.",
+        "deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3",
+        writes="scores",
+    ),
+    "diff": Entry(
+        "Compare two score files of the same sentences.", "deptree diff scores.npz scores.npz --from natasha"
+    ),
+    "check-bias": Entry(
+        "Test a sampler, or anybody's samples, against the exact distribution.",
+        "deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
+    ),
+    "inspect": Entry(
+        "Report how a score file is interpreted.", "deptree inspect scores.npz --from natasha --conllu gold.conllu"
+    ),
+    "show": Entry(
+        "Draw a sentence: arcs with their probabilities, samples, a heat map.",
+        "deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg",
+        writes="picture",
+    ),
+    "report": Entry(
+        "Write a page to look through a treebank.",
+        "deptree report scores.npz --from natasha --conllu gold.conllu -o report.html",
+        writes="page",
+    ),
+    "convert": Entry(
+        "Write scores in another container or layout.",
+        "deptree convert scores.npz --from natasha --to torch-struct -o converted.npz",
+        writes="scores",
+    ),
+    "dump": Entry(
+        "Run a parser and write its scores.",
+        "deptree dump natasha paragraphs.txt | deptree sample - -k 5 --seed 7",
+        reads="text",
+        writes="scores",
+    ),
+    "warm": Entry("Compile what commands need before their first runs.", "deptree warm partition", reads="", writes=""),
+    "hpyp": Entry(
+        "Train and use a generative parser; no other parser is needed.",
+        "deptree hpyp train treebank.conllu -m model.npz && deptree hpyp parse model.npz sentences.conllu",
+        package="deptree_cli.hpyp.commands",
+    ),
+    "bitext": Entry(
+        "Align sentence pairs: probabilities of links, alignments.",
+        "deptree bitext align bitext.npz --text bitext.txt",
+        package="deptree_cli.bitext.commands",
+    ),
+}

@@ -1,0 +1,163 @@
+"""Python runs kernels until their work is worth a compiler; what it began it does anew, with the same bytes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deptree_cli.kernels import budget
+from deptree_cli.kernels.budget import TREE, WORTH, Budget, PythonKernel, compile_kernels, foresee, once_more
+
+DATA = Path(__file__).parents[2] / "sample_data"
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Budget]:
+    """Python at work, with so many steps left."""
+
+    def start(steps: float) -> Budget:
+        found = Budget()
+        found.steps = steps
+        monkeypatch.setattr(budget, "BUDGET", found)
+        return found
+
+    return start
+
+
+def machine(*args: Any) -> str:
+    """What machine code returns."""
+    return "machine code"
+
+
+def looking(name: str) -> str:
+    """What Python returns."""
+    return f"Python {name}"
+
+
+LOOKING = PythonKernel(looking, lambda: machine)
+
+
+def deep(calls: int) -> str:
+    """Call another kernel again and again."""
+    for _ in range(calls):
+        LOOKING("x")
+    return "Python"
+
+
+DEEP = PythonKernel(deep, lambda: machine)
+
+
+def test_what_is_foreseen_decides(left) -> None:
+    left(10)
+    foresee(10)
+    assert LOOKING.function("x") == "Python x"
+    left(10)
+    foresee(11)
+    assert LOOKING("x") == "machine code"
+
+
+def test_calls_spend_the_budget(left) -> None:
+    left(3)
+    assert [LOOKING(name) for name in "abcd"] == ["Python a", "Python b", "Python c", "machine code"]
+
+
+def test_what_python_has_begun_it_ends(left) -> None:
+    """Unless somebody does it once more: a kernel is not left to machine code half-way."""
+    left(3)
+    assert DEEP(9) == "Python"
+    assert DEEP(9) == "machine code"
+
+
+def test_who_does_it_once_more_begins_anew(left) -> None:
+    found, begun = left(3), []
+
+    def work() -> str:
+        begun.append(found.steps)
+        return DEEP(9)
+
+    assert once_more(work) == "machine code"
+    assert begun == [3, None]
+    assert once_more(work) == "machine code"
+
+
+def test_an_error_leaves_nothing_behind(left) -> None:
+    left(100)
+    failing = PythonKernel(lambda: 1 / 0, lambda: machine)
+    for run in (failing, lambda: once_more(failing)):
+        with pytest.raises(ZeroDivisionError):
+            run()
+        assert (budget.RUNNING.inside, budget.RUNNING.again) == (False, False)
+
+
+def test_what_waits_is_done_before_the_first_kernel_is_compiled(left) -> None:
+    left(1)
+    done: list[int] = []
+    for number in (1, 2):
+        budget.when_compiled(lambda number=number: done.append(number))
+    assert done == []
+    compile_kernels()
+    assert done == [1, 2]
+    budget.when_compiled(lambda: done.append(3))
+    assert done == [1, 2, 3]
+
+
+def test_who_forbids_to_compile_is_obeyed(left) -> None:
+    left(float("inf"))
+    foresee(1e300)
+    compile_kernels()
+    assert LOOKING("x") == "Python x"
+
+
+def test_a_kernel_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(deep)) is deep
+    assert DEEP.__reduce__() == "deep"
+
+
+# What a command did with kernels: how many it compiled. `WORTH` steps are so many.
+PROGRAM = """
+import atexit, sys
+from deptree_cli.kernels import budget, cache
+budget.WORTH = float(sys.argv.pop(1))
+heard = []
+watched = cache.watch_compiling
+cache.watch_compiling = lambda watcher: None
+watched(heard.append)
+atexit.register(lambda: print("numba" in sys.modules, sum(heard), file=sys.stderr))
+from deptree_cli.cli.app import main
+main()
+"""
+
+
+def run(folder: Path, worth: float, line: str, **environment: str) -> tuple[bytes, list[str]]:
+    """What a command writes, and whether numba was loaded, and how many kernels were compiled."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    env = kept | {"NUMBA_CACHE_DIR": str(folder)} | environment
+    command = [sys.executable, "-c", PROGRAM, str(worth), *line.split(), "-q"]
+    ended = subprocess.run(command, env=env, capture_output=True, check=False, timeout=300)
+    assert ended.returncode in (0, 1), ended.stderr
+    return ended.stdout, ended.stderr.decode().split()
+
+
+def test_small_work_loads_no_compiler(tmp_path: Path) -> None:
+    """A newcomer's first lines."""
+    for line in (f"sample {DATA}/one.npy --seed 7", f"check-bias {DATA}/figure1.npy --sampler wilson-rc --seed 7"):
+        assert run(tmp_path, WORTH, line)[1] == ["False", "0"]
+
+
+@pytest.mark.slow("compile")
+def test_the_bytes_are_the_same_whenever_python_hands_over(tmp_path: Path) -> None:
+    """At once, by foresight; in the midst of a walk; and never."""
+    line = f"sample {DATA}/scores.npz --from natasha --sampler wilson-rc -k 30 --seed 7"
+    python, told = run(tmp_path, 1e12, line)
+    assert told == ["False", "0"]
+    for worth in (0, 2 * 9**3 + 2 * TREE * 30 * 9 + 2000):
+        found, told = run(tmp_path, worth, line)
+        assert (found, told[0]) == (python, "True")
+    assert run(tmp_path, 0, line, NUMBA_DISABLE_JIT="1") == (python, ["False", "0"])
