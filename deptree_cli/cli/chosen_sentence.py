@@ -26,26 +26,23 @@ class ChosenSentence:
     Attributes:
         name: what was asked for, None for the first.
         place: what is read, for messages.
-        shard: (i, N): only the sentences i, i + N, i + 2 N, ... are there.
         noun: what a sentence is called.
     """
 
     name: str | None
     place: str
-    shard: tuple[int, int]
     noun: str = "sentence"
 
     def __call__(self, tasks: Iterator[Task[Read] | DeptreeError]) -> Iterator[Task[Read] | DeptreeError]:
         """That sentence alone."""
         found: Task[Read] | DeptreeError | None = None
         names, sentences = list[str](), 0
-        shard, shards = self.shard
         for sentences, task in enumerate(tasks, 1):
             name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
             if self.name in (None, name):
                 yield task
                 return
-            if self.name == str(shard + shards * (sentences - 1)):
+            if self.name == str(sentences):
                 found = task
             if len(names) < MOST_NAMES:
                 names.append(name)

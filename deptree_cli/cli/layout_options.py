@@ -47,17 +47,16 @@ MATRIX_OPTIONS = [
     *SPACE_OPTIONS,
 ]
 
-# What the scores of one parser need.
-LAYOUT_OPTIONS = [
-    *MATRIX_OPTIONS,
-    reading_option(
-        "--temperature",
-        type=INPUT,
-        default="1",
-        callback=_number_or_path,
-        metavar="X|FILE",
-        help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
-    ),
+_TEMPERATURE = reading_option(
+    "--temperature",
+    type=INPUT,
+    default="1",
+    callback=_number_or_path,
+    metavar="X|FILE",
+    help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
+)
+
+_LABELS_AND_LENGTHS = [
     reading_option(
         "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
     ),
@@ -68,6 +67,10 @@ LAYOUT_OPTIONS = [
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
 ]
+
+# What the scores of one parser need; without a temperature where it is sought.
+UNTEMPERED_OPTIONS = [*MATRIX_OPTIONS, *_LABELS_AND_LENGTHS]
+LAYOUT_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, *_LABELS_AND_LENGTHS]
 
 
 def own_trees(sources: Sequence[ScoreSource]) -> str:

@@ -73,14 +73,15 @@ on_error_option = running_option(
 )
 quiet_option = running_option("--quiet", "-q", is_flag=True, envvar="DEPTREE_QUIET", help="Only errors on stderr.")
 
-_OPTIONS = [
-    writing_option(
-        "--output",
-        "-o",
-        type=RESULTS,
-        often=True,
-        help="Write to FILE, which appears when complete; .gz compresses.",
-    ),
+_OUTPUT = writing_option(
+    "--output",
+    "-o",
+    type=RESULTS,
+    often=True,
+    help="Write to FILE, which appears when complete; .gz compresses.",
+)
+
+_SHARING = [
     running_option(
         "--jobs",
         "-j",
@@ -99,13 +100,17 @@ _OPTIONS = [
     running_option(
         "--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
     ),
-    on_error_option,
-    quiet_option,
 ]
 
 
 def _run(
-    *, output: str | None, jobs: int, scheduler: str | None, shard: tuple[int, int], on_error: str, quiet: bool
+    *,
+    output: str | None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    shard: tuple[int, int] = (1, 1),
+    on_error: str,
+    quiet: bool,
 ) -> RunOptions:
     messages = Messages(quiet, on_error == "skip")
     workers = Workers(jobs if scheduler else _sensible(jobs, messages), scheduler)
@@ -113,4 +118,7 @@ def _run(
 
 
 # Gives a command the options of running, as one `run: RunOptions`.
-run_options = bound("run", _OPTIONS, _run)
+run_options = bound("run", [_OUTPUT, *_SHARING, on_error_option, quiet_option], _run)
+
+# The same for a command of one sentence, which nobody can share.
+one_run_options = bound("run", [_OUTPUT, on_error_option, quiet_option], _run)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, one_layout, own_trees
+from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, UNTEMPERED_OPTIONS, one_layout, own_trees
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import check_known, obeying
@@ -198,23 +198,22 @@ LABEL_SCORES = reading_option(
     help="Scores of labels given the arc, (n, n+1, L) or in the layout of the arc scores; needs --labels.",
 )
 
-_OPTIONS = [
-    reading_option(
-        "--conllu",
-        type=INPUT,
-        multiple=True,
-        often=True,
-        help="The sentences in CoNLL-U, one file per file of SCORES.",
-    ),
-    *LAYOUT_OPTIONS,
-    reading_option(
-        "--fix-heads",
-        is_flag=True,
-        often=True,
-        help="Keep the HEADs and DEPRELs in --conllu that are not _.",
-    ),
-    LABEL_SCORES,
-]
+_CONLLU = reading_option(
+    "--conllu",
+    type=INPUT,
+    multiple=True,
+    often=True,
+    help="The sentences in CoNLL-U, one file per file of SCORES.",
+)
+
+_FIX_HEADS = reading_option(
+    "--fix-heads",
+    is_flag=True,
+    often=True,
+    help="Keep the HEADs and DEPRELs in --conllu that are not _.",
+)
+
+_OPTIONS = [_CONLLU, *LAYOUT_OPTIONS, _FIX_HEADS, LABEL_SCORES]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
 _ONE_SCORES = click.argument("scores", type=INPUT)
@@ -253,7 +252,7 @@ def options_of(
     space: str | None,
     multi_root: bool,
     projective: bool,
-    temperature: float | str,
+    temperature: float | str = 1.0,
     fix_heads: bool = False,
     label_scores: tuple[str, ...] = (),
     gold: tuple[str, ...] = (),
@@ -280,6 +279,10 @@ def options_of(
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.
 score_options = bound("scores", [_SCORES, *_OPTIONS], options_of)
+
+# The same for a command that judges the heads of --conllu, and so fixes none; and for one that seeks a temperature too.
+judging_options = bound("scores", [_SCORES, _CONLLU, *LAYOUT_OPTIONS, LABEL_SCORES], options_of)
+untempered_options = bound("scores", [_SCORES, _CONLLU, *UNTEMPERED_OPTIONS, LABEL_SCORES], options_of)
 
 # The same with a single SCORES.
 one_score_options = bound("scores", [_ONE_SCORES, *_OPTIONS], options_of)

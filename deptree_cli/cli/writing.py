@@ -54,7 +54,14 @@ class Writing:
 
         Raises:
             DeptreeError: the suffix of the output promises another one.
+            click.UsageError: it leaves no choice of a header, but the command line has one.
         """
+        found = self._encoder(output, of_conllu)
+        if not found.header:
+            check_effect(["header"], f"a format that leaves the choice, but the output is {found.name}")
+        return found
+
+    def _encoder(self, output: str | None, of_conllu: bool) -> Encoder:
         if self.single and self.fmt is None and suffix_of(output) == ".json":
             return JSONL
         on_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
@@ -109,7 +116,7 @@ def _table_of(rows: list[Row], page: Page) -> Table:
     return Table(title, names, [[row.get(name) for name in shown] for row in rows])
 
 
-TABLE = Encoder("table", (), rows_of, _table, for_people=True)
+TABLE = Encoder("table", (), rows_of, _table, for_people=True, header=False)
 
 # The formats of commands whose results are rows.
 ROWS = (TABLE, JSONL.name, TSV.name)

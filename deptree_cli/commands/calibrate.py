@@ -15,7 +15,7 @@ from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import OUTPUT
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, untempered_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.tables import Table
 from deptree_cli.cli.writing import Writing, format_options
@@ -30,14 +30,13 @@ from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.pictures.calibration import calibration_svg
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.scores.temperatures import UNCHANGED
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.
 PARTS = 5
 
 
 @command()
-@score_options
+@untempered_options
 @option(
     "--criterion",
     type=click.Choice(list(CRITERIA)),
@@ -90,13 +89,9 @@ def calibrate(
 
 
 def _check(scores: ScoreOptions) -> None:
-    """Raise for options that leave nothing to fit."""
+    """Raise without heads to fit to."""
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads: --gold FILE.")
-    if scores.how.temperature != UNCHANGED:
-        raise click.UsageError("calibrate finds the temperature. Remove --temperature.")
-    if scores.how.fix_heads:
-        raise click.UsageError("--fix-heads conditions on the heads that calibrate compares with. Remove it.")
 
 
 class GoldLabels(NamedTuple):

@@ -9,12 +9,12 @@ import click
 
 from deptree_cli.cli.doubts import NO_HEADS, Doubt, DoubtRanking, columns_of
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option
+from deptree_cli.cli.options import check_effect, entry_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.ranking import Selection, selection_options
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
+from deptree_cli.cli.score_options import ScoreOptions, judging_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.doubt import CRITERIA, Criterion
@@ -29,7 +29,7 @@ SHOWN = 20
 
 
 @command()
-@score_options
+@judging_options
 @option("--per", type=click.Choice([WORD, SENTENCE]), help="Rank words or sentences.  [default: word]")
 @entry_option(CRITERIA, "--by", default=None, help="Rank sentences by: {names}.", name=attrgetter("line"))
 @selection_options
@@ -72,6 +72,8 @@ def doubt(
         raise click.UsageError("--by, --budget and CoNLL-U are of sentences: pass --per sentence.")
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
     _check(scores, ranked_by)
+    if not ranked_by:
+        check_effect(["threshold"], "--per sentence: a row of a word does not say whether it is a suspect")
     of = {"by": ranked_by.name, "threshold": threshold} if ranked_by else {}
     fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields, "marks": marks}
     job = Job("doubt", replace(scores.source(run), is_conllu=False), run, writing, last=fields)
@@ -86,7 +88,5 @@ def doubt(
 
 
 def _check(scores: ScoreOptions, by: Criterion | None) -> None:
-    if scores.how.fix_heads:
-        raise click.UsageError("--fix-heads makes the annotated heads certain: remove it.")
     if (by is None or by.of_annotation) and not scores.conllu:
         raise click.UsageError(f"There are no annotated heads. {NO_HEADS}.")

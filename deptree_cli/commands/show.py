@@ -11,7 +11,7 @@ from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.run_options import RunOptions, one_run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
@@ -43,7 +43,7 @@ from deptree_cli.io.scores.records import ScoredSentence
     f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
 )
 @format_options("text", "svg", "tex", "html", header=False)
-@run_options
+@one_run_options
 def show(
     scores: ScoreOptions,
     run: RunOptions,
@@ -62,7 +62,7 @@ def show(
     """
     if not size:
         check_effect(["seed"], "-k: only samples are random")
-    select = ChosenSentence(wanted, scores.place, run.shard)
+    select = ChosenSentence(wanted, scores.place)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
     about = Report("", scores.how.space, scores.how.labels or ())
     job = Job("show", scores.source(run), run, writing, last=fields, select=select, about=about)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,36 @@ LINES = {
     "swor": [f"{PADDED} --seed 1", f"{FULL} -k 9 --seed 1"],
     "estimate": ["swor.jsonl"],
     "decode": [PADDED, FULL, f"{FULL} -k 5", f"{FULL} --rules ud", f"{PLAIN} {THREE} --rules impossible.tsv"],
-    "marginals": [PADDED, FULL, f"{PLAIN} --temperature calibrated.json --head-sets", f"{FULL} --rules ud --seed 1"],
-    "score": [f"{PADDED} nines.jsonl", f"{FULL} decoded.conllu", f"{PLAIN} decoded.conllu"],
-    "eval": ["gold.conllu decoded.conllu --seed 1", f"three.conllu parsed.conllu --seed 1 {BESIDE}", f"nines.conllu --scores {PADDED}"],
-    "doubt": [f"{PADDED} --conllu nines.conllu", FULL, f"{FULL} --by wrong-words"],
+    "marginals": [
+        PADDED,
+        FULL,
+        f"{PLAIN} --format tsv",
+        f"{PLAIN} --temperature calibrated.json --head-sets",
+        f"{FULL} --rules ud --projective --seed 1",
+    ],
+    "score": [f"{PADDED} nines.jsonl", f"{EIGHTS} three.conllu", f"{FULL} decoded.conllu --fix-heads"],
+    "eval": [
+        "gold.conllu decoded.conllu --seed 1",
+        f"three.conllu parsed.conllu --seed 1 {BESIDE}",
+        f"nines.conllu --scores {PADDED}",
+        "gold.conllu decoded.conllu --seed 1 --scores joint.npz --labels joint.json",
+    ],
+    "doubt": [f"{PADDED} --conllu nines.conllu", f"{EIGHTS} {THREE}", FULL, f"{FULL} --by disagreement"],
     "agree": [
         "gold.conllu decoded.conllu",
         "one.jsonl two.jsonl --test --seed 1",
+        f"three.conllu parsed.conllu {BESIDE}",
         f"nines.conllu otherwise.conllu --scores {PADDED}",
+        "gold.conllu decoded.conllu --scores joint.npz --labels joint.json",
     ],
-    "check": ["broken.conllu", "multi.jsonl --rules tree"],
-    "repair": ["broken.conllu", "broken.conllu --rules ud --rules tree --cost 1:2", f"crossing.conllu --scores {PADDED}", f"decoded.conllu --scores {LABELLED} --rules ud"],
+    "check": ["broken.conllu", "nines.jsonl --rules tree"],
+    "repair": [
+        "broken.conllu",
+        "broken.conllu --rules few.toml",
+        f"three.conllu --worth 0.1 {BESIDE}",
+        f"gold.conllu --worth 0.1 --scores {LABELLED}",
+        "impossible.conllu --rules misc --relax",
+    ],
     "partition": [PADDED, FULL],
     "expect": [
         f"entropy {PADDED}",
@@ -46,22 +66,43 @@ LINES = {
         f"features {PLAIN} --features features.npz",
         f"ge {PLAIN} --features features.npz --target target.json",
     ],
-    "calibrate": [f"{PADDED} --gold nines.conllu", f"{FULL} --gold gold.conllu"],
-    "combine": [f"{PADDED} second.npy", f"{PADDED} nines.conllu --conllu nines.conllu", f"{PADDED} second.npy --gold nines.conllu --fit"],
-    "diff": [f"{PADDED} second.npy -k 20 --seed 1", f"{LABELLED} scores.npz --conllu deps.conllu -k 20 --seed 1"],
+    "calibrate": [
+        f"{PADDED} --conllu nines.conllu --gold turned.conllu",
+        f"{EIGHTS} --gold three.conllu",
+        f"{FULL} --gold gold.conllu",
+    ],
+    "combine": [
+        f"{PADDED} second.npy",
+        f"{PADDED} nines.conllu --conllu nines.conllu",
+        f"{PADDED} second.npy --gold nines.conllu --fit",
+        "rootless.npy rootless.npy",
+    ],
+    "diff": [
+        f"{PADDED} second.npy -k 20 --seed 1",
+        f"{LABELLED} other_scores.npz --conllu deps.conllu -k 20 --seed 1",
+    ],
     "check-bias": [f"{PADDED} -k 200 --seed 1", f"{FULL} -k 200 --seed 1", f"{PLAIN} --samples two.jsonl"],
-    "inspect": [PADDED, FULL],
+    "inspect": [PADDED, FULL, f"{PLAIN} --gold gold.conllu"],
     "show": [PADDED, FULL, f"{FULL} -k 3 --seed 1"],
-    "report": [f"{PADDED} --conllu nines.conllu -o page.html", f"{FULL} -o page.html"],
-    "convert": [PADDED, f"{FULL} -o converted.npz", f"{LABELLED} --to-labels names.json"],
+    "report": [
+        f"{PADDED} --conllu nines.conllu -o page.html",
+        f"{EIGHTS} {THREE} -o page.html",
+        f"{FULL} --samples two.jsonl -o page.html",
+    ],
+    "convert": [PADDED, f"{FULL} -o converted.npz", f"{LABELLED} --to-labels names.json", "rootless.npy"],
     "dump": ["natasha paragraphs.txt"],
     "warm": ["inspect"],
     "hpyp train": [
         "few.conllu -m new.npz --iterations 1 --seed 1",
         "few.conllu -m new.npz --iterations 1 --seed 1 --unlabelled raw.conllu",
         "few.conllu -m copy.npz --iterations 3 --seed 1",
+        "broken.conllu -m foreign.npz --iterations 1 --seed 1",
     ],
-    "hpyp parse": [f"{MODEL} --particles 20", f"{MODEL} --particles 20 -k 2 --seed 1", f"{MODEL} --particles 20 --seed 1 --scores s.npz"],
+    "hpyp parse": [
+        f"{MODEL} --particles 20",
+        f"{MODEL} --particles 20 -k 2 --seed 1",
+        f"{MODEL} --particles 20 --seed 1 --scores s.npz",
+    ],
     "hpyp surprisal": [f"{MODEL} --particles 20 --seed 1"],
     "hpyp perplexity": [f"{MODEL} --particles 20 --seed 1"],
     "hpyp generate": ["model.npz -k 3 --seed 1"],
@@ -70,9 +111,9 @@ LINES = {
     "bitext expectations": [PAIRS],
     "bitext show": [PAIRS],
 }
-for name in ("align --threshold 0.3", "expectations", "show"):
-    command, _, more = name.partition(" ")
-    LINES[f"bitext {command}"] += [
+for name, more in {"align": "--threshold 0.01 --format jsonl", "expectations": "", "show": ""}.items():
+    LINES[f"bitext {name}"] += [f"pairs.npy {more}"]
+    LINES[f"bitext {name}"] += [
         f"{PAIRS} {more} --method {each}"
         for each in ("randomized --iterations 20 --seed 1", "tic-tac-toe", "rdp --iterations 2 --seed 1")
     ]
@@ -80,25 +121,24 @@ for name in ("align --threshold 0.3", "expectations", "show"):
 # What an option is given, by its name or, where commands differ, behind that of the command.
 VALUES: dict[str, str] = {
     "--above": "0.9",
-    "--alpha": "0.6",
+    "--alpha": "0.999",
     "--arcs": "2",
     "--batch": "2",
     "--beam": "2",
-    "--below": "0.4",
-    "--budget": "3",
+    "--below": "0.01",
+    "--budget": "1",
     "--burn-in": "5",
-    "decode --by": "",
-    "doubt --by": "wrong-words",
+    "doubt --by": "entropy",
     "--chains": "3",
     "--changes": "changes.tsv",
     "--confidence": "0.5",
-    "--conllu": "deps.conllu",
+    "--conllu": "nines.conllu",
     "--contexts": "contexts.toml",
     "--cost": "3:1",
-    "--coverage": "0.7",
+    "--coverage": "0.9",
     "--features": "features.npz",
     "--filters": "3",
-    "--from": "supar",
+    "--from": "dep-head,weight",
     "--gold": "gold.conllu",
     "bitext align --gold": "bitext_gold.align",
     "--iterations": "2",
@@ -118,7 +158,7 @@ VALUES: dict[str, str] = {
     "--model": "other.npz",
     "--null-score": "3",
     "--order": "3",
-    "--other": "scores.npz",
+    "--other": "other_scores.npz",
     "--output": "out.jsonl",
     "--particles": "7",
     "--passes": "2",
@@ -127,14 +167,16 @@ VALUES: dict[str, str] = {
     "--report": "report.json",
     "--resamples": "500",
     "--rules": "forbidden.tsv",
+    "check --rules": "tree",
+    "repair --rules": "tree",
     "--sampler": "colbourn",
     "swor --sampler": "beam",
     "--samples": "two.jsonl",
     "hpyp train --samples": "2",
-    "--score-kind": "marginals",
+    "--score-kind": "log",
     "--scores": "scores.npz",
     "hpyp parse --scores": "t.npz",
-    "--seconds": "0.01",
+    "--seconds": "1e-9",
     "--seed": "2",
     "--sent-id-format": "{id}~{k}",
     "--sentence": "2",
@@ -142,12 +184,13 @@ VALUES: dict[str, str] = {
     "--shard": "1/2",
     "--size": "4",
     "--space": "multi-root",
-    "--symmetric": "bitext_reverse.npz",
+    "--symmetric": "reverse.npz",
     "--target": "target.json",
     "--temperature": "2",
-    "--text": "bitext.txt",
+    "--text": "pairs.txt",
     "--threshold": "0.45",
-    "--to": "torch-struct",
+    "show --threshold": "0.99",
+    "--to": "dep-head,last,log",
     "--to-labels": "to.json",
     "--top": "1",
     "--unlabelled": "raw.conllu",
@@ -167,6 +210,53 @@ for name, suffix in {
     VALUES[f"{name} --output"] = f"out.{suffix}"
 
 
+# What an option needs: each line is tried without and with it.
+NEEDS = {
+    "agree --seed": "--test",
+    "marginals --seed": "--rules ud --projective",
+    "marginals --head-sets": "--temperature calibrated.json",
+    "show --seed": "-k 3",
+    "--sent-id-format": "-k 3",
+}
+
+# What by its nature changes nothing where nothing is wrong, and why.
+NEVER = {
+    "--jobs": "the same bytes, by several processes",
+    "--scheduler": "the same bytes, on a cluster",
+    "--on-error": "nothing is wrong with these sentences",
+    "--quiet": "there may be nothing to say",
+    "dump --batch": "the same bytes, in other steps",
+    "dump --input": "what the first bytes say anyway; the other one is tried in test_dump",
+    "warm --cpu": "compiles for a minute: tried in test_warm",
+    "warm --output": "compiles for a minute: tried in test_warm",
+}
+
+# What no line can show here, but that it is refused.
+REFUSED = {
+    "dump --model": "natasha has none",
+    "dump --labels": "natasha has none",
+    "dump --label-scores": "natasha has none",
+}
+
+
+# Lines, by a part of them, that an option by its nature leaves as they are, and why.
+EXCUSED: dict[str, dict[str, str]] = {
+    "--conllu": {"scores.npz": "it confirms the names that these scores have"},
+    "bitext align --text": {"bitext.npz": "it confirms the numbers of words that these scores have"},
+    "bitext expectations --text": {"bitext.npz": "as bitext align"},
+    "combine --space": {"padded.npy": "it lets scores through that have no tree with one root"},
+    "combine --multi-root": {"padded.npy": "as --space"},
+    "convert --space": {"padded.npy": "as combine", "scores.npz": "as combine"},
+    "convert --multi-root": {"padded.npy": "as combine", "scores.npz": "as combine"},
+    "decode --budget": {"--rules ud": "the first tree obeys"},
+    "decode --relax": {"--rules ud": "the first tree obeys"},
+    "decode --method": {"deps.conllu": "both find the same tree"},
+    "inspect --gold": {"deps.conllu": "these sentences have the same heads"},
+    "hpyp train --force": {"new.npz": "nothing is there yet", "copy.npz": "a model of the same data"},
+    "repair --relax": {"broken.conllu": "there are trees that obey", "worth": "there are trees that obey"},
+}
+
+
 def prepare(run: Callable[..., Any], folder: Path) -> None:
     """Write what the lines read beside the sample data."""
     for each in DATA.iterdir():
@@ -180,9 +270,76 @@ def prepare(run: Callable[..., Any], folder: Path) -> None:
         f"sample {PLAIN} -k 30 --seed 1 -o one.jsonl",
         f"sample {PLAIN} -k 30 --seed 2 -o two.jsonl",
         f"sample {EIGHTS} --conllu three.conllu --seed 5 -o parsed.conllu",
-        f"calibrate {LABELLED} --gold gold.conllu --coverage 0.5 --coverage 0.7 -o calibrated.json",
+        f"calibrate {LABELLED} --gold gold.conllu --coverage 0.5 --coverage 0.9 -o calibrated.json",
         "hpyp train few.conllu -m model.npz --iterations 2 --seed 1",
         "hpyp train few.conllu -m copy.npz --iterations 2 --seed 1",
+        "hpyp train raw_gold.conllu -m foreign.npz --iterations 1 --seed 1",
+        f"convert {LABELLED} --to-labels joint.json -o joint.npz",
     ):
         ran = run(*line.split())
         assert ran.code == 0, (line, ran.err)
+
+
+def _write_arrays(folder: Path) -> None:
+    """Two padded batches of weights, other scores of all sentences, and features of their arcs."""
+    rng = np.random.default_rng(0)
+    with np.load(folder / "scores.npz") as scores:
+        arrays = dict(scores)
+    np.save(folder / PADDED, rng.uniform(0.1, 2, (3, 10, 10)))
+    np.save(folder / "rootless.npy", [[0.0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    np.save(folder / "second.npy", rng.uniform(0.1, 2, (3, 10, 10)))
+    np.savez(
+        folder / "other_scores.npz", **{each: array + rng.normal(size=array.shape) for each, array in arrays.items()}
+    )
+    np.savez(folder / "features.npz", **{each: rng.normal(size=(*array.shape, 2)) for each, array in arrays.items()})
+    with np.load(folder / "bitext_reverse.npz") as scores:
+        np.savez(folder / "reverse.npz", **{each: rng.normal(0, 3, scores[each].shape) for each in scores})
+    np.save(folder / "pairs.npy", rng.normal(size=(2, 4, 4)))
+    (folder / "pairs.txt").write_text("a b ||| x y\nc d ||| z w\n")
+    (folder / "eights.txt").write_text("8\n8\n8\n")
+    (folder / "target.json").write_text("[1.0, 2.0]")
+
+
+def _write_texts(folder: Path) -> None:
+    """Trees of these sentences and of some, and what is asked of words."""
+    blocks = (folder / "gold.conllu").read_text().rstrip().split("\n\n")
+    _write(folder / "deps.conllu", map(_with_deps, blocks))
+    _write(folder / "three.conllu", blocks[:3])
+    _write(folder / "nines.conllu", map(_with_ninth, blocks[:3]))
+    _write(folder / "otherwise.conllu", [_with_ninth(each).replace("\t2\tobl\t", "\t4\tobl\t") for each in blocks[:3]])
+    heads = {each: _heads(_with_ninth(block)) for each, block in zip("123", blocks, strict=False)}
+    rows = [json.dumps({"sent_id": each, "heads": found}) + "\n" for each, found in heads.items()]
+    (folder / "nines.jsonl").write_text("".join(rows))
+    _write(folder / "turned.conllu", reversed([_with_ninth(each) for each in blocks[:3]]))
+    _write(folder / "impossible.conllu", [each.replace("SpaceAfter=No", "HeadIn=7") for each in blocks[:1]])
+    (folder / "few.toml").write_text('at-most-one = [["obj", "obl"]]\n')
+    _write(folder / "few.conllu", (folder / "treebank.conllu").read_text().split("\n\n")[:30])
+    (folder / "forbidden.tsv").write_text("en-1\t7\tNotHead\t2,4\n")
+    (folder / "impossible.tsv").write_text("en-1\t7\tHeadIn\t7\n")
+    (folder / "marks.tsv").write_text(
+        "sent_id\tword\tform\thead\tmark\tchosen\tnote\nen-1\t7\ttelescope\t2\tfine\t_\t\n"
+    )
+    (folder / "contexts.toml").write_text('word = ["s1.t"]\n')
+
+
+def _write(path: Path, blocks: Iterable[str]) -> None:
+    path.write_text("".join(f"{each}\n\n" for each in blocks))
+
+
+def _with_deps(block: str) -> str:
+    """The sentence with its tree as DEPS, and an arc more."""
+    lines = [line.split("\t") for line in block.split("\n")]
+    for fields in lines:
+        if len(fields) > 1 and fields[0].isdigit():
+            fields[8] = f"{fields[6]}:{fields[7]}|9:dep" if fields[0] != "9" else f"{fields[6]}:{fields[7]}"
+    return "\n".join(map("\t".join, lines))
+
+
+def _heads(block: str) -> list[int]:
+    rows = [line.split("\t") for line in block.split("\n")]
+    return [int(fields[6]) for fields in rows if fields[0].isdigit()]
+
+
+def _with_ninth(block: str) -> str:
+    """A sentence of eight words with a ninth."""
+    return f"{block}\n9\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_"

@@ -1,178 +1,184 @@
 """No option in silence: every command, with every option that it takes.
 
-Each option changes what comes out (standard output, what is said, a file), or is an error that says what it needs.
+An option changes what comes out (standard output, what is said, a file), or is an error that names it. Whoever adds one
+gives it a value in `option_lines`, and a line where it has an effect.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
+import re
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import pytest
 
+from tests.commands.option_lines import EXCUSED, LINES, NEEDS, NEVER, REFUSED, VALUES, prepare
 from tests.every_command import COMMANDS, command
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = "scores.npz --from natasha"
-LABELLED = f"{SCORES} --labels labels.json --label-scores label_scores.npz"
-WORDS, GOLD = "--conllu sentences.conllu", "--conllu gold.conllu"
 
-# Lines of each command that run in a folder of the sample data: an option is tried after each of them.
-LINES = {
-    "sample": [f"{SCORES} -k 3 --seed 1", f"{LABELLED} {WORDS} -k 3 --seed 1"],
-    "swor": [f"{SCORES} -k 3 --seed 1", f"{LABELLED} {WORDS} -k 3 --seed 1"],
-    "estimate": ["swor.jsonl", "swor.jsonl --quantity arcs"],
-    "decode": [SCORES, f"{LABELLED} {GOLD}", f"{LABELLED} {WORDS} -k 2"],
-    "marginals": [SCORES, f"{LABELLED} {GOLD}", f"{SCORES} --calibrated calibrated.json --head-sets"],
-    "score": [f"{SCORES} gold.conllu", f"{LABELLED} gold.conllu {WORDS}"],
-    "eval": [f"gold.conllu decoded.conllu --scores {SCORES} --seed 1", "gold.conllu decoded.conllu sampled.conllu --seed 1"],
-    "doubt": [f"{LABELLED} {GOLD}", f"{LABELLED} {GOLD} --per sentence"],
-    "agree": ["gold.conllu decoded.conllu", f"one.jsonl two.jsonl --test --seed 1 --scores {SCORES}"],
-    "check": ["treebank.conllu", "broken.conllu"],
-    "repair": ["broken.conllu", f"decoded.conllu --scores {LABELLED}"],
-    "partition": [SCORES, f"{LABELLED} {GOLD} --summary"],
-    "expect": [
-        f"entropy {SCORES}",
-        f"renyi {LABELLED} {GOLD} --order 2",
-        f"kl {SCORES} --other other.npz",
-        f"risk {SCORES} --gold gold.conllu",
-        f"features {SCORES} --features features.npz",
-        f"ge {SCORES} --features features.npz --target target.json --grad",
-    ],
-    "calibrate": [f"{SCORES} --gold gold.conllu", f"{LABELLED} --gold gold.conllu --coverage 0.8"],
-    "combine": [
-        "scores.npz:natasha other.npz -o combined.npz",
-        f"scores.npz:natasha decoded.conllu {WORDS}",
-        "scores.npz:natasha other.npz --gold gold.conllu --fit -o combined.npz",
-    ],
-    "diff": [f"{SCORES} other.npz -k 20 --seed 1", f"{SCORES} other.npz {GOLD} -k 20 --seed 1"],
-    "check-bias": [f"{SCORES} -k 200 --seed 1", f"{SCORES} --samples two.jsonl", f"{LABELLED} {GOLD} -k 200 --seed 1"],
-    "inspect": [SCORES, f"{LABELLED} {GOLD}"],
-    "show": [f"{SCORES} --sentence en-3", f"{LABELLED} {GOLD} --sentence en-3 -k 2 --seed 1"],
-    "report": [f"{LABELLED} {GOLD} -o page.html"],
-    "convert": [f"{SCORES} -o converted.npz", f"{LABELLED} {GOLD} -o converted.npz"],
-}
+class Outcome(NamedTuple):
+    """How a run ended and what it wrote, but for what repeats its command line."""
 
-# What each option is given; what is a choice is given each of them.
-VALUES = {
-    "--size": "4",
-    "--seed": "2",
-    "--output": "out.file",
-    "--shard": "1/2",
-    "--temperature": "2",
-    "--lengths": "lengths.txt",
-    "--labels": "labels.json",
-    "--label-scores": "label_scores.npz",
-    "--from": "supar",
-    "--orient": "head-dep",
-    "--root": "last",
-    "--scale": "weight",
-    "--space": "multi-root",
-    "--conllu": "sentences.conllu",
-    "--gold": "gold.conllu",
-    "--rules": "ud",
-    "--constraints": "forbidden.tsv",
-    "--spans": "spans.tsv",
-    "--calibrated": "calibrated.json",
-    "--scores": "scores.npz",
-    "--samples": "two.jsonl",
-    "--sampler": "colbourn",
-    "--mass": "0.5",
-    "--budget": "3",
-    "--alpha": "0.2",
-    "--top": "1",
-    "--above": "0.9",
-    "--below": "0.1",
-    "--within": "0.5",
-    "--coverage": "0.7",
-    "--order": "3",
-    "--other": "other.npz",
-    "--features": "features.npz",
-    "--target": "target.json",
-    "--weights": "0.25,0.75",
-    "--sentence": "en-1",
-    "--threshold": "0.4",
-    "--arcs": "5",
-    "--marks": "marks.tsv",
-    "--quantity": "arcs",
-    "--confidence": "0.5",
-    "--resamples": "500",
-    "--permutations": "50",
-    "--cost": "2:1",
-    "--worth": "0.1",
-    "--like": "gold.conllu",
-    "--changes": "changes.tsv",
-    "--to": "supar",
-    "--to-labels": "to.json",
-    "--sent-id-format": "{id}~{k}",
-    "--text": "words.txt",
-    "--by": "label",
-    "--heat-map": "x.svg",
-    "--report": "r.json",
-    "--plot": "p.svg",
-    "--method": None,
-}
+    code: int
+    out: bytes
+    said: tuple[str, ...]
+    files: tuple[tuple[str, bytes], ...]
 
-# What by its nature changes nothing where nothing is wrong, or only how fast it goes.
-ELSEWHERE = {"--jobs", "--scheduler", "--on-error", "--verbose", "--engine", "--quiet"}
+    @property
+    def is_sound(self) -> bool:
+        """Whether it did its work, whatever it found; what is refused says why."""
+        assert self.code in (0, 1, 3) or (self.code == 2 and self.said), self
+        return self.code != 2
 
 
-def prepare(run, folder: Path) -> None:
-    """Write what the lines read beside the sample data."""
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-    with np.load(folder / "scores.npz") as scores:
-        arrays = dict(scores)
-    np.savez(folder / "other.npz", **{name: (array + rng.uniform(0, 3, array.shape)).astype("f4") for name, array in arrays.items()})
-    np.savez(folder / "features.npz", **{name: rng.normal(size=(*array.shape, 2)) for name, array in arrays.items()})
-    (folder / "target.json").write_text("[1.0, 2.0]")
-    (folder / "forbidden.tsv").write_text("sent_id\tword\tnot_head\nen-1\t1\t0\n")
-    for line in (
-        f"swor {SCORES} -k 5 --seed 7 -o swor.jsonl",
-        f"sample {SCORES} -k 30 --seed 1 -o one.jsonl",
-        f"sample {SCORES} -k 30 --seed 2 -o two.jsonl",
-        f"decode {LABELLED} {WORDS} -o decoded.conllu",
-        f"sample {LABELLED} {WORDS} -k 1 --seed 5 -o sampled.conllu",
-        f"calibrate {LABELLED} --gold gold.conllu --coverage 0.5 -o calibrated.json",
-    ):
-        assert run(*line.split()).code == 0, line
+def own_options(name: str) -> Iterator[click.Option]:
+    for each in command(name).params:
+        if isinstance(each, click.Option):
+            yield each
 
 
-def tries(name: str, parameter) -> list[list[str] | None]:
-    opt = max(parameter.opts, key=len)
-    if opt in ELSEWHERE:
-        return []
-    if parameter.is_flag:
-        return [[each] for each in (opt, *parameter.secondary_opts)]
-    if isinstance(parameter.type, click.Choice):
-        return [[opt, each] for each in parameter.type.choices if each != parameter.default]
-    if opt not in VALUES:
-        print("no value", name, opt)
-        return []
-    return [[opt, VALUES[opt]]] if VALUES[opt] else []
+def named(option: click.Option) -> str:
+    return max(option.opts, key=len)
 
 
-def silent(deptree, folder: Path, name: str, option: list[str]) -> list[str]:
-    """The lines that an option leaves as they are."""
-    found, effects = [], 0
+SHORT = {"--json": "--format jsonl", "--tsv": "--format tsv"}
+
+CASES = [(name, named(each)) for name in COMMANDS for each in own_options(name)]
+TRIED = [(name, opt) for name, opt in CASES if not {opt, f"{name} {opt}"} & {*NEVER, *SHORT}]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory) -> tuple[Path, dict[str, Outcome]]:
+    """A folder for all lines, and how those that were run there ended."""
+    return tmp_path_factory.mktemp("lines"), {}
+
+
+@pytest.fixture
+def outcome(deptree, filled, monkeypatch):
+    """Call with a line: its outcome, worked out once."""
+    folder, known = filled
+    monkeypatch.chdir(folder)
+    if not known:
+        prepare(deptree, folder)
+
+    def run(line: str) -> Outcome:
+        if line not in known:
+            known[line] = observed(deptree, folder, line)
+        return known[line]
+
+    return run
+
+
+def observed(deptree, folder: Path, line: str) -> Outcome:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    ran = deptree(*line.split())
+    after = {path: path.read_bytes() for path in folder.iterdir()}
+    written = [(path, data) for path, data in after.items() if before.get(path) != data]
+    for path, _ in written:
+        path.write_bytes(before[path]) if path in before else path.unlink()
+    said = tuple(each for each in ran.said if not each.startswith("deptree: deptree|"))
+    return Outcome(
+        ran.code, content(ran.out), said, tuple((path.name, content(data)) for path, data in sorted(written))
+    )
+
+
+SIGNATURE = re.compile(rb'deptree\|([a-z -]+)\|[^"\r\n<]*')
+
+
+def content(data: bytes) -> bytes:
+    """What was written, without the fields of signatures that only say how; of an archive, all that is in it."""
+    if zipfile.is_zipfile(BytesIO(data)):
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            parts = [each.encode() + archive.read(each) for each in archive.namelist()]
+            data = b"\n".join([*parts, archive.comment])
+    return SIGNATURE.sub(_without_fields, data)
+
+
+def _without_fields(found: re.Match[bytes]) -> bytes:
+    """Of scores, the fields that say how they are read are a part of them."""
+    kept = re.findall(rb"\|(?:from|trees):[^|]*", found[0])
+    return found[1] + b"".join(kept if found[1] in (b"convert", b"dump", b"combine", b"hpyp parse") else [])
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize(("name", "opt"), TRIED, ids=lambda each: each.replace(" ", "-"))
+def test_it_has_an_effect_or_is_refused(outcome, name: str, opt: str) -> None:
+    (option,) = (each for each in own_options(name) if named(each) == opt)
+    effects, silent, said = 0, [], []
+    for line, tried in tries(name, option):
+        plain = outcome(line)
+        chosen = {words: outcome(f"{line} {words}") for words in tried}
+        silent += [] if is_excused(line, name, opt) else silences(line, plain, chosen)
+        effects += sum(found.is_sound and (found != plain or len(chosen) > 1) for found in chosen.values())
+        said += [found.said[-1:] for found in chosen.values() if not found.is_sound]
+    assert not silent
+    assert effects or f"{name} {opt}" in REFUSED, said
+
+
+def tries(name: str, option: click.Option) -> Iterator[tuple[str, list[str]]]:
+    """Lines, and what each gets, once each: without and with what the option needs, without and with another of it."""
+    opt = named(option)
+    values = values_of(name, option)
     for line in LINES[name]:
-        plain, chosen = (observed(deptree, folder, [*name.split(), *line.split(), *more]) for more in ([], option))
-        assert plain[0] in (0, 1), (line, plain)
-        if plain == chosen:
-            found.append(line)
-        effects += chosen[0] in (0, 1) and plain != chosen
-    return found if effects else [*found, f"never effective: {chosen[2]}"]
+        words = f"{name} {line}".split()
+        if not {*option.opts} & {*words}:
+            yield " ".join(words), values
+            if needed := of(NEEDS, name, opt):
+                yield f"{name} {line} {needed}", values
+            continue
+        place = next(number for number, word in enumerate(words) if word in option.opts)
+        mine = words[place : place + 2 - option.is_flag]
+        without = " ".join([*words[:place], *words[place + len(mine) :]])
+        yield without, [" ".join(mine)] if len(values) == 1 else values
+        if not (option.is_flag or option.multiple):
+            yield " ".join(words), [each for each in values if each.split()[1] != mine[1]]
 
 
-def observed(deptree, folder: Path, args: list[str]):
-    """What a run writes, and how it ends; the line that repeats its arguments does not count."""
-    before = {path.name for path in folder.iterdir()}
-    ran = deptree(*args)
-    new = {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in before}
-    for path in new:
-        (folder / path).unlink()
-    said = [each for each in ran.said if not each.startswith("deptree: deptree|")]
-    return ran.code, ran.out, said, new
+def values_of(name: str, option: click.Option) -> list[str]:
+    """What a line may get."""
+    opt = named(option)
+    if option.is_flag:
+        return [opt, *option.secondary_opts]
+    if isinstance(option.type, click.Choice):
+        return [f"{opt} {each}" for each in option.type.choices]
+    value = of(VALUES, name, opt)
+    assert value, f"{name} {opt} has no value in option_lines"
+    return [f"{opt} {value}"]
+
+
+def of(table: dict[str, str], name: str, opt: str) -> str:
+    """What a table has for a command's option, or for all of this name."""
+    return table.get(f"{name} {opt}") or table.get(opt, "")
+
+
+def is_excused(line: str, name: str, opt: str) -> bool:
+    return any(part in line for part in EXCUSED.get(f"{name} {opt}", EXCUSED.get(opt, {})))
+
+
+def silences(line: str, plain: Outcome, chosen: dict[str, Outcome]) -> list[str]:
+    """Which choices leave a line as it is; of several at most one is what it does anyway, so they differ by pairs."""
+    if len(chosen) == 1:
+        return [f"{line} {words}" for words, found in chosen.items() if found.is_sound and found == plain]
+    pairs = combinations(chosen.items(), 2)
+    return [f"{line} {one[0]} / {two[0]}" for one, two in pairs if one[1].is_sound and one[1] == two[1]]
+
+
+SHORTENED = [(name, opt) for name, opt in CASES if opt in SHORT]
+
+
+@pytest.mark.slow("process")
+@pytest.mark.parametrize(("name", "opt"), SHORTENED, ids=lambda each: each.replace(" ", "-"))
+def test_a_short_name_is_its_format(outcome, name: str, opt: str) -> None:
+    for line in LINES[name]:
+        assert outcome(f"{name} {line} {opt}") == outcome(f"{name} {line} {SHORT[opt]}")
+
+
+def test_all_are_known() -> None:
+    assert LINES.keys() == {*COMMANDS}
+    named_somewhere = {*NEVER, *REFUSED, *VALUES, *NEEDS, *EXCUSED}
+    assert named_somewhere <= {each for name, opt in CASES for each in (opt, f"{name} {opt}")}

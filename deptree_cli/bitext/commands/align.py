@@ -18,6 +18,7 @@ from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
+from deptree_cli.cli.options import check_effect
 from deptree_cli.cli.params import INPUT, OUTPUT
 from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.ranges import FloatRange
@@ -78,6 +79,8 @@ def align(
     """Write the best links of every sentence pair."""
     if threshold is None and pruning.is_asked:
         raise click.UsageError("--method needs --threshold P: the best alignment is found without probabilities.")
+    if threshold is None:
+        check_effect(["temperature"], "--threshold P: the best alignment is the same at any")
     if report and not gold:
         raise click.UsageError("--report needs something to compare with. Add --gold FILE.")
     estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)

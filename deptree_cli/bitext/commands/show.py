@@ -17,7 +17,7 @@ from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.pipeline import Task
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.run_options import RunOptions, one_run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError, counted
@@ -38,11 +38,11 @@ marked, and their probabilities listed on the right. Without --text, words are s
 @bitext_options
 @wanted_option
 @pruning_options
-@run_options
+@one_run_options
 def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted: str | None) -> int:
     """Draw one sentence pair."""
     estimating = Estimating(pruning.method, pruning.settings, run)
-    select = ChosenSentence(wanted, place_of(bitext.sources[0].path), run.shard, "sentence pair")
+    select = ChosenSentence(wanted, place_of(bitext.sources[0].path), "sentence pair")
 
     def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
         return bitext.announced(select(tasks), run, 1 if pruning.is_asked else 3)

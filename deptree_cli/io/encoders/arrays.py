@@ -50,13 +50,14 @@ def of_arrays(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder for each container that holds arrays under the names of sentences; `others` as above."""
     for each in written(others):
         if each.holds_arrays:
-            yield Encoder(each.name, each.suffixes, _arrays, partial(_open_arrays, each))
+            yield Encoder(each.name, each.suffixes, _arrays, partial(_open_arrays, each), header=False)
 
 
 def of_scores(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder of scores for each container, text first; `others` as above."""
     for each in sorted(written(others), key=lambda each: each.holds_arrays):
-        yield Encoder(each.name, each.suffixes, _scores, partial(_open_scores, each))
+        header = each.keeps_meta(True) != each.keeps_meta(False)
+        yield Encoder(each.name, each.suffixes, _scores, partial(_open_scores, each), header=header)
 
 
 def _arrays(result: Any, _: Any) -> Any:

@@ -54,6 +54,7 @@ class Encoder:
         open: opens a file, None for standard output, that takes what `encode` returned.
         skipped: what stands in the place of a result that is missing; None for nothing.
         for_people: whether it is what a terminal gets, unless a format is asked for.
+        header: whether the signature is shown or not, as one likes.
     """
 
     name: str
@@ -62,3 +63,4 @@ class Encoder:
     open: Callable[[str | None, Page], AbstractContextManager[Write]]
     skipped: Any = None
     for_people: bool = False
+    header: bool = True

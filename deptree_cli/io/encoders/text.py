@@ -136,4 +136,4 @@ def _lines(path: str | None, page: Page) -> Iterator[Write]:
 CONLLU = Encoder("conllu", CONLLU_SUFFIXES, _to_conllu, _conllu)
 JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
 TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
-PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n")
+PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n", header=False)
