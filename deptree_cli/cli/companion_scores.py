@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
+from deptree_cli.cli.layout_options import COMPANION_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.score_options import ScoreOptions, options_of
 from deptree_cli.cli.sections import Decorator, reading_option
@@ -36,11 +36,11 @@ def companion(*, scores: str | None, also: Collection[str] = (), **how: Any) -> 
     return None
 
 
-def companion_scores_options(help: str) -> Decorator[Any]:
-    """Give a command --scores FILE and the options of reading it, as one `scores: ScoreOptions | None`."""
-    return bound("scores", companion_options(help), companion, NAMES)
+def companion_scores_options(help: str, *more: Decorator[Any]) -> Decorator[Any]:
+    """Give a command --scores FILE and the options of reading it, as one `scores: ScoreOptions | None`; and `more`."""
+    return bound("scores", [*companion_options(help), *more], companion, NAMES)
 
 
 def companion_options(help: str) -> list[Decorator[Any]]:
     """The same options, for `companion`."""
-    return [reading_option("--scores", type=INPUT, often=True, help=help), *LAYOUT_OPTIONS]
+    return [reading_option("--scores", type=INPUT, often=True, help=help), *COMPANION_OPTIONS]

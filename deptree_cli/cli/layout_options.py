@@ -56,21 +56,22 @@ _TEMPERATURE = reading_option(
     help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
 )
 
-_LABELS_AND_LENGTHS = [
-    reading_option(
-        "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
-    ),
-    reading_option(
-        "--lengths",
-        type=INPUT,
-        multiple=True,
-        help="Words per sentence of a padded batch, one number a line or .npy.",
-    ),
-]
+_LABELS = reading_option(
+    "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
+)
 
-# What the scores of one parser need; without a temperature where it is sought.
-UNTEMPERED_OPTIONS = [*MATRIX_OPTIONS, *_LABELS_AND_LENGTHS]
-LAYOUT_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, *_LABELS_AND_LENGTHS]
+LENGTHS = reading_option(
+    "--lengths",
+    type=INPUT,
+    multiple=True,
+    help="Words per sentence of a padded batch, one number a line or .npy.",
+)
+
+# What the scores of one parser need; beside trees, which tell how many words there are; and where the temperature is
+# sought.
+LAYOUT_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, _LABELS, LENGTHS]
+COMPANION_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, _LABELS]
+UNTEMPERED_OPTIONS = [*MATRIX_OPTIONS, _LABELS, LENGTHS]
 
 
 def own_trees(sources: Sequence[ScoreSource]) -> str:

@@ -248,7 +248,7 @@ def options_of(
     root: str | None,
     scale: str | None,
     labels: str | None,
-    lengths: tuple[str, ...],
+    lengths: tuple[str, ...] = (),
     space: str | None,
     multi_root: bool,
     projective: bool,

@@ -15,6 +15,7 @@ from deptree_cli.cli import agreement
 from deptree_cli.cli.agreement import Agreement, LabelAgreement, SentenceAgreement, SentenceTest, TwoFiles
 from deptree_cli.cli.companion_scores import companion_scores_options
 from deptree_cli.cli.job import Job
+from deptree_cli.cli.layout_options import LENGTHS
 from deptree_cli.cli.options import check_effect, seed_option
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
@@ -68,7 +69,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
     help=f"How often --test may find a difference where there is none.  [default: {ALPHA}]",
 )
 @seed_option
-@companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.")
+@companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.", LENGTHS)
 @format_options(*ROWS)
 @run_options
 def agree(

@@ -72,8 +72,8 @@ def doubt(
         raise click.UsageError("--by, --budget and CoNLL-U are of sentences: pass --per sentence.")
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
     _check(scores, ranked_by)
-    if not ranked_by:
-        check_effect(["threshold"], "--per sentence: a row of a word does not say whether it is a suspect")
+    if not (ranked_by and scores.conllu):
+        check_effect(["threshold"], "--per sentence and annotated heads: only these rows count suspects")
     of = {"by": ranked_by.name, "threshold": threshold} if ranked_by else {}
     fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields, "marks": marks}
     job = Job("doubt", replace(scores.source(run), is_conllu=False), run, writing, last=fields)

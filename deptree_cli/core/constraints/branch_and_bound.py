@@ -177,7 +177,7 @@ class BranchAndBound:
             best = next(fresh, None)
             self.opened += division.opened
             if best is not None:
-                gap = max(0.0, bound - best.score)  # sums in another order are rounded otherwise
+                gap = max(0.0, float(bound - best.score))  # sums in another order are rounded otherwise
                 found.append(Found(best.heads, best.labels, best.score, gap, self.opened))
         yield from sorted(found, key=lambda each: each.gap)[:1]
 
