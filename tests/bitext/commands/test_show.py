@@ -52,7 +52,6 @@ def test_which_pair(done: Run) -> None:
         return done("bitext", "show", *PAIRS, *given).out.decode().partition(":")[0]
 
     assert [shown(), shown("--sentence", 4), shown("--sentence", "de-2")] == ["de-1", "de-4", "de-2"]
-    assert shown("--shard", "2/2") == "de-2"
 
 
 def test_without_words_they_are_numbers_as_in_links(done: Run) -> None:
@@ -128,7 +127,6 @@ def test_files_that_are_not_drawn(deptree: Run, put: Any, name: str) -> None:
         (("pair.npy", "--text", "three.txt"), r"2 and 2 words, but there are 1 and 3 words"),
         (("pair.npy", "--method", "exakt"), r"Did you mean exact\?"),
         (("empty.jsonl",), r"empty"),
-        (("pair.npy", "--null-score", "-inf", "--shard", "2/2"), r"there are no sentence pairs to draw"),
     ],
 )
 def test_errors_are_one_line(deptree: Run, put: Any, given: tuple[str, ...], said: str) -> None:

@@ -48,8 +48,6 @@ def test_what_is_no_calibration(deptree, refused, put, content):
         (("marginals", *SCORES, "--temperature", "c.json", "--head-sets", "--coverage", 0.7), "Choose from 0.9, 0.5"),
         (("marginals", *SCORES, "--temperature", "c.json", "--head-sets", "-o", "m.npz"), "not to arrays"),
         (("calibrate", *SCORES), "--gold FILE"),
-        (("calibrate", *SCORES, *GOLD, "--temperature", 2), "Remove --temperature"),
-        (("calibrate", *SCORES, *GOLD, *WORDS, "--fix-heads"), "--fix-heads"),
         (("calibrate", *SCORES, *GOLD, "--coverage", 1), "--coverage"),
     ],
     ids=str,

@@ -11,7 +11,6 @@ from tests.commands.test_doubt import BARE, GOLD, without_heads
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (("--fix-heads", "--conllu", GOLD), "--fix-heads makes the annotated heads certain"),
         ((), "There are no annotated heads. Give annotated trees with --conllu FILE"),
         (("--per", "word", "--by", "entropy", "--conllu", GOLD), "are of sentences: pass --per sentence"),
         (("--by", "entrpy", "--conllu", GOLD), "entropy"),
