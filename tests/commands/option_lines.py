@@ -130,7 +130,7 @@ for name, more in {"align": "--threshold 0.01 --format jsonl", "expectations": "
 # What an option is given, by its name or, where commands differ, behind that of the command.
 VALUES: dict[str, str] = {
     "--above": "0.9",
-    "doubt --above": "15",
+    "doubt --above": "16.3",
     "--alpha": "0.999",
     "--arcs": "2",
     "--batch": "2",
