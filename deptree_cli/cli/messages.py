@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.status_line import message
 from deptree_cli.core.errors import DeptreeError, counted, printable
 
 # How many errors are named, and how many kinds of the others.
@@ -43,7 +43,7 @@ class Messages:
             return
         self._keys.add(key)
         if self._waiting is None:
-            talk(line)
+            message(line)
         else:
             self._waiting.append(line)
 
@@ -51,7 +51,7 @@ class Messages:
         """Tell what waits: there is a result."""
         waiting, self._waiting = self._waiting, None
         for line in waiting or ():
-            talk(line)
+            message(line)
 
     def skip(self, error: DeptreeError, noun: str) -> None:
         """Name an error, or count it among the others of its kind; raise it if errors are not skipped.
@@ -64,7 +64,7 @@ class Messages:
         self.skipped += 1
         self._nouns[noun] += 1
         if self._nouns.total() <= NAMED:
-            talk(f"skipped: {error.on_command_line}")
+            message(f"skipped: {error.on_command_line}")
         else:
             self._kinds[_OWN.sub("...", error.problem)] += 1
 
@@ -72,10 +72,10 @@ class Messages:
         """Tell what still waits, how many errors were skipped, and what was wrong where they are not named."""
         self.tell()
         for kind, number in self._kinds.most_common(NAMED):
-            talk(printable(f"skipped: {number:,} more: {kind}."))
+            message(printable(f"skipped: {number:,} more: {kind}."))
         if rest := sum(number for _, number in self._kinds.most_common()[NAMED:]):
-            talk(f"skipped: {rest:,} more with other errors")
+            message(f"skipped: {rest:,} more with other errors")
         for noun, number in self._nouns.items():
-            talk(f"{counted(number, noun)} skipped")
+            message(f"{counted(number, noun)} skipped")
         self._nouns.clear()
         self._kinds.clear()

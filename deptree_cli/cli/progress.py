@@ -66,22 +66,13 @@ class Bar:
     """
 
     def __init__(self, source: object = None, shard: tuple[int, int] = (1, 1)) -> None:
-        self._source = source if isinstance(source, Counted) else None
+        self._source = source if isinstance(source, Counted) else Counted[object](())
         self._shard, self._shards = shard
         self._first = self._drawn = 0.0
         self.done = 0
 
-    def step(self) -> None:
-        """Count an item, and draw if it is time to."""
-        self.done += 1
-        self.draw()
-
     def draw(self, at_work: str = "") -> None:
-        """Draw if it is time to.
-
-        Args:
-            at_work: how far the item at work has come.
-        """
+        """Draw if it is time to; `at_work`: how far the item at work has come."""
         if not status().is_open:
             return
         now = monotonic()
@@ -92,19 +83,17 @@ class Bar:
 
     def line(self, seconds: float) -> str:
         """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
-        noun = self._source.noun if self._source else "sentence"
-        note = f", {text}" if self._source and (text := self._source.note()) else ""
+        source, note = self._source, f", {text}" if (text := self._source.note()) else ""
         rate = max(self.done - 1, 0) / seconds if seconds else 0.0
         speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
-        expected = self._source.expected() if self._source else None
+        expected = source.expected()
         if expected is None:
-            return f"{self.done:,} {plural(self.done, noun)}{speed}{note}"
+            return f"{self.done:,} {plural(self.done, source.noun)}{speed}{note}"
         total = max(-(-(expected[0] - self._shard + 1) // self._shards), self.done)
-        filled = _WIDTH * self.done // total
         left = f", {_clock((total - self.done) / rate)} left" if rate else ""
         about = "" if expected[1] else "about "
-        bar = f"[{'=' * filled}{' ' * (_WIDTH - filled)}]"
-        return f"{bar} {self.done:,} of {about}{total:,} {plural(total, noun)}{speed}{left}{note}"
+        bar = f"[{'=' * (_WIDTH * self.done // total):{_WIDTH}}]"
+        return f"{bar} {self.done:,} of {about}{total:,} {plural(total, source.noun)}{speed}{left}{note}"
 
 
 # That of the run in progress is the last.
@@ -118,7 +107,8 @@ def progress(items: Iterable[Item], source: object = None, shard: tuple[int, int
     try:
         for item in items:
             yield item
-            bar.step()
+            bar.done += 1
+            bar.draw()
     finally:
         _bars.remove(bar)
         status().clear()

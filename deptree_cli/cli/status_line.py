@@ -1,7 +1,7 @@
-"""The line on stderr that is drawn over and over while a command runs, and never among data on a terminal.
+"""What people see on stderr: messages, tables, and the line that is drawn over and over while a command runs.
 
-Drawn by hand: those of rich take over both streams, wrap what is printed beside them, and leave a terminal without a
-cursor when the process is killed.
+The line is never among data on a terminal. It is drawn by hand: those of rich take over both streams, wrap what is
+printed beside them, and leave a terminal without a cursor when the process is killed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from deptree_cli.cli.tables import Table, drawn
+from deptree_cli.core.errors import readable
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.io.files.screen import width_of
 
@@ -32,7 +34,8 @@ class StatusLine:
     """
 
     def __init__(self, output: str | None = None, quiet: bool = True) -> None:
-        self.is_open = not quiet and _is_screen()
+        seen = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.is_open = seen and not quiet
         self.shared = self.is_open and _may_meet_data(output)
         self._shown = False
 
@@ -48,16 +51,16 @@ class StatusLine:
             self._shown = False
             print(GONE, end="", file=sys.stderr, flush=True)
 
-    def wipe(self) -> None:
-        """Take it off the screen as the process ends: past streams, one of which a signal may have interrupted."""
-        self.is_open = False
-        if self._shown:
-            os.write(2, GONE.encode())
-
     def close(self) -> None:
         """Take it off the screen for good."""
         self.is_open = False
         self.clear()
+
+    def wipe(self) -> None:
+        """The same as the process ends: past streams, one of which a signal may have interrupted."""
+        self.is_open = False
+        if self._shown:
+            os.write(2, GONE.encode())
 
 
 # That of the command that runs is the last; outside of commands there is nothing to see.
@@ -88,8 +91,20 @@ def data_follows() -> None:
         status().close()
 
 
-def _is_screen() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+def message(line: str) -> None:
+    """Tell the user a line."""
+    status().clear()
+    print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
+
+
+def show(table: Table | str) -> None:
+    """Show a table on stderr, no wider than the terminal, or tell a line."""
+    if isinstance(table, str):
+        message(table)
+        return
+    status().clear()
+    styled = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    print(drawn(table, width_of(sys.stderr), styled), file=sys.stderr, end="", flush=True)
 
 
 def _may_meet_data(output: str | None) -> bool:

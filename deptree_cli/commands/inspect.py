@@ -10,10 +10,10 @@ import numpy as np
 
 from deptree_cli.cli.folds import OneRow
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command
+from deptree_cli.cli.status_line import message
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.peakedness import Peakedness, peakedness
@@ -42,7 +42,7 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     job = Job("inspect", scores.source(run), run, replace(writing, single=True))
     code = job.summarise(SentenceFacts.of, OneRow(found, empty), Sheet(title=scores.name))
     if advice := better_layout(found.means, layout):
-        talk(advice)
+        message(advice)
     return 1 if advice else code
 
 

@@ -21,11 +21,11 @@ from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.progress import Counted, report_progress
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
+from deptree_cli.cli.status_line import message
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
@@ -84,7 +84,7 @@ class BitextOptions:
                 if not (run.quiet or isinstance(task, DeptreeError)):
                     (p, q), name = task[0].scores.shape, task[0].sent_id
                     if (time := sums * seconds(p, q)) > PATIENCE and chart_size(p, q) < available():
-                        talk(f"{name}: sums over alignments of {p:,} by {q:,} words take about {_spelled(time)}")
+                        message(f"{name}: sums over alignments of {p:,} by {q:,} words take about {_spelled(time)}")
                 yield task
 
     @property

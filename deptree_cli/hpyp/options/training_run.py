@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from deptree_cli.cli.progress import Counted, progress
 from deptree_cli.cli.provenance import chosen_for_user
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.status_line import message
 from deptree_cli.core.errors import counted
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.hpyp.model.defaults import kept_iterations
@@ -73,7 +73,7 @@ def run_training(
             write_model(path, training.trained(), made_by(training.progress), compressed=False)
             kept.steps += 1
             if not (run.quiet or sys.stderr.isatty()):
-                talk(line)
+                message(line)
         write_model(path, training.trained(), made_by(training.progress))
     signature = made_by(training.progress)
     if chosen_for_user(signature):
