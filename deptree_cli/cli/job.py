@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.options import check_effect
+from deptree_cli.cli.options import check_effect, chosen_for_user
 from deptree_cli.cli.pipeline import Pipeline, Select
-from deptree_cli.cli.provenance import chosen_for_user
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.source import Prepared, Read, Source
 from deptree_cli.cli.status_line import data_follows, show
-from deptree_cli.cli.work import Function, Work, as_work
+from deptree_cli.cli.work import Function, Prepared, Read, Source, Work, as_work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.splicing import Spliced

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from deptree_cli.cli.progress import progress
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.source import Prepared, PreparesBatches, Read, Source
-from deptree_cli.cli.work import Function, Work, as_work
+from deptree_cli.cli.status_line import progress
+from deptree_cli.cli.work import Function, Prepared, PreparesBatches, Read, Source, Work, as_work
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import SentenceStreams, sentence_stream

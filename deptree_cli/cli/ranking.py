@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.ranges import FloatRange, IntRange
-from deptree_cli.cli.sections import option
+from deptree_cli.cli.params import FloatRange, IntRange
+from deptree_cli.cli.sections import bound, option
 from deptree_cli.core.errors import counted
 
 # The column of ranks.

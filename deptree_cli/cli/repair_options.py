@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import INPUT, FloatRange
 from deptree_cli.cli.rule_options import rule_option, search_options
 from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
-from deptree_cli.cli.sections import option, reading_option
+from deptree_cli.cli.sections import bound, option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.repair.given import ONE_EACH, Costs
 from deptree_cli.core.spaces import TreeSpace, tree_space

@@ -14,12 +14,11 @@ from deptree_cli.cli.broken_rules import BrokenRules
 from deptree_cli.cli.given_trees import Asked
 from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
 from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, Repair
 from deptree_cli.cli.rule_options import met
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.nearest import Aims

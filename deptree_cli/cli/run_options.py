@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.messages import Messages
-from deptree_cli.cli.params import RESULTS
-from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.sections import running_option, writing_option
+from deptree_cli.cli.params import RESULTS, IntRange
+from deptree_cli.cli.sections import bound, running_option, writing_option
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.workers import LOCAL, WORKERS_PER_CORE, most_workers

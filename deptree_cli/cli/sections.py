@@ -1,10 +1,11 @@
-"""Options that know in which section of a command's help they stand, and commands that are run behind guards."""
+"""Options in sections of a command's help, or bound together as one object; and commands that run behind guards."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 import click
@@ -158,3 +159,26 @@ def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
     for each in reversed(options):
         function = each(function)
     return function
+
+
+def bound(
+    name: str, options: Sequence[Decorator[Any]], build: Callable[..., Any], taken: Sequence[str] = ()
+) -> Decorator[Any]:
+    """Return what gives a command these options; their values reach it as the one object that `build` makes of them.
+
+    Args:
+        name: of the command's parameter for that object.
+        build: takes the options by their names; those with a default may be missing from a command.
+        taken: the names of these options, where the parameters of `build` do not tell.
+    """
+    names = taken or tuple(signature(build).parameters)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @wraps(function)
+        def with_object(**given: Any) -> Any:
+            own = {each: given.pop(each) for each in names if each in given}
+            return function(**{name: build(**own)}, **given)
+
+        return apply(options, with_object)
+
+    return decorate

@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.options import size_option
-from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.params import FloatRange
+from deptree_cli.cli.sections import Decorator, bound, option
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import MOST_RANKED, best_trees, covering, within
 from deptree_cli.core.dtypes import Heads

@@ -16,9 +16,8 @@ from typing import Any
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.sections import Decorator, writing_option
+from deptree_cli.cli.sections import Decorator, bound, writing_option
 from deptree_cli.cli.tables import Table, drawn
 from deptree_cli.core.nearest import one_of
 from deptree_cli.io.conllu.splicing import DEPS

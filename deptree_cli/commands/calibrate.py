@@ -12,8 +12,7 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import OUTPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import OUTPUT, FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option

@@ -12,14 +12,13 @@ import click
 from deptree_cli.cli.broken_rules import BrokenRules, Counts
 from deptree_cli.cli.given_trees import Asked, GivenTree
 from deptree_cli.cli.job import Job
+from deptree_cli.cli.layout_options import signature_of, space_options
 from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import met, rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.source import Source
-from deptree_cli.cli.space_options import signature_of, space_options
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of

@@ -21,14 +21,12 @@ from deptree_cli.cli.combining import (
     written_weight,
 )
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import MATRIX_OPTIONS
+from deptree_cli.cli.layout_options import MATRIX_OPTIONS, signature_of
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import apply, command, option, reading_option
-from deptree_cli.cli.source import Source
-from deptree_cli.cli.space_options import signature_of
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float

@@ -13,8 +13,7 @@ from deptree_cli.cli.decoded import Decoded, probability_notes
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option
-from deptree_cli.cli.relaxed_sentences import RelaxedSentences
-from deptree_cli.cli.rule_options import rule_option, search_options
+from deptree_cli.cli.rule_options import RelaxedSentences, rule_option, search_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command

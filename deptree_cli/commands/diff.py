@@ -11,8 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import seed_option, size_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import INPUT, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command, option

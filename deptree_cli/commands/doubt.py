@@ -10,8 +10,7 @@ import click
 from deptree_cli.cli.doubts import NO_HEADS, Doubt, DoubtRanking, columns_of
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import INPUT, FloatRange
 from deptree_cli.cli.ranking import Selection, selection_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options

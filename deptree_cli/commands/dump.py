@@ -12,13 +12,11 @@ import click
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import with_signature
-from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT
+from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT, IntRange
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of

@@ -11,10 +11,9 @@ import numpy as np
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate

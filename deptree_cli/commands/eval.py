@@ -13,13 +13,11 @@ from deptree_cli.cli.companion_scores import companion_scores_options
 from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected, SentenceCounts
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.params import INPUT, FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.core.evaluation import attachment

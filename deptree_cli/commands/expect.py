@@ -11,8 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import INPUT, FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import apply, command, option

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.arc_marginals import ArcMarginals, MatrixAsRead
-from deptree_cli.cli.arc_rows import COLUMNS, LABELLED
+from deptree_cli.cli.arc_marginals import COLUMNS, LABELLED, ArcMarginals, MatrixAsRead
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import unchanged
-from deptree_cli.cli.work import Work
+from deptree_cli.cli.work import Work, unchanged
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.shares import shares
 from deptree_cli.core.errors import counted

@@ -12,13 +12,12 @@ import numpy as np
 from deptree_cli.cli.doubts import layout_doubts
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import INPUT, IntRange
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Source
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML

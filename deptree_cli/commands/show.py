@@ -10,7 +10,7 @@ import numpy as np
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option

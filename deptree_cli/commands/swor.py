@@ -12,7 +12,7 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option

@@ -18,9 +18,8 @@ from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT, OUTPUT
+from deptree_cli.cli.params import INPUT, OUTPUT, FloatRange
 from deptree_cli.cli.pipeline import Task
-from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.cli.tables import Table

@@ -11,9 +11,9 @@ import numpy as np
 
 from deptree_cli.bitext.options.interrupts import Interrupt
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.progress import report_progress
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.signals import INTERRUPTED
+from deptree_cli.cli.status_line import report_progress
 from deptree_cli.core.errors import plural
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.pruning.methods import Method

@@ -13,8 +13,7 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
-from deptree_cli.cli.params import OUTPUT
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import OUTPUT, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options

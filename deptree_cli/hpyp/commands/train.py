@@ -13,10 +13,8 @@ import click
 
 from deptree_cli.cli.help import WRITING
 from deptree_cli.cli.messages import Messages
-from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.params import INPUT, OUTPUT
-from deptree_cli.cli.provenance import mark_provenance
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.options import check_effect, mark_provenance
+from deptree_cli.cli.params import INPUT, OUTPUT, IntRange
 from deptree_cli.cli.run_options import RunOptions, on_error_option, quiet_option
 from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.core.errors import DeptreeError

@@ -10,10 +10,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.progress import Counted, progress
-from deptree_cli.cli.provenance import chosen_for_user
+from deptree_cli.cli.options import chosen_for_user
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.status_line import message
+from deptree_cli.cli.status_line import message, progress
+from deptree_cli.cli.work import Counted
 from deptree_cli.core.errors import counted
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.hpyp.model.defaults import kept_iterations
