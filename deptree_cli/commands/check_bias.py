@@ -118,6 +118,8 @@ def check_bias(
 class Audits(Fold["Audited"]):
     """The audits of all sentences, which are judged together."""
 
+    attribute = ""
+
     def __init__(self, sampler: str | None, alpha: float) -> None:
         self._sampler = sampler
         self._alpha = alpha
@@ -157,11 +159,6 @@ class Audited:
     n: int
     audit: Audit
     tv_closed_form: float | None = None
-
-    @property
-    def counted(self) -> Audited:
-        """Itself: audits are judged together."""
-        return self
 
 
 @dataclass(frozen=True)

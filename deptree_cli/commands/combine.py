@@ -167,7 +167,7 @@ def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) ->
 def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
     """The weights that fit the gold trees, as people hear of them."""
     for each in Pipeline(source, run).map(with_gold_tree):
-        fit.add(each.members)
+        fit.add(*each)
     for line in fit.lines():
         run.warn(line, line)
     return [float(written_weight(each)) for each in fit.found.weights]
