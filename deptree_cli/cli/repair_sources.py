@@ -102,9 +102,9 @@ def work_on(
     habits, tags = Habits(), OtherTags(rules.upos, run.warn, "used by no rule")
     if how.like is not None:
         with trees_in([how.like]) as treebank:
-            habits, _ = _learn(treebank, prepared, tags, run, BrokenRules(rules))
+            habits, _ = _learn(treebank, prepared.asked, tags, run, BrokenRules(rules))
     elif how.scores is None or how.scores.how.labels is None:
-        habits, suspects = _learn(trees, prepared, tags, run, before)
+        habits, suspects = _learn(trees, prepared.asked, tags, run, before)
     counted = suspects is not None
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
@@ -129,14 +129,12 @@ def _names_of(item: Written | Sentence | DeptreeError) -> Sequence[str]:
     return [written.sent_id]
 
 
-def _learn(
-    trees: Trees, prepared: Prepared, tags: OtherTags, run: RunOptions, before: BrokenRules
-) -> tuple[Habits, bytes]:
+def _learn(trees: Trees, asked: Asked, tags: OtherTags, run: RunOptions, before: BrokenRules) -> tuple[Habits, bytes]:
     """How words attach in the sentences without mistakes; and of each sentence whether it has some."""
     habits, suspects = Habits(), bytearray()
     items = trees.counted(trees.read(tags), note="looked at")
     pipeline: Pipeline[Written, Written] = Pipeline(Source(items), replace(run, shard=(1, 1)))
-    results: Iterator[Looked] = pipeline.map(Look(prepared, run.messages.skips))
+    results: Iterator[Looked] = pipeline.map(Look(asked, run.messages.skips))
     for looked in results:
         suspects.append(looked.suspect)
         if looked.counts is not None:

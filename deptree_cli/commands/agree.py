@@ -184,7 +184,7 @@ class Compare:
                 **agreement.agreement_row(attachment, labelled, counts.words, chance),
             }
             for pair, attachment, labelled in zip(
-                combinations(self.trees, 2), counts.attachment, counts.labelled, strict=True
+                combinations(self.trees, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True
             )
         ]
 
@@ -201,8 +201,8 @@ def _counts(shares: Sequence[SharedHeads], names: Sequence[str], chance: float |
     labels = np.sum([of_labels(*each, len(names)) for each in labelled], axis=0).tolist() if labelled else []
     return SentenceAgreement(
         shares[0].n,
-        [agreeing(a.heads, b.heads) for a, b in pairs],
-        [None if a is None or b is None else agreeing(a, b) for a, b in both],
+        np.array([agreeing(a.heads, b.heads) for a, b in pairs]),
+        np.array([np.nan if a is None or b is None else agreeing(a, b) for a, b in both]),
         np.sum([distances(each) for each in shares], axis=0),
         Counter(dict(zip(names, labels, strict=False))),
         [{} if a is None or b is None else by_label(a, b, names) for a, b in both],

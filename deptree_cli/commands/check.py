@@ -65,27 +65,21 @@ class Checked:
     """A sentence's tree with the rules that it breaks.
 
     Attributes:
-        broken: those of which there is a row.
-        tags: words that have no part of speech as a tag; of files that have other tags there are no rows.
+        broken: those of which there is a row; of tags in files that have other tags there are none.
     """
 
     tree: GivenTree
     broken: Sequence[Violation]
-    tags: Sequence[Violation]
 
     @classmethod
     def of(cls, tree: GivenTree, _: None) -> Checked:
         """The work on one sentence."""
-        from deptree_cli.core.constraints.checking import wrong_tags
-
-        tags = wrong_tags(tree.asked.rules, tree.asked.words)
-        return cls(tree, tree.broken if tree.has_other_tags else [*tree.broken, *tags], tags)
+        return cls(tree, tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags])
 
     @property
     def counted(self) -> Counts:
         """What it counts for."""
-        unlisted = self.tags if self.tree.has_other_tags else ()
-        return Counts.of(self.tree, (*self.broken, *unlisted))
+        return Counts.of(self.tree, (*self.tree.broken, *self.tree.wrong_tags))
 
     def to_jsonl(self) -> bytes:
         """A line for each place."""
