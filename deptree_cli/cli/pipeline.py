@@ -118,8 +118,8 @@ class Step(Generic[Read, Prepared, Result]):
         return self.work.one(self.prepare(item), stream)
 
     def weight(self, task: Task[Read] | DeptreeError) -> int:
-        """How many numbers an item has, which are kept for as long as others are waited for."""
-        return 0 if isinstance(task, DeptreeError) else getattr(task[0], "weight", 0)
+        """That of the item."""
+        return 0 if isinstance(task, DeptreeError) else task[0].weight
 
     def steps(self, task: Task[Read] | DeptreeError) -> float:
         """How much work it is, for `foresee`: of n words n^3, and n for each tree that is drawn."""

@@ -112,7 +112,7 @@ def work_on(
     work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
     items: Iterator[Any] = trees.read(tags, suspects)
     if how.scores is not None:
-        lead, scores = Side(map(_beside_scores, items), "sentences", trees.place), how.scores.how
+        lead, scores = Side(map(_lead, items), "sentences", trees.place), how.scores.how
         items = how.scores.files[0].read(scores.layout, warn=run.warn, lead=lead)
         prepared = replace(prepared, how=scores)
     read = trees.counted(met(items, how.rules, _names_of), len(suspects) if suspects else None)
@@ -144,7 +144,7 @@ def _learn(trees: Trees, asked: Asked, tags: OtherTags, run: RunOptions, before:
     return habits, bytes(suspects)
 
 
-def _beside_scores(written: Written) -> Sentence | DeptreeError:
+def _lead(written: Written) -> Sentence | DeptreeError:
     """A sentence that has scores; the error of one that is malformed."""
     try:
         block = written.block

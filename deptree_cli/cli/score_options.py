@@ -85,7 +85,7 @@ class ScoreOptions:
         """The paths of everything that is read sentence by sentence."""
         return [path for each in self.files for path in each.paths]
 
-    def beside(self, path: str) -> ScoreOptions:
+    def with_other(self, path: str) -> ScoreOptions:
         """Return these with a second score file of the same sentences.
 
         Raises:

@@ -61,6 +61,10 @@ class Item(Protocol):
     def place(self) -> str:
         """Where it was read."""
 
+    @property
+    def weight(self) -> int:
+        """How many numbers it has, which are kept for as long as others are waited for."""
+
 
 @runtime_checkable
 class PreparesBatches(Protocol):

@@ -52,8 +52,8 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     """
     lead = sentences(trees, watched=OtherTags(rules.rules.upos, run.warn).watched, any_heads=True)
     read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
-    signed = {**signature_of(space), "rules": rules.name}
-    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), signed)
+    fields = {**signature_of(space), "rules": rules.name}
+    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)
     job = Job("check", source, run, writing)
     found = BrokenRules(rules.rules)
     code = job.write(Checked.of, sheet=Sheet(COLUMNS, "check"), folds=[found])

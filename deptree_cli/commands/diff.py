@@ -36,7 +36,7 @@ def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: in
     Writes JSON Lines: kl (of SCORES from OTHER) and kl_reverse in nats, null if infinite; jensen_shannon, estimated
     by sampling, with its standard error; and the arcs whose marginals differ most: head, dependent, before, after.
     """
-    source = scores.beside(other).source(run)
+    source = scores.with_other(other).source(run)
     return Job("diff", source, run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
 
 

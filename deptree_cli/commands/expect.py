@@ -81,7 +81,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
         raise click.UsageError(f"{name} has no --grad.")
     values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
-        scores = scores.beside(path)
+        scores = scores.with_other(path)
     if grad or not quantity.scalar:
         writing = writing.narrowed("gradients" if grad else name, JSONL.name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}

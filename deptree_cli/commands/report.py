@@ -21,7 +21,7 @@ from deptree_cli.cli.work import Source
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages.packing import PackedSentence, packed
+from deptree_cli.io.pages.packing import PackedSentence, for_page
 from deptree_cli.io.pages.page import Report
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -62,7 +62,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
     last, source = {"samples": samples, "top": top}, _source(scores, samples, run)
     job = Job("report", source, run, Writing((HTML,)), last=last, about=about)
-    return job.write(Pack(rules, has_gold), folds=[Doubts(top, rules)])
+    return job.write(ForPage(rules, has_gold), folds=[Doubts(top, rules)])
 
 
 def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
@@ -75,7 +75,7 @@ def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Sourc
 
 
 @dataclass(frozen=True)
-class Pack:
+class ForPage:
     """The work on a sentence; it travels to worker processes.
 
     Attributes:
@@ -86,14 +86,14 @@ class Pack:
     rules: Constraints | None
     has_gold: bool
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> Packed:
+    def __call__(self, sentence: ScoredSentence, _: None) -> OnPage:
         """The sentence as the page needs it, with its samples."""
         given = sentence.record.trees
         samples = () if given is None else (np.repeat(given.heads, given.times, axis=0),)
-        return Packed(packed(sentence, self.rules, self.has_gold, *samples))
+        return OnPage(for_page(sentence, self.rules, self.has_gold, *samples))
 
 
-class Packed(NamedTuple):
+class OnPage(NamedTuple):
     """A sentence as the page needs it."""
 
     sentence: PackedSentence
@@ -104,7 +104,7 @@ class Packed(NamedTuple):
         sentence = self.sentence
         return len(sentence.tree), sentence.doubt - sentence.least_doubt, sentence.deprels
 
-    def packed(self) -> PackedSentence:
+    def for_page(self) -> PackedSentence:
         """The sentence."""
         return self.sentence
 

@@ -21,7 +21,7 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.pages.packing import PackedSentence, packed
+from deptree_cli.io.pages.packing import PackedSentence, for_page
 from deptree_cli.io.pages.page import Report
 from deptree_cli.io.pictures.arcs import Picture, picture_of
 from deptree_cli.io.pictures.choice import ENOUGH
@@ -82,9 +82,9 @@ class Drawn(NamedTuple):
     sentence: ScoredSentence
     samples: Heads | None
 
-    def packed(self) -> PackedSentence:
+    def for_page(self) -> PackedSentence:
         """The sentence as a page needs it."""
-        return packed(self.sentence, None, False, self.samples)
+        return for_page(self.sentence, None, False, self.samples)
 
 
 @dataclass(frozen=True)

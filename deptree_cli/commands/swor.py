@@ -82,11 +82,11 @@ def swor(
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
     job = Job("swor", scores.source(run), run, writing, {"sampler": algorithm.name}, last)
-    return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[Short(size, mass)])
+    return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[IncompleteSamples(size, mass)])
 
 
 @dataclass
-class Short(Fold[tuple[str, int, float, bool]]):
+class IncompleteSamples(Fold[tuple[str, int, float, bool]]):
     """Which sentences gave less than was asked for: `size` trees, or `mass`."""
 
     size: int

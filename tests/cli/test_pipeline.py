@@ -24,6 +24,7 @@ class Parcel:
 
     sent_id: str
     number: int
+    weight = 0
 
     @property
     def place(self) -> str:

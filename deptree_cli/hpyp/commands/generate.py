@@ -60,6 +60,7 @@ class Name:
 
     sent_id: str
     place: str = ""
+    weight = 0
 
 
 @dataclass(frozen=True)

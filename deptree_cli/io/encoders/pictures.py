@@ -1,6 +1,6 @@
 """Results as pictures: of arcs in SVG, TeX and text, and as a page in HTML.
 
-A result offers its `picture` and, for a page, `packed()`.
+A result offers its `picture` and, for a page, `for_page()`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _picture(result: Any, _: Any) -> Any:
 
 
 def _packed(result: Any, _: Any) -> Any:
-    return result.packed()
+    return result.for_page()
 
 
 @contextmanager

@@ -85,7 +85,7 @@ class PackedSentence:
         return self.facts[4]
 
 
-def packed(
+def for_page(
     sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool, samples: Integers | None = None
 ) -> PackedSentence:
     """Return a sentence for the page.
