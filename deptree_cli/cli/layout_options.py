@@ -80,10 +80,7 @@ LAYOUT_OPTIONS = [
         "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
     ),
     reading_option(
-        "--lengths",
-        type=INPUT,
-        multiple=True,
-        help="Words per sentence of a padded batch, one number a line or .npy.",
+        "--lengths", type=INPUT, multiple=True, help="Words per sentence of a padded batch, one number a line or .npy."
     ),
 ]
 

@@ -38,12 +38,7 @@ class Pipeline(Generic[Read, Prepared]):
         select: which tasks are done, for commands that want some of them only.
     """
 
-    def __init__(
-        self,
-        source: Source[Read, Prepared],
-        run: RunOptions,
-        select: Select[Read] = iter,
-    ) -> None:
+    def __init__(self, source: Source[Read, Prepared], run: RunOptions, select: Select[Read] = iter) -> None:
         self._source = source.items
         self._prepare = source.prepare
         self._run = run

@@ -97,10 +97,7 @@ _OPTIONS = [
     ),
     search_options,
     reading_option(
-        "--like",
-        type=INPUT,
-        often=True,
-        help="A treebank from which to learn how words attach.  [default: TREES]",
+        "--like", type=INPUT, often=True, help="A treebank from which to learn how words attach.  [default: TREES]"
     ),
     *companion_options("Arc scores: which of equally near trees is taken."),
     LABEL_SCORES,

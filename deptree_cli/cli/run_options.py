@@ -73,11 +73,7 @@ quiet_option = running_option("--quiet", "-q", is_flag=True, envvar="DEPTREE_QUI
 
 _OPTIONS = [
     writing_option(
-        "--output",
-        "-o",
-        type=RESULTS,
-        often=True,
-        help="Write to FILE, which appears when complete; .gz compresses.",
+        "--output", "-o", type=RESULTS, often=True, help="Write to FILE, which appears when complete; .gz compresses."
     ),
     running_option(
         "--jobs",

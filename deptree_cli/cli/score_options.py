@@ -197,18 +197,11 @@ LABEL_SCORES = reading_option(
 
 _OPTIONS = [
     reading_option(
-        "--conllu",
-        type=INPUT,
-        multiple=True,
-        often=True,
-        help="The sentences in CoNLL-U, one file per file of SCORES.",
+        "--conllu", type=INPUT, multiple=True, often=True, help="The sentences in CoNLL-U, one file per file of SCORES."
     ),
     *LAYOUT_OPTIONS,
     reading_option(
-        "--fix-heads",
-        is_flag=True,
-        often=True,
-        help="Keep the HEADs and DEPRELs in --conllu that are not _.",
+        "--fix-heads", is_flag=True, often=True, help="Keep the HEADs and DEPRELs in --conllu that are not _."
     ),
     LABEL_SCORES,
 ]

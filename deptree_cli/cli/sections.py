@@ -111,11 +111,7 @@ def compiling_shown(ctx: click.Context) -> AbstractContextManager[None]:
 
 
 # What goes around every command: each is entered with the parsed command line.
-GUARDS: tuple[Callable[[click.Context], AbstractContextManager[None]], ...] = (
-    files_apart,
-    run_shown,
-    compiling_shown,
-)
+GUARDS: tuple[Callable[[click.Context], AbstractContextManager[None]], ...] = (files_apart, run_shown, compiling_shown)
 
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:

@@ -70,10 +70,7 @@ class Writing:
     def style_fields(self) -> dict[str, object]:
         """What of the style of trees a run must repeat to give the same result, for the signature."""
         deps, name = self.style.deps, self.style.sent_id_format
-        return {
-            "deps": None if deps == USUAL.deps else deps,
-            "sentid": None if name == USUAL.sent_id_format else name,
-        }
+        return {"deps": None if deps == USUAL.deps else deps, "sentid": None if name == USUAL.sent_id_format else name}
 
     def of_single_trees(self) -> Writing:
         """The same for one tree of each sentence, which keeps the sentence's name."""

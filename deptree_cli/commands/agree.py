@@ -104,12 +104,7 @@ def agree(
     return max(code, DIFFERENT if found.differ else 0)
 
 
-def _check(
-    trees: Sequence[str],
-    per: str | None,
-    test: bool,
-    scores: ScoreOptions | None,
-) -> None:
+def _check(trees: Sequence[str], per: str | None, test: bool, scores: ScoreOptions | None) -> None:
     """Raise for options that do not go together."""
     if len(trees) < 2:
         raise click.UsageError("One file of trees: give two or more, A B.")

@@ -70,10 +70,7 @@ tell (sentences are undecided, or were skipped).
 NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 
 
-@command(
-    help=HELP,
-    listing=SAMPLERS_LISTED,
-)
+@command(help=HELP, listing=SAMPLERS_LISTED)
 @score_options
 @size_option(2000, "Trees per sentence.")
 @sampler_option

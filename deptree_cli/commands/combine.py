@@ -157,11 +157,7 @@ def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
 def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) -> dict[str, object]:
     """What of the options of reading a run must repeat to give the same result."""
     layouts = [text_of(each.layout.complete) if each.layout else TREES for each in members]
-    return {
-        "files": ",".join(each.path for each in members),
-        "layouts": ";".join(layouts),
-        **signature_of(space),
-    }
+    return {"files": ",".join(each.path for each in members), "layouts": ";".join(layouts), **signature_of(space)}
 
 
 def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:

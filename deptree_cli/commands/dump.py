@@ -56,10 +56,7 @@ class Companions:
 _output_option = partial(option, type=OUTPUT)
 
 
-@command(
-    help=HELP,
-    listing=Listing("Parsers", PARSERS, _described, of_argument=True),
-)
+@command(help=HELP, listing=Listing("Parsers", PARSERS, _described, of_argument=True))
 @click.argument(
     "parser",
     metavar="PARSER",

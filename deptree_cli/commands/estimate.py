@@ -45,10 +45,7 @@ HEADINGS |= {name: "error" if name.endswith("error") else name for name in ESTIM
 Row = dict[str, Any]
 
 
-@command(
-    help=HELP,
-    listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
-)
+@command(help=HELP, listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"))
 @click.argument("draws", type=INPUT)
 @option(
     "--quantity",

@@ -49,9 +49,7 @@ the comments."""
 SIZE = 1000
 
 
-@command(
-    help=HELP,
-)
+@command(help=HELP)
 @score_options
 @rule_option("Only trees that obey these rules")
 @option(
@@ -63,12 +61,7 @@ SIZE = 1000
 @option(
     "--coverage", type=float, often=False, metavar="SHARE", help="For --head-sets: one of FILE.  [default: the first]"
 )
-@option(
-    "--above",
-    type=FloatRange(0, 1, max_open=True),
-    metavar="P",
-    help="Write rows of arcs more probable than P.",
-)
+@option("--above", type=FloatRange(0, 1, max_open=True), metavar="P", help="Write rows of arcs more probable than P.")
 @size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
 @seed_option
 @format_options("jsonl", "conllu", "tsv", ARRAYS)

@@ -19,12 +19,7 @@ from deptree_cli.cli.writing import Writing
 @command()
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @repair_options
-@writing_option(
-    "--changes",
-    type=OUTPUT,
-    often=True,
-    help="Write a row for each changed word (.tsv or .jsonl).",
-)
+@writing_option("--changes", type=OUTPUT, often=True, help="Write a row for each changed word (.tsv or .jsonl).")
 @writing_option("--header", is_flag=True, help="Write the run signature as first comment, or first line.")
 @run_options
 def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, header: bool, run: RunOptions) -> int:

@@ -38,11 +38,7 @@ MOST = 2000
 @gold_option("The page shows how often heads of each tenth of probability are right.")
 @option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
 @option(
-    "--top",
-    type=IntRange(1),
-    default=MOST,
-    metavar="N",
-    help=f"Only the N most doubtful sentences.  [default: {MOST}]",
+    "--top", type=IntRange(1), default=MOST, metavar="N", help=f"Only the N most doubtful sentences.  [default: {MOST}]"
 )
 @run_options
 def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions) -> int:

@@ -49,10 +49,7 @@ def _described(entry: Algorithm) -> str:
     return f"{entry.name}: {entry.cost}\n  {entry.source}"
 
 
-@command(
-    help=HELP,
-    listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described),
-)
+@command(help=HELP, listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described))
 @score_options
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
 @option(

@@ -42,10 +42,7 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 """
 
 
-@command(
-    help=HELP,
-    listing=LISTING,
-)
+@command(help=HELP, listing=LISTING)
 @bitext_options
 @option(
     "--threshold",

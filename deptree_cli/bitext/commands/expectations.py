@@ -39,10 +39,7 @@ The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseco
 """
 
 
-@command(
-    help=HELP,
-    listing=LISTING,
-)
+@command(help=HELP, listing=LISTING)
 @bitext_options
 @pruning_options
 @format_options("jsonl", ARRAYS)

@@ -31,10 +31,7 @@ marked, and their probabilities listed on the right. Without --text, words are s
 """
 
 
-@command(
-    help=HELP,
-    listing=LISTING,
-)
+@command(help=HELP, listing=LISTING)
 @bitext_options
 @wanted_option
 @pruning_options

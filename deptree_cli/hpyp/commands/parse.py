@@ -55,10 +55,7 @@ def _described(kind: ScoreKind) -> str:
     return f"{kind.name}: {kind.summary}"
 
 
-@command(
-    help=HELP,
-    listing=Listing("Kinds of arc scores", SCORE_KINDS, _described),
-)
+@command(help=HELP, listing=Listing("Kinds of arc scores", SCORE_KINDS, _described))
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")
 @size_option(None, "Sample N trees per sentence.", "the best tree")

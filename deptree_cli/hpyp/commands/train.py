@@ -212,9 +212,7 @@ def _contexts(options: TrainOptions) -> Contexts:
 
 
 def _usable(
-    found: Iterable[Annotated | DeptreeError],
-    run: RunOptions,
-    check: Callable[[Annotated], object],
+    found: Iterable[Annotated | DeptreeError], run: RunOptions, check: Callable[[Annotated], object]
 ) -> Iterator[Annotated]:
     """The sentences that pass a check."""
     for sentence in found:
