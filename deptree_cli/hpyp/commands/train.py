@@ -22,8 +22,7 @@ from deptree_cli.hpyp.files.treebank import Tags, read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.complete import Complete
 from deptree_cli.hpyp.model.defaults import SPACING
-from deptree_cli.hpyp.options.earlier_model import check_overwriting, model_to_resume
-from deptree_cli.hpyp.options.training_run import Targets, run_training
+from deptree_cli.hpyp.options.training_run import Targets, check_overwriting, model_to_resume, run_training
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import compile_kernels
