@@ -35,7 +35,6 @@ from deptree_cli.core.agreement import agreement as agreeing
 from deptree_cli.core.two_samples import p_values, statistics, two_samples
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.scores.several import Member, read_several
 from deptree_cli.io.sentence import Sentence
@@ -144,10 +143,6 @@ class Result:
     def rows(self) -> Sequence[Row]:
         """A row for each pair of files."""
         return self.found
-
-    def to_jsonl(self) -> bytes:
-        """A line for each."""
-        return b"".join(map(dump, self.found))
 
 
 @dataclass(frozen=True)

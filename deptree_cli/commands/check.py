@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +21,6 @@ from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.sentences import sentences
 from deptree_cli.io.trees.base import names_of
 
@@ -81,30 +79,18 @@ class Checked:
         """What it counts for."""
         return Counts.of(self.tree, (*self.tree.broken, *self.tree.wrong_tags))
 
-    def to_jsonl(self) -> bytes:
-        """A line for each place."""
-        return b"".join(dump({**row, "words": words}) for row, words in self._rows)
-
     def rows(self) -> list[Row]:
-        """A row for each place, the words with commas between them."""
-        return [{**row, "words": ",".join(map(str, words))} for row, words in self._rows]
-
-    @cached_property
-    def _rows(self) -> list[tuple[Row, Sequence[int]]]:
-        """The rows but for the words of each."""
-        tree = self.tree
-        forms = tree.block.column("form") if self.broken else []
+        """A row for each place."""
+        tree, forms = self.tree, self.tree.block.column("form") if self.broken else []
         return [
-            (
-                {
-                    "sent_id": tree.name,
-                    "rule": each.rule,
-                    "word": each.word,
-                    "form": forms[each.word - 1],
-                    "head": head if (head := tree.heads[each.word - 1]) >= 0 else None,
-                    "deprel": tree.labels[each.word - 1] or None,
-                },
-                each.words,
-            )
+            {
+                "sent_id": tree.name,
+                "rule": each.rule,
+                "word": each.word,
+                "form": forms[each.word - 1],
+                "head": head if (head := tree.heads[each.word - 1]) >= 0 else None,
+                "deprel": tree.labels[each.word - 1] or None,
+                "words": tuple(each.words),
+            }
             for each in self.broken
         ]
