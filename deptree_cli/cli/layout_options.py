@@ -22,12 +22,13 @@ SPACE_OPTIONS = [
 ]
 
 
-def _space(space: str | None, multi_root: bool, projective: bool) -> TreeSpace:
+def asked_space(space: str | None, multi_root: bool, projective: bool) -> TreeSpace:
+    """Return the space that the options ask for."""
     return tree_space(space, False if multi_root else None, projective or None)
 
 
 # Of a command that reads trees without scores.
-space_options = bound("space", SPACE_OPTIONS, _space)
+space_options = bound("space", SPACE_OPTIONS, asked_space)
 
 
 def signature_of(space: TreeSpace) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -56,11 +57,6 @@ def _numbers(context: click.Context, parameter: click.Parameter, text: str | Non
         raise click.BadParameter(f"{text!r} is not a list of numbers such as 0.7,0.3.") from None
 
 
-def matrix_options(function: Any) -> Any:
-    """Give the command the options of reading matrices."""
-    return apply(MATRIX_OPTIONS, function)
-
-
 HELP = """Combine several parsers, or votes, about the same sentences.
 
 SCORES are score files (FILE:LAYOUT if they have different layouts), or trees (CoNLL-U, or JSON Lines of sent_id and
@@ -80,7 +76,7 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 @option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
 @reading_option("--gold", type=INPUT, often=True, help="Gold trees for --fit: the same sentences; _ is not fitted to.")
 @reading_option("--conllu", type=INPUT, often=True, help="The sentences in CoNLL-U.")
-@matrix_options
+@partial(apply, MATRIX_OPTIONS)
 @format_options("jsonl", "conllu", ARRAYS)
 @run_options
 def combine(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -57,11 +58,6 @@ def _option(needed: Input) -> Callable[[Any], Any]:
     )
 
 
-def input_options(function: Any) -> Any:
-    """Give the command an option for everything that a quantity of the register needs."""
-    return apply([_option(each) for each in INPUTS], function)
-
-
 @command(
     help=HELP,
     listing=Listing("Quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
@@ -69,7 +65,7 @@ def input_options(function: Any) -> Any:
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
 @score_options
 @gold_option("For risk and attachment.")
-@input_options
+@partial(apply, [_option(each) for each in INPUTS])
 @option("--grad", is_flag=True, help="Also write the gradient.")
 @format_options(*ROWS)
 @run_options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf, isnan
@@ -70,12 +70,18 @@ class BitextOptions:
                 number += 1
                 yield record
 
-    def announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
-        """The tasks, long ones with a line beforehand; what is done in this process shows how far it has come.
+    def announcing(
+        self, select: Callable[[Iterator[_Task]], Iterator[_Task]], run: RunOptions, sums: int
+    ) -> Callable[[Iterator[_Task]], Iterator[_Task]]:
+        """Have the selected tasks announced, long ones with a line beforehand.
 
         Args:
             sums: how often a pair's chart is gone through.
         """
+        return lambda tasks: self._announced(select(tasks), run, sums)
+
+    def _announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
+        """The tasks; what is done in this process shows how far it has come."""
         with nullcontext() if run.workers.are_elsewhere else watched(report_progress):
             for task in tasks:
                 if not (run.quiet or isinstance(task, DeptreeError)):
