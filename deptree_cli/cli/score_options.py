@@ -80,11 +80,6 @@ class ScoreOptions:
         """The paths of the score files."""
         return ", ".join(each.source.path for each in self.files)
 
-    @property
-    def paths(self) -> list[str]:
-        """The paths of everything that is read sentence by sentence."""
-        return [path for each in self.files for path in each.paths]
-
     def with_other(self, path: str) -> ScoreOptions:
         """Return these with a second score file of the same sentences.
 

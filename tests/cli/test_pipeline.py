@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli.messages import Messages
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.run_options import Messages, RunOptions
 from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError

@@ -50,11 +50,6 @@ class BitextOptions:
     layout: PairLayout
     interpretation: PairInterpretation
 
-    @property
-    def paths(self) -> list[str]:
-        """The paths of everything that is read pair by pair."""
-        return [path for each in self.sources for path in each.paths]
-
     def source(self, run: RunOptions, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
         """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
         only = self.sources[0] if len(self.sources) == 1 else None

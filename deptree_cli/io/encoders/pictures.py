@@ -20,7 +20,7 @@ def _picture(result: Any, _: Any) -> Any:
     return result.picture
 
 
-def _packed(result: Any, _: Any) -> Any:
+def _for_page(result: Any, _: Any) -> Any:
     return result.for_page()
 
 
@@ -66,6 +66,6 @@ def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
 TEXT = as_text(to_text)
 SVG = Encoder("svg", (".svg",), _picture, _svg)
 TEX = Encoder("tex", (".tex",), _picture, _tex)
-HTML = Encoder("html", (".html", ".htm"), _packed, _html)
+HTML = Encoder("html", (".html", ".htm"), _for_page, _html)
 
 PICTURES = (TEXT, SVG, TEX, HTML)
