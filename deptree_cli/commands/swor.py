@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import click
 import numpy as np
 
+from deptree_cli.cli.decoded import NamedSentences
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
@@ -16,7 +17,6 @@ from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.stopping_rule import NamedSentences
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
