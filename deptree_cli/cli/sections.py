@@ -1,9 +1,8 @@
-"""Options in sections of a command's help, or bound together as one object; and commands that run behind guards."""
+"""Options in sections of a command's help, or bound together as one object; and commands that guard files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from inspect import signature
 from typing import Any, TypeVar
@@ -61,7 +60,7 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help has its options in sections, and which is run behind `GUARDS`.
+    """A command whose help has its options in sections, and which guards its files and its terminal.
 
     Args:
         listing: the entries of a register that the whole help explains.
@@ -84,34 +83,12 @@ class Command(click.Command):
         write_options(self.get_params(ctx), _WHOLE in ctx.meta, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run behind the guards."""
-        with ExitStack() as opened:
-            for guard in GUARDS:
-                opened.enter_context(guard(ctx))
+        """Run; no output takes the place of another file of the command line, and people see what goes on."""
+        inputs, quiet = inputs_of(ctx), bool(ctx.params.get("quiet"))
+        check_read_once(inputs)
+        refuse_overwrites(inputs, outputs_of(ctx))
+        with status_shown(results_of(ctx), quiet), kernels_told(quiet):
             return super().invoke(ctx)
-
-
-@contextmanager
-def files_apart(ctx: click.Context) -> Iterator[None]:
-    """Let no output take the place of another file of the command line."""
-    inputs = inputs_of(ctx)
-    check_read_once(inputs)
-    refuse_overwrites(inputs, outputs_of(ctx))
-    yield
-
-
-def run_shown(ctx: click.Context) -> AbstractContextManager[None]:
-    """Let there be a status line."""
-    return status_shown(results_of(ctx), bool(ctx.params.get("quiet")))
-
-
-def compiling_shown(ctx: click.Context) -> AbstractContextManager[None]:
-    """Tell of kernels."""
-    return kernels_told(bool(ctx.params.get("quiet")))
-
-
-# What goes around every command: each is entered with the parsed command line.
-GUARDS: tuple[Callable[[click.Context], AbstractContextManager[None]], ...] = (files_apart, run_shown, compiling_shown)
 
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
