@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -82,27 +82,11 @@ class ForPage:
     rules: Constraints | None
     has_gold: bool
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> OnPage:
+    def __call__(self, sentence: ScoredSentence, _: None) -> PackedSentence:
         """The sentence as the page needs it, with its samples."""
         given = sentence.record.trees
         samples = () if given is None else (np.repeat(given.heads, given.times, axis=0),)
-        return OnPage(for_page(sentence, self.rules, self.has_gold, *samples))
-
-
-class OnPage(NamedTuple):
-    """A sentence as the page needs it."""
-
-    sentence: PackedSentence
-
-    @property
-    def counted(self) -> tuple[int, float, frozenset[str]]:
-        """Its words, how many more heads are expected to be wrong than in the best tree, and its labels."""
-        sentence = self.sentence
-        return len(sentence.tree), sentence.doubt - sentence.least_doubt, sentence.deprels
-
-    def for_page(self) -> PackedSentence:
-        """The sentence."""
-        return self.sentence
+        return for_page(sentence, self.rules, self.has_gold, *samples)
 
 
 class Doubts(Fold[tuple[int, float, frozenset[str]]]):
