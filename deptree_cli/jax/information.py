@@ -6,8 +6,9 @@ float64, by the kernels, whatever the scores' type: what rounding leaves of a pr
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -67,9 +68,25 @@ def entropy(
     NaN, with gradient 0, if `log_partition` returns -inf. It has a gradient, and no second derivative. Arguments and
     errors as in `log_partition`.
     """
-    own, log_z, marginals = _summed_with_marginals(sentences_of(log_scores, lengths, space, **short))
-    value = _at_least_zero(log_z - (marginals * _finite(own)).sum((-2, -1)))
+    sentences = sentences_of(log_scores, lengths, space, **short)
+    found = _entropy(shifted(sentences)[0])
+    require_trees(found, sentences)
+    return found
+
+
+@jax.custom_jvp
+def _entropy(own: Sentences) -> Array:
+    log_z, marginals = sums.log_partition_and_marginals(own, "float64")
+    value = jnp.maximum(log_z - (marginals * _finite(own)).sum((-2, -1)), 0)
     return jnp.where(log_z == -jnp.inf, jnp.nan, value)
+
+
+@_entropy.defjvp
+def _entropy_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    """The marginals that log Z and the expected score change by cancel: what is left is that of the marginals."""
+    own = primals[0]
+    changed = sums.covariance(own.log_scores, own.lengths, _finite(own), space=own.space)
+    return _entropy(own), -(changed * tangents[0].log_scores).sum((-2, -1))
 
 
 def cross_entropy(
