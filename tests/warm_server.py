@@ -22,7 +22,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-DATA = Path(__file__).parents[1] / "sample_data"
+from tests.sample import DATA
+
 HIGH = 300  # descriptors of a stand-in are below, those of the server move above
 
 

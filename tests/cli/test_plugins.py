@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
 
 MODULE = '''
 import numpy as np

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.every_command import COMMANDS as ALL
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = f"{DATA}/scores.npz --from natasha"
 CLOSED_OUT = "deptree: standard output is closed. Name a file with -o.\n"
 CLOSED_IN = "deptree: standard input is closed. Name a file instead of -.\n"

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
+from tests.sample import DATA, SCORES
 
-GOLD, SCORES = DATA / "gold.conllu", (DATA / "scores.npz", "--from", "natasha")
+GOLD = DATA / "gold.conllu"
 TEST = ("--test", "--seed", 7, "--permutations", 99)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.constraints.ruleset import KINDS
-from tests.commands.conftest import DATA
+from tests.sample import DATA
 
 # A predicate with two subjects, a noun as a determiner; a sentence that obeys; one without a label and a UPOS.
 TREES = """\

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import SPACES
+from tests.sample import DATA, FIGURE1, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
 EN_4 = [[2, 0, 2]] * 150 + [[2, 0, 1]] * 72 + [[0, 1, 2]] * 53 + [[0, 1, 1]] * 25  # as probable as they are frequent
 EXACT = [
     (entry.name, trees)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
+from tests.sample import DATA, SENTENCES
 
 A = f"{DATA / 'scores.npz'}:natasha"
-GOLD, SENTENCES = DATA / "gold.conllu", ("--conllu", DATA / "sentences.conllu")
+GOLD = DATA / "gold.conllu"
 
 
 @pytest.fixture

@@ -14,9 +14,8 @@ import pytest
 
 from deptree_cli.core.spaces import SINGLE_ROOT
 from tests.every_command import COMMANDS, command
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = DATA / "gold.conllu"
 BOM = b"\xef\xbb\xbf"
 

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.scores.presets import PRESETS
+from tests.sample import DATA, LABELS, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 UNLABELLED = sorted(layout.name for layout in PRESETS if layout.labels is None)
 CONTAINERS = ("npz", "jsonl", "safetensors")
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from deptree_cli.core.spaces import space
-
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
+from tests.sample import SCORES, SENTENCES
 
 
 @pytest.mark.parametrize("multi", [False, True])

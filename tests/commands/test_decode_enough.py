@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
-
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+from tests.sample import DATA, LABELS, SCORES
 
 
 @pytest.mark.parametrize("projective", [False, True])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
 
 
 @pytest.fixture

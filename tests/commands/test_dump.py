@@ -14,8 +14,8 @@ import pytest
 
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.parsers.scoring import adapter_of
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 TEXT = DATA / "paragraphs.txt"
 CONLLU = DATA / "sentences.conllu"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +11,8 @@ import pytest
 from deptree_cli.core.estimate import FUNCTIONALS
 from deptree_cli.core.swor import ALGORITHMS
 from deptree_cli.io.trees.base import SworNotes
+from tests.sample import DATA, SCORES, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
 SCALARS = ["non_projective_arcs", "depth", "dependency_length"]
 
 

@@ -11,10 +11,9 @@ import pytest
 from deptree_cli import read
 from deptree_cli.core.expectations.risks import risk, risk_variance
 from deptree_cli.io.conllu import lexical_scores
-from tests.commands.conftest import DATA
+from tests.sample import DATA, LABELS, SCORES
 
-GOLD, SCORES = DATA / "gold.conllu", (DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+GOLD = DATA / "gold.conllu"
 FEW = ("--seed", 7, "--resamples", 50)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from deptree_cli.core.expectations import QUANTITIES
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = ("--gold", DATA / "gold.conllu")
 NEEDS = {"order": ("--order", 2), "other": ("--other", DATA / "scores.npz"), "gold": GOLD}
 SIMPLE = [entry for entry in QUANTITIES if {each.name for each in entry.inputs} <= set(NEEDS)]

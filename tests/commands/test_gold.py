@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
+
 TEXT = (DATA / "gold.conllu").read_text(encoding="utf-8")
 BLOCKS = [f"{block}\n\n" for block in TEXT.rstrip("\n").split("\n\n")]
 COMPARING = [("expect", "attachment"), ("expect", "risk"), ("inspect",)]

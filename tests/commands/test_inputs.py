@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +10,9 @@ import pytest
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.io.scores.presets import PRESETS
 from tests.oracle import Oracle
+from tests.sample import DATA, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
 LENGTHS = ("--lengths", DATA / "lengths.txt")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
 SAME = {
     "npz": (DATA / "scores.npz", "--from", "natasha"),
     "jsonl": (DATA / "scores.jsonl", "--from", "natasha"),

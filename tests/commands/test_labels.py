@@ -13,9 +13,8 @@ from deptree_cli import read
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.scores.labels import read_labels
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 LABELS = ("--labels", DATA / "labels.json")
 GIVEN = (*SCORES, *LABELS, "--label-scores", DATA / "label_scores.npz")
 GOLD = ("--conllu", DATA / "gold.conllu")

@@ -11,9 +11,8 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from tests.oracle import Oracle
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 SMALL = ["en-4", "cs-2", "ru-1", "ru-2"]
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, LABELS, SCORES
+
 GOLD = ("--conllu", DATA / "gold.conllu")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 COLUMNS = ["sent_id", "word", "form", "head", "head_form", "prob"]
 
 

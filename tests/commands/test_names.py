@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import click
 import numpy as np
 import pytest
 
 from tests.every_command import COMMANDS, command
+from tests.sample import DATA, LABELS, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = DATA / "gold.conllu"
 
 
@@ -44,9 +42,6 @@ def test_short_names_mean_the_same_everywhere(name):
 @pytest.mark.parametrize("name", ["expect", "partition", "diff", "inspect", "check-bias", "sample", "swor", "decode"])
 def test_label_scores_are_taken_where_labels_are(name):
     assert "--label-scores" in options(name)
-
-
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from deptree_cli.io.encoders import ARRAYS, encoder_of, encoders
 from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
 from tests.every_command import COMMANDS, ENTRIES, options
+from tests.sample import DATA, SCORES, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-GOLD, SENTENCES = DATA / "gold.conllu", ("--conllu", DATA / "sentences.conllu")
+GOLD = DATA / "gold.conllu"
 BITEXT = (DATA / "bitext.npz",)
 
 # What commands with --seed that draw no random numbers do without; all others draw some.

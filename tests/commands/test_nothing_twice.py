@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
@@ -23,13 +22,11 @@ from deptree_cli.kernels.charts import eisner
 from deptree_cli.kernels.elimination import marginals
 from deptree_cli.kernels.numbers.dual import Dual
 from tests.every_command import ENTRIES, example
+from tests.sample import DATA, LABELS, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 SENTENCES, GOLD = ("--conllu", DATA / "sentences.conllu"), ("--conllu", DATA / "gold.conllu")
 OTHER = ("--other", DATA / "scores.npz")
 FEATURES = ("--features", DATA / "label_scores.npz")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 MANY = ("-k", 20, "--seed", 7)
 
 ALL = 8  # sentences

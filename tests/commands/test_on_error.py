@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
+
 LINES = (DATA / "scores.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
 SENTENCES = DATA / "sentences.conllu"
 GOOD = ("good.jsonl", "--from", "natasha")

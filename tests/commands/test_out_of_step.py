@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
+
 GOLD = DATA / "gold.conllu"
 SENTENCES = GOLD.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
 SKIP = ("--from", "natasha", "--on-error", "skip", "-q")

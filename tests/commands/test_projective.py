@@ -12,12 +12,10 @@ import deptree_cli
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import PROJECTIVE, SPACES, TreeSpace
 from deptree_cli.io.conllu.blocks import read_blocks
+from tests.sample import DATA, LABELS, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha", "--projective")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
 GOLD = ("--conllu", DATA / "gold.conllu")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 HOT = ("-k", 20, "--temperature", 5, "--seed", 7)
 SMALL = ["en-4", "cs-2", "ru-2"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import DATA
 from tests.commands.test_repair import CYCLE, FINE, FREE, LIKE, MENDED
+from tests.sample import DATA, LABELS
 
 LINES = """\
 {"sent_id": "fine", "heads": [2, 0], "x": 1.50}
@@ -203,7 +203,6 @@ def test_malformed_sentences_end_the_run_or_are_left_out(deptree, put) -> None:
 
 
 SCORES = ("--scores", DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 
 
 def damaged(word: int = 1) -> str:

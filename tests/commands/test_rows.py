@@ -12,9 +12,8 @@ import pytest
 
 from deptree_cli.io.encoders.base import Page, Sheet
 from deptree_cli.io.encoders.text import TSV
+from tests.sample import SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 COMMANDS = [
     ("partition", *SCORES),
     ("partition", *SCORES, "--summary"),

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli.io.rules.reading import read_rules
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 LABELLED = (*SCORES, "--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 WORDS = ("--conllu", DATA / "sentences.conllu")
 JSON = ("--format", "jsonl")

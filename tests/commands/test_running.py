@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.parsers.scoring import adapter_of
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 CONLLU = DATA / "gold.conllu"
 BLOCKS = CONLLU.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
 NAMES = ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]

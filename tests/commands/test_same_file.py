@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
+
 LABELS = (DATA / "label_scores.npz", "--from", "natasha", "--labels", DATA / "labels.json")
 
 

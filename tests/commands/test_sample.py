@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zipfile
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +12,8 @@ import pytest
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import SPACES
 from tests.oracle import Oracle
+from tests.sample import DATA, SCORES, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
 SENT_IDS = ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
 RECIPE = {"conllu": ("--no-header", *SENTENCES), "jsonl": (), "npz": ("--format", "npz")}
 

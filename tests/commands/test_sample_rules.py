@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +11,8 @@ from deptree_cli.core.samplers import names as samplers_of
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.scores.reading import read
 from tests.every_command import COMMANDS, command
+from tests.sample import DATA, LABELS, SCORES, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 HOT = ("--temperature", 2)  # so that many trees break rules
 
 # Two subjects of one head, and words below punctuation.

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
 from tests.oracle import Oracle
-
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
 
 
 @pytest.mark.parametrize("fmt", ["conllu", "jsonl"])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
+from tests.sample import DATA, SCORES, SENTENCES
+
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 HOT = ("-k", 20, "--temperature", 5, "--seed", 7)
 

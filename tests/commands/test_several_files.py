@@ -11,8 +11,8 @@ import pytest
 from deptree_cli.cli.score_files import ScoreStream, paired
 from deptree_cli.io.scores.assumptions import unheard
 from deptree_cli.io.scores.presets import layout
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 BLOCKS = [f"{block}\n\n" for block in (DATA / "gold.conllu").read_text(encoding="utf-8").rstrip("\n").split("\n\n")]
 FROM = ("--from", "natasha")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
+from tests.sample import DATA, SCORES, SENTENCES
+
 GOLD = ("--conllu", DATA / "gold.conllu")
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from deptree_cli.core.spaces import space
 from deptree_cli.core.swor import ALGORITHMS
-
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
+from tests.sample import DATA, SCORES, SENTENCES
 
 
 def by_sentence(rows: list[dict]) -> dict[str, list[dict]]:

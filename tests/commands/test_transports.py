@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
+
 GOLD = DATA / "gold.conllu"
 
 # container -> its suffix, and the options that it needs with a preset

@@ -13,8 +13,8 @@ from deptree_cli import read
 from deptree_cli.io.parsers.scoring import adapter_of
 from deptree_cli.io.scores.containers import CONTAINERS
 from tests.commands.test_transports import TARGETS
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha", "-q")
 SUFFIXES = [suffix + packed for each in CONTAINERS if each.write for suffix in each.suffixes for packed in ("", ".gz")]
 

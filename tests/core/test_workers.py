@@ -16,8 +16,7 @@ from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import register, undo_everything, undone_at_once
 from deptree_cli.core.workers import most_workers
-
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
 
 
 def worker(_: int) -> int:

@@ -13,8 +13,8 @@ import pytest
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.bitext.model.links import KnownLinks, LinkCounts, Links, links_of
 from tests.commands.conftest import Run
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 PAIRS = DATA / "bitext.npz"
 GOLD = DATA / "bitext_gold.align"
 REPORT = ("--report", "-", "-o", "/dev/null")

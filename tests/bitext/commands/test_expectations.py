@@ -16,7 +16,7 @@ from deptree_cli.bitext import read_pairs
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.pruning.methods import METHODS
 from deptree_cli.pruning.settings import Settings
-from tests.commands.conftest import DATA
+from tests.sample import DATA
 
 SCORES = str(DATA / "bitext.npz")
 BUDGET = ("--iterations", "20", "--chains", "2", "--burn-in", "3")

@@ -12,8 +12,8 @@ import pytest
 
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from tests.commands.conftest import Run
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 PAIRS = (DATA / "bitext.npz", "--text", DATA / "bitext.txt")
 
 

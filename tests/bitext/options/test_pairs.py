@@ -17,8 +17,7 @@ from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.core.errors import DeptreeError
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 Run = Callable[..., Result]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.commands.conftest import DATA
+from tests.sample import DATA
 
 A, B = f"{DATA / 'scores.npz'}:natasha", f"{DATA / 'scores_stream.npy'}:supar"
 GOLD = DATA / "gold.conllu"

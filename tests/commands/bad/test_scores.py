@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from tests.every_command import ENTRIES, reading
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 SENTENCES = (DATA / "sentences.conllu").read_text(encoding="utf-8")
 
 

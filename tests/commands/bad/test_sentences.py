@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-DATA = Path(__file__).parents[3] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
+
 SENTENCES = (DATA / "sentences.conllu").read_text(encoding="utf-8")
 
 

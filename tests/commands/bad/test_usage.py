@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[3] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
 
 
 def bad(name: str, args: tuple[Any, ...], says: tuple[str, ...], files: dict[str, Any] | None = None) -> Any:

@@ -30,8 +30,8 @@ import pytest
 
 from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.scores import features
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 RUNS = int(os.environ.get("DEPTREE_FUZZ", "400"))
 SECONDS = 20
 GIGABYTE = 1 << 20  # in the unit of ru_maxrss

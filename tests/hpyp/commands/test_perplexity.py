@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
+
 GOLD = DATA / "raw_gold.conllu"
 RAW = DATA / "raw.conllu"
 

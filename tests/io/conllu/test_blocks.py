@@ -18,8 +18,7 @@ from deptree_cli.io.conllu.blocks import NO_WORD, Block, read_blocks, read_block
 from deptree_cli.io.conllu.chunks import split_chunks
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 SENTENCE = b"""\
 # newdoc

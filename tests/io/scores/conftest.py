@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Float
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 
 @pytest.fixture(scope="session", params=["sample_data", "shared"])

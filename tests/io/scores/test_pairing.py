@@ -14,8 +14,7 @@ from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.source import ScoreSource
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 
 def conllu(**lengths: int) -> bytes:

@@ -14,8 +14,7 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.io.scores.reading import read
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 # Logits are the same numbers wherever they stand.
 LOGITS = [

@@ -6,7 +6,6 @@ import io
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from deptree_cli.cli.app import deptree
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.reading import read
 from deptree_cli.io.scores.records import ScoredSentence
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 NPZ = (str(DATA / "scores.npz"), {"preset": "natasha"})
 GOLD = str(DATA / "gold.conllu")
 LABELS = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}

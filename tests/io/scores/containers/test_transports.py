@@ -13,8 +13,7 @@ from deptree_cli.io.scores.containers import CONTAINERS, Container
 from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
-
-DATA = Path(__file__).parents[4] / "sample_data"
+from tests.sample import DATA
 
 WRITTEN = [container for container in CONTAINERS if container.write]
 SIGNATURE = "deptree|dump|from:natasha|trees:projective|v:0"
