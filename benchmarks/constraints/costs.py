@@ -17,8 +17,8 @@ from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.decoding import METHODS
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.io.conllu.trees import USUAL
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.sentence import Sentence
 
 RULES = ["--rules", "ud"]
 
@@ -43,7 +43,7 @@ def table(treebank: Labelled) -> Table:
     return Table(f"{treebank.language}: time under rules, milliseconds a sentence unless seconds", columns, rows)
 
 
-Read = tuple[Sequence[Record], Interpretation]
+Read = tuple[Sequence[Sentence], Interpretation]
 
 
 def _spent(treebank: Labelled, projective: bool, rules: str | None) -> tuple[Float, Read]:
@@ -66,7 +66,7 @@ def _decode() -> Decode:
     return Decode(METHODS.get("mst"), StoppingRule(), BUDGET)
 
 
-def _obey(records: Sequence[Record], plain: Interpretation, ruled: Interpretation) -> Bool:
+def _obey(records: Sequence[Sentence], plain: Interpretation, ruled: Interpretation) -> Bool:
     """Of which sentences the tree is the same with rules and without."""
     decode = _decode()
     found = []

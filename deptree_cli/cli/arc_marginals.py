@@ -17,8 +17,8 @@ from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class MatrixAsRead:
         before, behind: fields of a line of JSON on its two sides.
     """
 
-    record: Record
+    record: Sentence
     matrix: Float
     before: Mapping[str, Any] = field(default_factory=dict)
     behind: Mapping[str, Any] = field(default_factory=dict)

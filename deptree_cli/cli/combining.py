@@ -34,12 +34,14 @@ from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.members import Member, Members, is_of_trees
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.io.scores.presets import PRESETS, QUESTIONS, layout
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.several import Member, of_member
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.trees import is_of_trees
 from deptree_cli.io.trees.sets import TreeSet
 
 TREES = "trees"
@@ -87,7 +89,7 @@ def _member(path: LaidOutPath, usual: Layout) -> Member:
 class Combinable:
     """A sentence, and what each file makes of it: a distribution, or a set of trees."""
 
-    read: Members
+    read: Sentence
     members: Sequence[ArcFactored | TreeSet]
     space: TreeSpace
 
@@ -115,17 +117,18 @@ class Distributions:
     how: Interpretation
     layouts: tuple[Layout | None, ...]
 
-    def __call__(self, read: Members) -> Combinable:
+    def __call__(self, read: Sentence) -> Combinable:
         """The sentence."""
-        return Combinable(read, list(map(self._of, read.found, self.layouts)), self.how.space)
+        found = [self._of(read, of_member(read, number), each) for number, each in enumerate(self.layouts)]
+        return Combinable(read, found, self.how.space)
 
-    def _of(self, item: Record | TreeSet, layout: Layout | None) -> ArcFactored | TreeSet:
+    def _of(self, read: Sentence, item: RawScores | TreeSet, layout: Layout | None) -> ArcFactored | TreeSet:
         if isinstance(item, TreeSet) or layout is None:
             return item  # type: ignore[return-value]
         try:
-            return self.how.distribution(item.scores, item, layout)
+            return self.how.distribution(item.scores, read, layout)
         except DeptreeError as error:
-            raise error.at(item.place, item.sent_id) from None
+            raise error.at(item.place, read.sent_id) from None
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ class Mix:
 class Mixed:
     """A sentence's mixture, its consensus tree, (n,) heads, and the labels of that, if there are some."""
 
-    read: Members
+    read: Sentence
     mixture: Mixture
     heads: Heads
     labels: list[str] | None

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.sentences import ReadSentence
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.base import names_of
 from deptree_cli.io.trees.written import Written
 
@@ -69,9 +69,9 @@ class Asked:
     constraints: Constraints
     space: TreeSpace
 
-    def __call__(self, read: ReadSentence | Written) -> GivenTree:
+    def __call__(self, read: Sentence | Written) -> GivenTree:
         """A sentence with it."""
-        block, name = read.block, read.sent_id if isinstance(read, ReadSentence) else read.name
+        block, name = (read.sentence, read.sent_id) if isinstance(read, Sentence) else (read.block, read.name)
         names = (each for each in names_of(block.sent_id) if each in self.constraints.of_words)
         asked = self.constraints.of(next(names, name), block, block.n, None)
         words = asked.words

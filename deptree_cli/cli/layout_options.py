@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
+from deptree_cli.cli.provenance import mark_provenance
 from deptree_cli.cli.sections import reading_option
 from deptree_cli.cli.space_options import SPACE_OPTIONS
-from deptree_cli.io.scores.layout import CHOICES
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.source import ScoreSource
 
 
 def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str | None:
@@ -63,3 +68,36 @@ LAYOUT_OPTIONS = [
         help="Words per sentence of a padded batch, one number a line or .npy.",
     ),
 ]
+
+
+def own_trees(sources: Sequence[ScoreSource]) -> str:
+    """What the files say that their trees are, which is news to the user, empty if they say nothing.
+
+    Raises:
+        DeptreeError: some do, and others do not.
+    """
+    kinds = {each.meta.trees: each for each in sources}
+    own = next(filter(None, kinds), "")
+    if own:
+        if len(kinds) > 1:
+            place = kinds[own].place
+            raise DeptreeError(f"is of {own} trees, and not all others are", "Read them one by one", place=place)
+        mark_provenance(click.get_current_context(silent=True), "trees")
+    return own
+
+
+def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
+    """The layout of all the files, as they say of themselves, which is news to the user, or as the options ask.
+
+    Raises:
+        DeptreeError: one file says another than the others, or than the options.
+    """
+    layouts = [each.layout(asked) for each in sources]
+    for each, own in zip(sources, layouts, strict=True):
+        if own.reading != layouts[0].reading:
+            problem = f"is read in another layout than {sources[0].place}"
+            remedy = "Read them one by one, or pass --from if one of them does not name its layout"
+            raise DeptreeError(problem, remedy, place=each.place)
+    if layouts[0].reading != asked.reading:
+        mark_provenance(click.get_current_context(silent=True), "from")
+    return layouts[0]

@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
 
-from deptree_cli.cli.sentences import ReadSentence
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.assumptions import Warn
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.written import Written
 
-Sentence = TypeVar("Sentence", ReadSentence | DeptreeError, Written)
+Read = TypeVar("Read", Sentence | DeptreeError, Written)
 
 # So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
 ENOUGH, FEWEST = 1000, 20
@@ -37,9 +37,9 @@ class OtherTags:
     def __init__(self, upos: Sequence[str], warn: Warn, fate: str = "counted, but neither listed nor used") -> None:
         self._upos, self._warn, self._fate = frozenset(upos), warn, fate
 
-    def watched(self, sentences: Iterator[Sentence], place: str) -> Iterator[Sentence]:
+    def watched(self, sentences: Iterator[Read], place: str) -> Iterator[Read]:
         """The sentences of a file, noted if most of its tags are no parts of speech."""
-        held: list[Sentence] = []
+        held: list[Read] = []
         tags = Counter[str]()
         while self._upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
             held.append(sentence)
@@ -53,11 +53,11 @@ class OtherTags:
             yield sentence if isinstance(sentence, DeptreeError) else replace(sentence, has_other_tags=True)
 
 
-def _tags_of(sentence: ReadSentence | Written | DeptreeError) -> list[str]:
+def _tags_of(sentence: Sentence | Written | DeptreeError) -> list[str]:
     """The tags of words that have one."""
     with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
-        if not isinstance(sentence, DeptreeError):
-            return [tag for tag in sentence.block.column("upos") if tag != _MISSING]
+        if not isinstance(sentence, DeptreeError) and (block := sentence.block):
+            return [tag for tag in block.column("upos") if tag != _MISSING]
     return []
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.binding import bound
+from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.ranges import FloatRange
 from deptree_cli.cli.rule_options import rule_option, search_options
 from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
-from deptree_cli.cli.scores_beside import NAMES, beside, beside_options
 from deptree_cli.cli.sections import option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.repair.given import ONE_EACH, Costs
@@ -104,7 +104,7 @@ _OPTIONS = [
         often=True,
         help="A treebank from which to learn how words attach.  [default: TREES]",
     ),
-    *beside_options("Arc scores: which of equally near trees is taken."),
+    *companion_options("Arc scores: which of equally near trees is taken."),
     LABEL_SCORES,
 ]
 
@@ -120,7 +120,7 @@ def _repair(
     scores: str | None,
     **how: Any,
 ) -> RepairOptions:
-    found = beside(scores=scores, also=_SPACE, **how)
+    found = companion(scores=scores, also=_SPACE, **how)
     if like is not None and found is not None and found.how.labels is not None:
         raise click.UsageError("--like has no say where --scores tell heads and labels. Remove one.")
     space = found.how.space if found else _asked_space(**how)

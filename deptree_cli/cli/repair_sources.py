@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,19 +16,18 @@ from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
-from deptree_cli.cli.repairing import Look, Looked, Prepared, Repair, WrittenScores
+from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, Repair
 from deptree_cli.cli.rule_options import met
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.nearest import Aims
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.companion import Side
 from deptree_cli.io.files.rereading import Reread, rereadable
-from deptree_cli.io.sides import Side
+from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.base import TreeFormat, names_of
 from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import Written, format_of, read_written
@@ -115,16 +113,18 @@ def work_on(
     work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
     items: Iterator[Any] = trees.read(tags, suspects)
     if how.scores is not None:
-        items, prepared = _with_scores(items, how.scores, trees.place, run), replace(prepared, how=how.scores.how)
+        lead, scores = Side(map(_beside_scores, items), "sentences", trees.place), how.scores.how
+        items = how.scores.files[0].read(scores.layout, warn=run.warn, lead=lead)
+        prepared = replace(prepared, how=scores)
     read = trees.counted(met(items, how.rules, _names_of), len(suspects) if suspects else None)
     return Source(read, prepared, how.signature_fields), work
 
 
-def _names_of(item: Written | WrittenScores | DeptreeError) -> Sequence[str]:
+def _names_of(item: Written | Sentence | DeptreeError) -> Sequence[str]:
     """What files of rules may call a sentence."""
     if isinstance(item, DeptreeError):
         return [item.sent_id]
-    written = item.written if isinstance(item, WrittenScores) else item
+    written = item if isinstance(item, Written) else item.companions[WRITTEN]
     with suppress(DeptreeError):  # malformed: an error of the sentence, raised where it is worked on
         return [*names_of(written.block.sent_id), written.sent_id]
     return [written.sent_id]
@@ -147,26 +147,11 @@ def _learn(
     return habits, bytes(suspects)
 
 
-def _with_scores(
-    sentences: Iterator[Written], scores: ScoreOptions, place: str, run: RunOptions
-) -> Iterator[WrittenScores | DeptreeError]:
-    """The sentences, which are found again by their numbers when their scores have come."""
-    waiting = deque[Written]()
-    blocks = Side(_blocks(sentences, waiting), "sentences", place)
-    for record in scores.files[0].read_of(blocks, scores.how.layout, run.warn):
-        if isinstance(record, DeptreeError):
-            yield record
-            continue
-        while waiting[0].number < record.number:  # errors have taken their places
-            waiting.popleft()
-        yield WrittenScores(waiting.popleft(), record)
-
-
-def _blocks(sentences: Iterator[Written], waiting: deque[Written]) -> Iterator[Block | DeptreeError]:
-    """What is known of the sentences, which wait meanwhile; the error of one that is malformed."""
-    for written in sentences:
-        waiting.append(written)
-        try:
-            yield written.block
-        except DeptreeError as error:
-            yield error
+def _beside_scores(written: Written) -> Sentence | DeptreeError:
+    """A sentence that has scores; the error of one that is malformed."""
+    try:
+        block = written.block
+    except DeptreeError as error:
+        return error
+    number, named = written.number, bool(block.sent_id)
+    return Sentence(written.name, number, block.n, written.place, block, named=named, companions={WRITTEN: written})

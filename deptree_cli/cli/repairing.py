@@ -16,8 +16,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.given import FREE, Given
 from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.written import Written
 
 
@@ -49,27 +49,8 @@ class GivenSentence:
         return Counts.of(self.tree, self.tree.broken, other_tags)
 
 
-@dataclass(frozen=True, eq=False)
-class WrittenScores:
-    """A sentence as it is written, with its scores; see `deptree_cli.cli.source.Item`."""
-
-    written: Written
-    record: Record
-
-    @property
-    def sent_id(self) -> str:
-        """Its name, else its number."""
-        return self.record.sent_id
-
-    @property
-    def place(self) -> str:
-        """Where it was read."""
-        return self.written.place
-
-    @property
-    def weight(self) -> int:
-        """How many numbers it has."""
-        return self.record.weight
+# The role of the sentence as it is written beside its scores.
+WRITTEN = "written"
 
 
 @dataclass(frozen=True)
@@ -92,12 +73,12 @@ class Prepared:
         """
         return GivenSentence(written, self.asked(written))
 
-    def __call__(self, item: Written | WrittenScores) -> Written | GivenSentence:
+    def __call__(self, item: Written | Sentence) -> Written | GivenSentence:
         """The same, with its distribution if it has scores; unless there is nothing to look at."""
         if isinstance(item, Written):
             return item if item.suspect is False else self.of(item)
         assert self.how is not None  # there are scores
-        return replace(self.of(item.written), distribution=self.how(item.record).distribution)
+        return replace(self.of(item.companions[WRITTEN]), distribution=self.how(item).distribution)
 
 
 @dataclass(frozen=True)

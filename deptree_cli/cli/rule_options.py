@@ -16,7 +16,7 @@ from deptree_cli.cli.sections import Decorator, apply, option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.scores.assumptions import Warn
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.words import Words
@@ -115,14 +115,14 @@ def _without_tags(rules: Constraints, words: Words) -> int:
 
 
 def obeying(
-    records: Iterable[Record | DeptreeError], rules: Constraints, labels: tuple[str, ...] | None, warn: Warn
-) -> Iterator[Record | DeptreeError]:
+    records: Iterable[Sentence | DeptreeError], rules: Constraints, labels: tuple[str, ...] | None, warn: Warn
+) -> Iterator[Sentence | DeptreeError]:
     """The sentences whose trees shall obey, as `met`; tells of rules about UPOS if the words of the first have none."""
     from deptree_cli.io.rules.reading import words_of
 
     looked = False
     for record in met(records, rules):
-        if not looked and isinstance(record, Record) and record.block is not None:
+        if not looked and isinstance(record, Sentence) and record.block is not None:
             looked = True
             with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
                 words = replace(words_of(record.block, record.block.n, None), labels=labels or ("",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,34 +11,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.binding import bound
-from deptree_cli.cli.layout_options import LAYOUT_OPTIONS
+from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, one_layout, own_trees
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import check_known, obeying
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.score_files import ScoreFiles, ScoreStream, one_layout, own_trees, paired
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root
 from deptree_cli.core.spaces import Short
+from deptree_cli.io.companion import Side
 from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.files.streams import place_of, share_read
+from deptree_cli.io.files.streams import check_readable, place_of, share_of
+from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
 from deptree_cli.io.scores.labels import layout_of_arcs, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.pairing import records_side
 from deptree_cli.io.scores.presets import layout, text_of
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.scores.temperatures import temperature_of
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.trees.base import GivenTree
-    from deptree_cli.io.trees.beside import RecordTrees
+
+
+# Sentences as they are read.
+Read = Iterable[Sentence | DeptreeError]
 
 
 @dataclass(frozen=True)
@@ -49,13 +52,11 @@ class ScoreOptions:
         files: the score files, in order, each with the paths of what belongs to it.
         how: how records become distributions.
         labels_path: the file of the names of labels, if the scores tell them.
-        other: a second score file of the same sentences, for commands that compare.
     """
 
     files: tuple[ScoreFiles, ...]
     how: Interpretation
     labels_path: str | None = None
-    other: ScoreSource | None = None
 
     @property
     def place(self) -> str:
@@ -71,6 +72,11 @@ class ScoreOptions:
     def gold(self) -> str | None:
         """The path of the first file of gold heads; there are as many as score files, or none."""
         return self.files[0].gold
+
+    @property
+    def other(self) -> ScoreSource | None:
+        """A second score file of the same sentences, for commands that compare."""
+        return self.files[0].other
 
     @property
     def name(self) -> str:
@@ -95,7 +101,7 @@ class ScoreOptions:
             if one and two and one != two:
                 problem = f"the file says {two} of itself, but {self.place} is read as {one}"
                 raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
-        return replace(self, other=other)
+        return replace(self, files=(replace(self.files[0], other=other), *self.files[1:]))
 
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U.
@@ -107,7 +113,7 @@ class ScoreOptions:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
-    def source(self, run: RunOptions) -> Source[Record, ScoredSentence]:
+    def source(self, run: RunOptions) -> Source[Sentence, ScoredSentence]:
         """The sentences, to be read once.
 
         Raises:
@@ -115,33 +121,39 @@ class ScoreOptions:
         """
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
-        reading = ScoreStream(self.files, self.how.layout, self.other, run.warn)
+        reading = ScoreStream(self.files, self.how.layout, run.warn)
         items = Counted(self._watched(reading, run), reading.total, reading.share)
         how = replace(self.how, other_place=self.other.path) if self.other else self.how
         return Source(items, how, self.signature_fields, self.conllu is not None, self.check_words)
 
     def with_samples(
         self, trees: Iterable[GivenTree | DeptreeError], run: RunOptions
-    ) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
+    ) -> Source[Sentence, ScoredSentence]:
         """The sentences with their trees, which may come in any order."""
-        from deptree_cli.io.trees.beside import WithTrees, records_with_trees  # few commands read trees
+        from deptree_cli.io.trees.sets import with_samples  # few commands read trees
 
         source = self.source(run)
-        found = records_with_trees(source.items, trees, self.how.layout, partial(run.skip, noun="sample"))
-        return Source(Counted(found, lambda: len(found)), WithTrees(source.prepare), source.signature_fields)
+        found = with_samples(source.items, trees, partial(run.skip, noun="sample"))
+        return Source(Counted(found, lambda: len(found)), source.prepare, source.signature_fields)
 
-    def of_trees(self, path: str, run: RunOptions) -> Source[RecordTrees, tuple[ScoredSentence, RecordTrees]]:
+    def of_trees(self, path: str, run: RunOptions) -> Source[Sentence, ScoredSentence]:
         """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
         from deptree_cli.io.trees import read_trees  # few commands read trees
-        from deptree_cli.io.trees.beside import WithTrees, records_of_trees
+        from deptree_cli.io.trees.sets import scored_trees
 
-        source, files = self.source(run), self.files[0]
-        records = records_side(iter(source.items), files.source, files.conllu)
-        found = records_of_trees(read_trees(path, named=False), records, self.how.layout, place_of(path))
-        items = Counted(found, share=lambda: share_read(path))
-        return Source(items, WithTrees(source.prepare), source.signature_fields)
+        source = self.source(run)
+        found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path))
+        return Source(Counted(found, share=share_of([path])), source.prepare, source.signature_fields)
 
-    def _watched(self, records: Iterable[Record | DeptreeError], run: RunOptions) -> Iterable[Record | DeptreeError]:
+    def side(self, source: Source[Sentence, ScoredSentence]) -> Side:
+        """The sentences as what is read together with others; CoNLL-U gives them an order."""
+        files = self.files[0]
+        ordered = files.conllu is not None or files.source.meta.ordered
+        return Side(source.items, "matrices", files.source.place, ordered=ordered)
+
+    def _watched(
+        self, records: Iterable[Sentence | DeptreeError], run: RunOptions
+    ) -> Iterable[Sentence | DeptreeError]:
         """The sentences, as they are; what cannot be obeyed is told, and which of their fixed labels have no score."""
         how = self.how
         if how.constraints is not None:
@@ -151,13 +163,13 @@ class ScoreOptions:
         return self._with_known_labels(records, run) if how.fix_heads and how.labels is not None else records
 
     def _with_known_labels(
-        self, records: Iterable[Record | DeptreeError], run: RunOptions
-    ) -> Iterator[Record | DeptreeError]:
+        self, records: Iterable[Sentence | DeptreeError], run: RunOptions
+    ) -> Iterator[Sentence | DeptreeError]:
         known = {*(self.how.labels or ()), None}
         for record in records:
             labels: list[str | None] = []
             with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
-                labels = record.block.labels if isinstance(record, Record) and record.block else []
+                labels = record.block.labels if isinstance(record, Sentence) and record.block else []
             for label in labels:
                 if label not in known and not is_root(label or ""):
                     where = "it stays where the sentences have it, without a score"
@@ -214,6 +226,20 @@ def gold_option(text: str) -> Decorator[Any]:
     return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text)
 
 
+def _paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
+    """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
+    found = [ScoreFiles(ScoreSource(path)) for path in scores]
+    for name, paths in belonging.items():
+        if paths and len(paths) != len(scores):
+            counts = f"{len(paths)} --{name.replace('_', '-')} for {len(scores)} SCORES"
+            raise click.UsageError(f"{counts}: give one for each, in the same order.")
+        changes: list[dict[str, Any]] = [{name: path} for path in paths] or [{}] * len(scores)
+        found = [replace(each, **change) for each, change in zip(found, changes, strict=True)]
+    for each in found if len(found) > 1 else ():
+        check_readable(each.paths)
+    return tuple(found)
+
+
 def options_of(
     *,
     scores: str | tuple[str, ...],
@@ -237,14 +263,14 @@ def options_of(
     if not conllu and (option := "--fix-heads" if fix_heads else "--rules misc" if rules and rules.in_misc else ""):
         raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
-    found = paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
+    found = _paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
     read = layout_of_arcs(read, labels is not None, bool(label_scores))
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(
         layout=read,
         labels=read_labels(labels) if labels else None,
-        space=space_of(own_trees(found), space, **short),
+        space=space_of(own_trees([each.source for each in found]), space, **short),
         temperature=temperature_of(temperature),
         fix_heads=fix_heads,
         constraints=rules,

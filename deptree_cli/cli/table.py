@@ -98,7 +98,7 @@ COMMANDS = {
         "Report how a score file is interpreted.", "deptree inspect scores.npz --from natasha --conllu gold.conllu"
     ),
     "show": Entry(
-        "Draw a sentence: arcs with their probabilities, samples, a heat map.",
+        "Draw a sentence: arcs with their probabilities, or samples.",
         "deptree show scores.npz --from natasha --conllu gold.conllu --sentence en-1 -o en-1.svg",
         writes="picture",
     ),

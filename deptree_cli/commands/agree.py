@@ -13,6 +13,7 @@ import numpy as np
 
 from deptree_cli.cli import agreement
 from deptree_cli.cli.agreement import Agreement, LabelAgreement, SentenceAgreement, SentenceTest, TwoFiles
+from deptree_cli.cli.companion_scores import companion_scores_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option
 from deptree_cli.cli.params import INPUT
@@ -20,9 +21,7 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.scores_beside import beside_sets, scores_beside_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
@@ -37,9 +36,12 @@ from deptree_cli.core.agreement import (
 from deptree_cli.core.agreement import agreement as agreeing
 from deptree_cli.core.two_samples import p_values, statistics, two_samples
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.members import Member, Members, read_members
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.scores.several import Member, read_several
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.trees.sets import TreeSet, scores_beside
 
 SENTENCE, LABEL = "sentence", "label"
 
@@ -66,7 +68,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
     help=f"How often --test may find a difference where there is none.  [default: {ALPHA}]",
 )
 @seed_option
-@scores_beside_options("Scores of the sentences: chance is then that of heads drawn from their marginals.")
+@companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.")
 @format_options(*ROWS)
 @run_options
 def agree(
@@ -123,13 +125,15 @@ def _check(
         raise click.UsageError(f"--test compares two files of trees, but there are {len(trees)}.")
 
 
-def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Members, Any]:
-    if scores is not None:
-        return beside_sets(scores, trees, run)
-    return Source(Counted(read_members(list(map(Member, trees))), share=share_of(trees[:1])))
+def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Sentence, Any]:
+    if scores is None:
+        return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
+    source = scores.source(run)
+    found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))])
+    return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
 
 
-def _agreement(job: Job[Members, Any], trees: Sequence[str], per: str | None) -> int:
+def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None) -> int:
     if per == SENTENCE:
         return job.write(Compare(tuple(trees)), sheet=Sheet(agreement.BY_SENTENCE))
     if per == LABEL:
@@ -159,19 +163,20 @@ class Compare:
 
     trees: tuple[str, ...]
 
-    def __call__(self, prepared: Members | tuple[Members, ScoredSentence], _: None) -> Result:
+    def __call__(self, prepared: Sentence | ScoredSentence, _: None) -> Result:
         """The work on one sentence."""
-        compared, scored = prepared if isinstance(prepared, tuple) else (prepared, None)
-        names, labels = numbered([each.labels for each in compared.sets])
+        compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
+        sets = _sets(compared, len(self.trees))
+        names, labels = numbered([each.labels for each in sets])
         shares = [
             shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
-            for each, numbers in zip(compared.sets, labels, strict=True)
+            for each, numbers in zip(sets, labels, strict=True)
         ]
         chance = marginal_chance(scored.distribution.marginals()) if scored else None
         counts = _counts(shares, names, chance)
         return Result(self._rows(compared, counts), counts)
 
-    def _rows(self, compared: Members, counts: SentenceAgreement) -> list[Row]:
+    def _rows(self, compared: Sentence, counts: SentenceAgreement) -> list[Row]:
         chance = None if counts.chance is None else counts.chance / counts.words
         return [
             {
@@ -184,6 +189,11 @@ class Compare:
                 combinations(self.trees, 2), counts.attachment, counts.labelled, strict=True
             )
         ]
+
+
+def _sets(compared: Sentence, files: int) -> list[TreeSet]:
+    """The trees of each file."""
+    return [compared.companions[str(number)] for number in range(files)]
 
 
 def _counts(shares: Sequence[SharedHeads], names: Sequence[str], chance: float | None) -> SentenceAgreement:
@@ -208,9 +218,9 @@ class Test:
 
     permutations: int
 
-    def __call__(self, compared: Members, rng: np.random.Generator) -> Result:
+    def __call__(self, compared: Sentence, rng: np.random.Generator) -> Result:
         """The work on one sentence."""
-        sets = compared.sets
+        sets = _sets(compared, 2)
         samples = two_samples([each.heads for each in sets], [each.times for each in sets])
         found = statistics(samples, self.permutations, rng)
         trees = int(sets[0].times.sum()), int(sets[1].times.sum())

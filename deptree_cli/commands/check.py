@@ -18,12 +18,13 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import met, rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.sentences import read_sentences, share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.space_options import signature_of, space_options
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.sentences import sentences
 from deptree_cli.io.trees.base import names_of
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """
-    read = read_sentences(trees, OtherTags(rules.rules.upos, run.warn).watched, any_heads=True)
-    read = met(read, rules, lambda sentence: names_of(sentence.sent_id))
+    lead = sentences(trees, watched=OtherTags(rules.rules.upos, run.warn).watched, any_heads=True)
+    read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
     signed = {**signature_of(space), "rules": rules.name}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), signed)
     job = Job("check", source, run, writing)

@@ -30,7 +30,6 @@ from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree
-from deptree_cli.io.trees.beside import RecordTrees
 
 Row = dict[str, Any]
 
@@ -187,10 +186,9 @@ class AuditSampler(Work[Any]):
         return Audited(sentence.id, distribution.n, tally.audit(), self.sampler.bias(distribution))
 
 
-def audit_trees(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> Audited:
+def audit_trees(sentence: ScoredSentence, _: None) -> Audited:
     """The audit of the trees that are given of a sentence."""
-    sentence, given = prepared
-    distribution = sentence.distribution
+    distribution, given = sentence.distribution, sentence.record.trees
     tally = Tally(distribution)
     for start in range(0, len(given.times), BATCH):
         tally.add(given.heads[start : start + BATCH], given.times[start : start + BATCH])

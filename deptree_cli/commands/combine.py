@@ -37,11 +37,12 @@ from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.encoders import ARRAYS, SCORES
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.files.streams import STDIN
-from deptree_cli.io.members import Member, read_members
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.scores.several import Member, read_several
+from deptree_cli.io.sentences import trees_in
 
 PRODUCT, MIXTURE = "product", "mixture"
 
@@ -108,7 +109,7 @@ def combine(
     interpretation = Interpretation(Layout(), space=space)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
-        items = Counted(read_members(read, conllu, gold, run.warn))
+        items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else [], run.warn))
         prepare = Distributions(interpretation, tuple(each.layout for each in read))
         return Source(items, prepare, _fields(members, how, space), conllu is not None)
 
@@ -136,8 +137,6 @@ def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: st
         raise click.UsageError("--fit needs gold trees: --gold FILE." if fit else "--gold is for --fit. Add it.")
     if fit and STDIN in (*paths, gold, conllu):
         raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
-    if conllu == STDIN and len(paths) > 1:
-        raise click.UsageError("--conllu is read beside each file, and standard input (-) can be read only once.")
 
 
 def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:

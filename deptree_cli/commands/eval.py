@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 import numpy as np
 
+from deptree_cli.cli.companion_scores import companion_scores_options
 from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected, SentenceCounts
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option
@@ -18,9 +18,7 @@ from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.ranges import FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.scores_beside import beside_trees, scores_beside_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.sentences import share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import counted
@@ -30,8 +28,12 @@ from deptree_cli.core.evaluation.classes import CLASSES, Classes, by_class
 from deptree_cli.core.expectations.risks import risk, risk_variance
 from deptree_cli.io.conllu import lexical_scores
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.surface import OTHER_WORDS, check_same_words
+from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.read import read
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.trees.compared import ComparedTrees, read_compared
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentences import sentences, trees_in
 from deptree_cli.io.trees.conllu import tree_of
 
 MISSING = "MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"
@@ -40,6 +42,9 @@ SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 
 # A gold tree and those of two systems.
 MOST = 3
+
+# The roles of these.
+SYSTEMS = ("system", "system2")
 
 
 @command()
@@ -61,7 +66,7 @@ MOST = 3
 )
 @option("--no-punct", is_flag=True, help="Leave out words with the label punct in GOLD: UAS, LAS and classes.")
 @seed_option
-@scores_beside_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
+@companion_scores_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
 @format_options(*ROWS)
 @run_options
 def eval(
@@ -110,11 +115,13 @@ def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | N
 
 def _source(
     gold: str | None, systems: tuple[str, ...], scores: ScoreOptions | None, run: RunOptions
-) -> Source[Any, ComparedTrees]:
+) -> Source[Sentence, Any]:
     if scores is None:
         assert gold is not None
-        return Source(Counted(read_compared(gold, systems), share=share_of([gold])), attrgetter("trees"))
-    return beside_trees(scores, systems[0], gold, run)
+        companions = [trees_in([path], role, OTHER_WORDS) for path, role in zip(systems, SYSTEMS, strict=False)]
+        return Source(Counted(read(sentences([gold]), companions), share=share_of([gold])))
+    source = replace(scores, files=(replace(scores.files[0], conllu=systems[0], gold=gold),)).source(run)
+    return Source(source.items, source.prepare, source.signature_fields)
 
 
 def _signature_fields(
@@ -152,23 +159,28 @@ class Evaluate:
     lexical: bool
     no_punct: bool
 
-    def __call__(self, read: ComparedTrees, _: None) -> Evaluated:
-        """The work on one sentence."""
-        read.check_words()
-        systems = [_attached(block) for block in read.systems]
-        expected = _expected(read.scored, systems[0]) if read.scored else None
+    def __call__(self, read: Sentence | ScoredSentence, _: None) -> Evaluated:
+        """The work on one sentence, whose own tree is the gold tree, or if it has scores that of the system."""
+        if isinstance(read, Sentence):
+            gold_block, blocks = read.block, [read.companions[role] for role in SYSTEMS if role in read.companions]
+        else:
+            gold_block, blocks = read.record.gold, [read.record.sentence]
+        for block in blocks:
+            check_same_words(gold_block or block, block)
+        systems = [_attached(block) for block in blocks]
+        expected = None if isinstance(read, Sentence) else _expected(read, systems[0])
         trees, scores, classes = systems, None, []
-        if read.gold is not None:
-            gold = _attached(read.gold)
+        if gold_block is not None:
+            gold = _attached(gold_block)
             trees = [gold, *systems]
             words = no_punctuation(gold) if self.no_punct else None
             counts = (attachment.attachment(gold, each, words) for each in systems)
             scores = np.stack(
-                [[*found, *self._of_words(read.gold, each)] for found, each in zip(counts, read.systems, strict=True)]
+                [[*found, *self._of_words(gold_block, each)] for found, each in zip(counts, blocks, strict=True)]
             )
             classes = [by_class(gold, each, self.kinds, words) for each in systems]
         several = sum((each.heads == 0).sum() > 1 for each in trees)
-        return Evaluated(SentenceCounts(read.block.n, scores, classes, int(several), expected))
+        return Evaluated(SentenceCounts(len(systems[0].heads), scores, classes, int(several), expected))
 
     def _of_words(self, gold: Block, system: Block) -> Iterator[Any]:
         """What is counted of other columns than HEAD and DEPREL."""

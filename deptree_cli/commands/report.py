@@ -28,7 +28,6 @@ from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
-    from deptree_cli.io.trees.beside import RecordTrees
 
 # How many sentences a page holds, unless told otherwise: about 6 MB of a treebank.
 MOST = 2000
@@ -88,12 +87,11 @@ class Pack:
     rules: Constraints | None
     has_gold: bool
 
-    def __call__(self, prepared: ScoredSentence | tuple[ScoredSentence, RecordTrees], _: None) -> Packed:
+    def __call__(self, sentence: ScoredSentence, _: None) -> Packed:
         """The sentence as the page needs it, with its samples."""
-        if isinstance(prepared, tuple):
-            sentence, given = prepared
-            return Packed(packed(sentence, self.rules, self.has_gold, np.repeat(given.heads, given.times, axis=0)))
-        return Packed(packed(prepared, self.rules, self.has_gold))
+        given = sentence.record.trees
+        samples = () if given is None else (np.repeat(given.heads, given.times, axis=0),)
+        return Packed(packed(sentence, self.rules, self.has_gold, *samples))
 
 
 class Packed(NamedTuple):

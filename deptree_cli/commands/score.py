@@ -19,7 +19,7 @@ from deptree_cli.core.labels import Labels
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.trees.beside import RecordTrees
+from deptree_cli.io.trees.sets import TreeSet
 
 # A label that is not known, in CoNLL-U.
 MISSING = "_"
@@ -49,11 +49,11 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     )
 
 
-def _rows(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> list[Row]:
-    sentence, given = prepared
+def _rows(sentence: ScoredSentence, _: None) -> list[Row]:
+    given: TreeSet = sentence.record.trees
     found = sentence.distribution.log_probs(given.heads)
     columns: dict[str, Sequence[object]] = {
-        "sent_id": given.names,
+        "sent_id": given.tree_names,
         "n": [sentence.distribution.n] * len(found),
         "prob": np.exp(found).tolist(),
         "log_prob": finite(found),
@@ -66,7 +66,7 @@ def _rows(prepared: tuple[ScoredSentence, RecordTrees], _: None) -> list[Row]:
 
 
 def _labelled(
-    distribution: TreeDistribution, labels: Labels, given: RecordTrees, found: Float
+    distribution: TreeDistribution, labels: Labels, given: TreeSet, found: Float
 ) -> dict[str, Sequence[object]]:
     """The columns of trees with labels that these trees have in place of the last one."""
     rows = [[None if name == MISSING else name for name in row] or [None] * distribution.n for row in given.labels]

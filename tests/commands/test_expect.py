@@ -74,7 +74,7 @@ def test_an_infinite_divergence_says_why(done, put):
         (("entropy", "--order", 2), "entropy has no use for --order"),
         (("risk", *GOLD, "--other", "x"), "risk has no use for --other"),
         (("entropi",), "there is no quantity 'entropi'"),
-        (("kl", "--other", DATA / "one.npy"), "out of step"),
+        (("kl", "--other", DATA / "one.npy"), "the scores have shape (9, 9), those at"),
         (("kl", "--other", "nowhere.npz"), "nowhere.npz"),
         (("renyi", "--order", 0), "--order"),
     ],
@@ -139,7 +139,10 @@ def test_files_out_of_step(deptree, put):
     put("ours.npz", {"a": np.ones((4, 4)), "b": np.ones((4, 4))})
     put("theirs.npz", {"a": np.ones((4, 4))})
     put("longer.npz", {"a": np.ones((4, 4)), "b": np.ones((5, 5))})
-    for other, said in (("theirs.npz", "(b): theirs.npz has nothing of this name"), ("longer.npz", "out of step")):
+    for other, said in (
+        ("theirs.npz", "(b): theirs.npz has nothing of this name"),
+        ("longer.npz", "longer.npz[b] (b): the scores have 4 words"),
+    ):
         ran = deptree("expect", "kl", "ours.npz", "--orient", "head-dep", "--other", other)
         assert ran.code == 2
         assert said in ran.err

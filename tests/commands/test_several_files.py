@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.cli.score_files import ScoreStream, paired
-from deptree_cli.io.scores.assumptions import unheard
+from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
 from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.source import ScoreSource
 from tests.sample import DATA
 
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
@@ -113,7 +113,7 @@ def test_nothing_is_written_before_all_files_can_be_read(deptree, parts, missing
 
 def test_how_far_they_are_read_counts_bytes(parts):
     """A file of which half is read counts for half of its bytes, those before it for all of theirs."""
-    stream = ScoreStream(paired(parts), layout("natasha"), None, unheard)
+    stream = ScoreStream([ScoreFiles(ScoreSource(part)) for part in parts], layout("natasha"))
     sizes = [Path(part).stat().st_size for part in parts]
     records, seen = iter(stream), []
     for _ in LINES:

@@ -10,20 +10,20 @@ from deptree_cli.bitext.model.scores import LinkScores
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.scores.raw import RawScores
+from deptree_cli.io.sentence import Sentence
 
 _SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"
 
 
-def record_of(
-    number: int, raw: RawScores, reverse: RawScores | None, text: PairWords | None, layout: PairLayout
-) -> PairRecord | DeptreeError:
+# The roles of a pair's scores as read, of those of the other direction, and of its words.
+RAW, REVERSE, WORDS = "raw", "reverse", "words"
+
+
+def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
     """Put together what belongs to a sentence pair.
 
     Args:
-        number: the running number.
-        raw: its scores, as read.
-        reverse: those of the other direction, None without such a file.
-        text: its words, None without a file of words.
+        pair: with its companions: `RAW`, and `REVERSE` and `WORDS` if there are such files.
 
     Returns:
         the record, or the error of what cannot be used.
@@ -31,7 +31,8 @@ def record_of(
     Raises:
         OutOfStep: lengths disagree, and nothing but the order says that these belong together.
     """
-    sent_id = raw.key or str(number)
+    raw: RawScores = pair.companions[RAW]
+    reverse, text, sent_id = pair.companions.get(REVERSE), pair.companions.get(WORDS), pair.sent_id
     try:
         words = text or _own_words(raw)
         found = layout.link_scores(_fitted(raw, words, layout))
@@ -42,7 +43,7 @@ def record_of(
     except DeptreeError as error:
         return error.at(raw.place, sent_id)
     source, target = (words.source, words.target) if words else ((), ())
-    return PairRecord(sent_id, number, raw.place, *found, source, target, raw.key)
+    return PairRecord(sent_id, pair.number, raw.place, *found, source, target, raw.key)
 
 
 def _own_words(raw: RawScores) -> PairWords | None:

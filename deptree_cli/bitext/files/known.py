@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any, cast
 
 from deptree_cli.bitext.files.pharaoh import PharaohLine, read_pharaoh
 from deptree_cli.bitext.files.record import PairRecord
 from deptree_cli.bitext.model.links import KnownLinks
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.companion import Companion, Side, nameless
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.join import joined
-from deptree_cli.io.sides import Side, nameless
+from deptree_cli.io.read import read
 
 # Of the pairs of empty files.
 NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
@@ -30,13 +31,14 @@ def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str])
     if (first := next(lines, None)) is None:
         return (pair if isinstance(pair, DeptreeError) else replace(pair, known=NOTHING_KNOWN) for pair in pairs)
     known = Side(chain([first], lines), "lines", ", ".join(map(place_of, paths)), nameless)
-    return joined(Side(pairs, "sentence pairs", names=lambda pair: (pair.sent_id,)), known, _checked)
+    lead = Side(pairs, "sentence pairs", names=lambda pair: (pair.sent_id,))
+    return cast(Iterator[PairRecord | DeptreeError], read(lead, [Companion(known, _add)]))
 
 
-def _checked(pair: PairRecord, line: PharaohLine, _: int) -> PairRecord:
-    """The pair with its gold links, if these fit it."""
+def _add(pair: Any, line: PharaohLine) -> None:
+    """Add its gold links to a pair, if these fit it."""
     try:
         line.links.check_within(*pair.scores.shape)
     except DeptreeError as error:
         raise error.at(line.place, pair.sent_id) from None
-    return replace(pair, known=line.links)
+    pair.known = line.links

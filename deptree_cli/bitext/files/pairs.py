@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from operator import attrgetter
-from typing import NamedTuple
+from dataclasses import replace
+from itertools import count
 
-from deptree_cli.bitext.files.fitting import record_of
+from deptree_cli.bitext.files.fitting import RAW, REVERSE, WORDS, record_of
 from deptree_cli.bitext.files.layout import PairLayout
 from deptree_cli.bitext.files.record import PairRecord
 from deptree_cli.bitext.files.text import read_text
 from deptree_cli.bitext.model.scores import LinkScores
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.companion import Companion, Side, holding, nameless
 from deptree_cli.io.files.streams import STDIN, place_of
-from deptree_cli.io.join import IGNORE, joined
+from deptree_cli.io.read import read
 from deptree_cli.io.scores.assumptions import Warn, unheard
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.containers.refused import SENTENCES
-from deptree_cli.io.scores.raw import RawScores, ReadSpec
-from deptree_cli.io.sides import Side, nameless
+from deptree_cli.io.scores.raw import Raw, ReadSpec
+from deptree_cli.io.sentence import Sentence
 
 
 class PairSource:
@@ -64,11 +65,17 @@ class PairSource:
         with ExitStack() as opened:
             scores = opened.enter_context(_opened(self.path, layout))
             self.count = len(scores.items) if isinstance(scores.items, Mapping) else None
-            reverse = self.symmetric and opened.enter_context(_opened(self.symmetric, layout))
-            pairs = _directions(scores, reverse or None)
-            side = Side(pairs, scores.what, scores.place, attrgetter("raw.names"), scores.ordered)
+            companions = []
+            if self.symmetric is not None:
+                reverse = opened.enter_context(_opened(self.symmetric, layout))
+                companions.append(Companion(reverse, holding(REVERSE), shared=True))
+            if self.text is not None:
+                lines = Side(read_text(self.text), "lines", place_of(self.text), nameless)
+                companions.append(Companion(lines, holding(WORDS)))
+            lead = replace(scores, items=map(_alone, scores.in_order(), count(first)))
             assumption = ""
-            for number, record in enumerate(_records(side, self.text, layout, first), first):
+            for number, pair in enumerate(read(lead, companions), first):
+                record = pair if isinstance(pair, DeptreeError) else record_of(pair, layout)
                 if isinstance(record, DeptreeError):
                     yield record.at(sent_id=str(number))
                     continue
@@ -80,20 +87,16 @@ class PairSource:
                 yield record
 
 
-class _Directions(NamedTuple):
-    """A pair's scores, and those of the other direction if there is such a file."""
-
-    raw: RawScores
-    reverse: RawScores | None
-
-    @property
-    def place(self) -> str:
-        """Where the scores were read."""
-        return self.raw.place
+def _alone(raw: Raw, number: int) -> Sentence | DeptreeError:
+    """A pair of which only the scores are known."""
+    if isinstance(raw, DeptreeError):
+        return raw
+    named = raw.key is not None
+    return Sentence(raw.key or str(number), number, 0, raw.place, named=named, companions={RAW: raw})
 
 
 @contextmanager
-def _opened(path: str, layout: PairLayout) -> Iterator[Side[RawScores]]:
+def _opened(path: str, layout: PairLayout) -> Iterator[Side]:
     with ExitStack() as opened:
         try:
             file = opened.enter_context(open_scores(path))
@@ -107,21 +110,3 @@ def _opened(path: str, layout: PairLayout) -> Iterator[Side[RawScores]]:
             raise error.at(place_of(path)) from None
         source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
         yield Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
-
-
-def _directions(scores: Side[RawScores], reverse: Side[RawScores] | None) -> Iterator[_Directions | DeptreeError]:
-    if reverse is not None:
-        return joined(scores, reverse, lambda raw, other, _: _Directions(raw, other), leftover=IGNORE)
-    return (raw if isinstance(raw, DeptreeError) else _Directions(raw, None) for raw in scores.in_order())
-
-
-def _records(
-    pairs: Side[_Directions], text: str | None, layout: PairLayout, first: int
-) -> Iterator[PairRecord | DeptreeError]:
-    if text is not None:
-        lines = Side(read_text(text), "lines", place_of(text), nameless)
-        return joined(pairs, lines, lambda pair, words, number: record_of(number, *pair, words, layout), first=first)
-    numbered = enumerate(pairs.in_order(), first)
-    return (
-        pair if isinstance(pair, DeptreeError) else record_of(number, *pair, None, layout) for number, pair in numbered
-    )

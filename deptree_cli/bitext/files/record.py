@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from deptree_cli.bitext.model.distribution import AlignmentDistribution
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class PairRecord:
     """One sentence pair as it was read.
 

@@ -23,13 +23,12 @@ from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.progress import Counted, report_progress
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.score_files import check_readable
 from deptree_cli.cli.sections import Decorator, reading_option
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
-from deptree_cli.io.files.streams import share_read
+from deptree_cli.io.files.streams import check_readable, share_read
 
 _Task = Task[PairRecord] | DeptreeError
 

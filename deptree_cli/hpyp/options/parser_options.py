@@ -16,7 +16,6 @@ from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, option
-from deptree_cli.cli.sentences import ReadSentence, read_sentences, share_of
 from deptree_cli.cli.source import Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, annotated
@@ -24,6 +23,9 @@ from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
 from deptree_cli.hpyp.options.unknown_tags import UnknownTags
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.sentence import Sentence as ReadSentence
+from deptree_cli.io.sentences import sentences
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6
@@ -47,10 +49,10 @@ class AsAnnotated:
 
     def __call__(self, read: ReadSentence) -> Sentence:
         """The sentence with its words."""
-        found = annotated(read.block, read.sent_id, self.tagset)
+        found = annotated(read.sentence, read.sent_id, self.tagset)
         if (seconds := found.n * self.seconds_per_word) > PATIENCE:
             talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
-        return Sentence(read.block, found)
+        return Sentence(read.sentence, found)
 
 
 def read_trained(path: str) -> Any:
@@ -94,13 +96,13 @@ class ParserOptions:
     def _with_known_tags(self, run: RunOptions) -> Iterator[ReadSentence | DeptreeError]:
         """The sentences, as they are; tells at the end how many tags were not known."""
         tags = UnknownTags(self.trained.symbols, self.trained.progress.tagset)
-        yield from read_sentences(self.sentences, tags.watched)
+        yield from sentences(self.sentences, watched=tags.watched).in_order()
         run.warn("tags", tags.line)
 
     def source(self, run: RunOptions) -> Source[ReadSentence, Sentence]:
         """The sentences of all files in order."""
-        sentences = read_sentences(self.sentences) if self.predicts_tags else self._with_known_tags(run)
-        items = Counted(sentences, share=share_of(self.sentences))
+        found = sentences(self.sentences).in_order() if self.predicts_tags else self._with_known_tags(run)
+        items = Counted(found, share=share_of(self.sentences))
         return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 
     @property

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from deptree_cli.cli.other_tags import NAMED, named
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.hpyp.model.annotated import UNKNOWN
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.hpyp.model.symbols import Symbols
@@ -21,17 +22,6 @@ MOST, FEWEST = 0.05, 5
 
 # After so many words of a file it is clear which; until then sentences are held back once a tag was not known.
 ENOUGH = 1000
-
-
-class HasBlock(Protocol):
-    """A sentence as it was read."""
-
-    @property
-    def block(self) -> Block:
-        """Its lines."""
-
-
-Read = TypeVar("Read", bound=HasBlock)
 
 
 @dataclass
@@ -70,18 +60,18 @@ class UnknownTags:
         self._column, self._other = (column, "xpos") if column == "upos" else (column, "upos")
         self._all = Counts()
 
-    def watched(self, sentences: Iterable[Read | DeptreeError], place: str) -> Iterator[Read | DeptreeError]:
+    def watched(self, sentences: Iterable[Sentence | DeptreeError], place: str) -> Iterator[Sentence | DeptreeError]:
         """The sentences of a file; if a tag is not known, they are held back until it is clear that this is no rule.
 
         Raises:
             DeptreeError: none of the words has a tag, or more than a few per cent have tags that were never seen.
         """
         counts = Counts()
-        held: list[Read | DeptreeError] = []
+        held: list[Sentence | DeptreeError] = []
         for sentence in sentences:
             held.append(sentence)
             if not isinstance(sentence, DeptreeError):
-                counts.add(self._count(sentence.block))
+                counts.add(self._count(sentence.sentence))
             if counts.words < ENOUGH and (counts.missing or counts.unseen):
                 continue
             self._check(counts, place)

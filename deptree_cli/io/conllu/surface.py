@@ -7,6 +7,9 @@ from typing import NamedTuple
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
 
+# What to do about sentences of other words.
+OTHER_WORDS = "Evaluate trees over the same words; udeval of udtools aligns others"
+
 
 class Token(NamedTuple):
     """A token.
@@ -53,6 +56,15 @@ def rows_as_written(block: Block) -> list[tuple[str, str]]:
     """
     rows = block.cells("id", "form")
     return [(number.decode(), _text(form, block)) for number, form in rows if b"." not in number]
+
+
+def check_same_words(block: Block, other: Block) -> None:
+    """Raise unless two sentences have the same words and multiword tokens."""
+    for one, two in zip(rows_as_written(block), rows_as_written(other), strict=False):
+        if one != two:
+            shown = "{} is {!r} here, {} is {!r}".format(*one, *two)
+            problem = f"the words differ: {shown} at {other.place}"
+            raise DeptreeError(problem, OTHER_WORDS, place=block.place, sent_id=block.sent_id)
 
 
 def _range(number: bytes) -> tuple[int, int]:

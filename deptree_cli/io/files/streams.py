@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -59,6 +59,19 @@ def share_read(path: str) -> float | None:
         stream = _reading[path]
         return stream.tell() / os.fstat(stream.fileno()).st_size
     return None
+
+
+def share_of(paths: Sequence[str]) -> Callable[[], float | None]:
+    """What tells how much of the files is read; of several nobody knows."""
+    return (lambda: share_read(paths[0])) if len(paths) == 1 else (lambda: None)
+
+
+def check_readable(paths: Sequence[str]) -> None:
+    """Raise for a file that cannot be opened: before the results of those in front of it are written."""
+    for path in paths:
+        if path != STDIN and (Path(path).is_file() or not Path(path).exists()):
+            with open_input(path):
+                pass
 
 
 def is_at_hand() -> bool:

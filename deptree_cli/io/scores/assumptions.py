@@ -11,8 +11,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentence import Sentence
 
 # What is assumed where nobody answers.
 _ASSUMED = {"scale": "as weights", "orient": "heads in rows", "root": "ROOT first"}
@@ -66,12 +66,12 @@ class Assumptions:
 
 
 def with_assumptions(
-    records: Iterable[Record | DeptreeError], scores: ScoreSource, layout: Layout, warn: Warn
-) -> Iterator[Record | DeptreeError]:
+    records: Iterable[Sentence | DeptreeError], scores: ScoreSource, layout: Layout, warn: Warn
+) -> Iterator[Sentence | DeptreeError]:
     """The sentences of these scores, as they are; what is assumed of them is told."""
     assumptions = Assumptions(scores.meta, layout)
     for record in records:
-        if isinstance(record, Record):
+        if isinstance(record, Sentence):
             line = assumptions.line(record.scores)
             warn(line, line)
         yield record

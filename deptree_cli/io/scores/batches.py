@@ -17,7 +17,7 @@ from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import numeric
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.kernels.batches.layout import DIAGONAL, FIRST, LAST, lay_back, lay_out
 
 ROOTS = {"first": FIRST, "last": LAST, "diagonal": DIAGONAL}
@@ -40,7 +40,7 @@ class RaggedLayout:
     lengths: Int
 
     @classmethod
-    def of(cls, records: Sequence[Record], layout: Layout) -> RaggedLayout:
+    def of(cls, records: Sequence[Sentence], layout: Layout) -> RaggedLayout:
         """That of the scores of records."""
         shapes = np.array([record.scores.shape for record in records])
         rows, columns = shapes.T
@@ -98,7 +98,7 @@ class ScoredBatch:
     """
 
     places: list[int]
-    records: list[Record]
+    records: list[Sentence]
     layout: RaggedLayout
     trees: TreeBatch
     space: TreeSpace
@@ -118,7 +118,7 @@ class ScoredBatch:
         return self.layout.from_head_dep(found)
 
 
-def batch_of(records: Sequence[Record], layout: Layout, space: TreeSpace, temperature: float) -> ScoredBatch | None:
+def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temperature: float) -> ScoredBatch | None:
     """Return the records that can be worked on together; None where there are none.
 
     Args:
@@ -136,7 +136,7 @@ def batch_of(records: Sequence[Record], layout: Layout, space: TreeSpace, temper
     return ScoredBatch(places, [records[place] for place in places], ragged, trees, space) if places else None
 
 
-def _fits(record: Record, layout: Layout) -> bool:
+def _fits(record: Sentence, layout: Layout) -> bool:
     """Whether it has nothing but numbers of arcs, in the orientation that the layout says."""
     rows, columns = record.scores.shape
     if record.labels is not None or not numeric(record.scores.dtype):
@@ -144,7 +144,7 @@ def _fits(record: Record, layout: Layout) -> bool:
     return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")
 
 
-def _log_scores(records: Sequence[Record], ragged: RaggedLayout, layout: Layout, temperature: float) -> Float:
+def _log_scores(records: Sequence[Sentence], ragged: RaggedLayout, layout: Layout, temperature: float) -> Float:
     """Log-scores ``[head, dependent]`` of records, one after another."""
     values = np.concatenate([record.scores.ravel() for record in records], dtype=np.float64, casting="unsafe")
     found = ragged.to_head_dep(values, layout.forbidden)

@@ -14,7 +14,7 @@ from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.scores.arrays import MAGIC, read_array
 from deptree_cli.io.scores.containers.npz import Archive, open_zip
 from deptree_cli.io.scores.layout import Layout, to_head_dep
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 
 # Of a number whose square is summed up.
 LARGEST = 1e100
@@ -23,7 +23,7 @@ LARGEST = 1e100
 MOST_BYTES = 1 << 24
 
 
-def features_of(path: str, record: Record, layout: Layout) -> Float:
+def features_of(path: str, record: Sentence, layout: Layout) -> Float:
     """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0.
 
     Raises:

@@ -1,22 +1,15 @@
-"""The names of labels, and the scores of labels that stand in a file of their own."""
+"""The names of labels."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import open_input
-from deptree_cli.io.join import IGNORE, joined
-from deptree_cli.io.scores.layout import Layout, cut, words_in
-from deptree_cli.io.scores.raw import RawScores
-from deptree_cli.io.scores.record import Record
-from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.sides import Side
+from deptree_cli.io.scores.layout import Layout
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24
@@ -77,9 +70,6 @@ def _from_json(value: Any) -> list[Any]:
     return [name for _, name in sorted(pairs)]
 
 
-_SAME = "Check that both files hold the same sentences"
-
-
 def layout_of_arcs(read: Layout, labels: bool, label_scores: bool) -> Layout:
     """The layout of the scores: with an axis of labels where there are labels but no scores of their own.
 
@@ -93,50 +83,3 @@ def layout_of_arcs(read: Layout, labels: bool, label_scores: bool) -> Layout:
     if read.labels and not labels:
         raise DeptreeError(f"--from {read.name} has an axis of labels", "Name them with --labels FILE")
     return read.labelled if labels else read
-
-
-class LabelScores(NamedTuple):
-    """A file with scores of labels for the arcs of another file, and how it is laid out."""
-
-    path: str
-    layout: Layout
-
-
-def with_labels(
-    records: Side[Record], labels: LabelScores, layout: Layout, first: int
-) -> Iterator[Record | DeptreeError]:
-    """The records, each with the scores of its labels, (n, n+1, L) or alike, as read.
-
-    Args:
-        layout: of the scores of arcs.
-        first: the running number of the first record.
-
-    Raises:
-        DeptreeError: the files do not hold the same sentences (`joined`).
-    """
-
-    def combine(record: Record, raw: RawScores, _: int) -> Record:
-        try:
-            return replace(record, labels=_fitted(raw, words_in(record.scores.shape, layout), labels.layout))
-        except DeptreeError as error:
-            raise error.at(raw.place) from None
-
-    scores = ScoreSource(labels.path)
-    meta = scores.meta
-    try:
-        meta.check_no_results()
-    except DeptreeError as error:
-        raise error.at(scores.place) from None
-    with scores.read(labels.layout) as source:
-        beside = Side(source, "label scores", scores.place, ordered=scores.meta.ordered)
-        yield from joined(records, beside, combine, leftover=IGNORE, first=first)
-
-
-def _fitted(raw: RawScores, n: int, layout: Layout) -> Array:
-    scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
-    words = words_in(scores.shape, layout)
-    if words > n and raw.padded:
-        return cut(scores, n, layout)
-    if words != n:
-        raise OutOfStep(f"the scores of labels have {counted(words, 'word')}, those of arcs {n}", _SAME)
-    return scores

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io.files.streams import Input, lines_of, open_input
-from deptree_cli.io.join import joined
 from deptree_cli.io.scores.arrays import MAGIC, read_array
-from deptree_cli.io.scores.raw import Raw, RawScores, Source
-from deptree_cli.io.sides import Side, nameless
+from deptree_cli.io.scores.raw import Raw, Source
 
 # No batch has as many sentences; a few compressed bytes may become more than memory holds.
 MOST_LENGTHS = 1 << 24
@@ -68,12 +67,16 @@ def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
     if isinstance(source, Mapping):
         remedy = "Leave it out: here every key has its own shape"
         raise DeptreeError("--lengths is for a padded .npy", remedy, place=place)
-
-    def combine(raw: RawScores, length: int, _: int) -> RawScores:
+    matrices = iter(source)
+    for number, (raw, length) in enumerate(zip_longest(matrices, lengths.tolist())):
+        if raw is None or length is None:
+            found = number if raw is None else number + 1 + sum(1 for _ in matrices)
+            problem = f"the number of lengths is {len(lengths)}, that of matrices is {found}"
+            raise OutOfStep(problem, "Give one length per matrix, in the same order", place=place)
+        if isinstance(raw, DeptreeError):
+            yield raw
+            continue
         if raw.length is not None:
             remedy = "Leave it out: this file holds the lengths of its batch"
             raise OutOfStep("--lengths is for a padded .npy", remedy, place=place)
-        return replace(raw, padded=False, length=length)
-
-    matrices = Side(source, "matrices")
-    return joined(matrices, Side(lengths.tolist(), "lengths", place, nameless), combine)
+        yield replace(raw, padded=False, length=length)

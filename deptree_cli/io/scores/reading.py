@@ -9,9 +9,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
 from deptree_cli.io.prepared import prepared
 from deptree_cli.io.rules.constraints import read_constraints
-from deptree_cli.io.scores.labels import LabelScores, layout_of_arcs, read_labels
+from deptree_cli.io.scores.files import ScoreFiles
+from deptree_cli.io.scores.labels import layout_of_arcs, read_labels
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
@@ -81,5 +81,5 @@ def read(
     rules = options.get("rules", ())
     chosen["constraints"] = read_constraints([rules] if isinstance(rules, str) else rules)
     how = Interpretation(arcs, read_labels(names) if names else None, **chosen)
-    label_file = LabelScores(label_scores, arcs.labelled) if label_scores else None
-    return prepared(read_records(source, arcs, conllu, options.get("lengths"), label_file), how, on_error)
+    files = ScoreFiles(source, conllu, options.get("lengths"), label_scores)
+    return prepared(files.read(arcs), how, on_error)

@@ -19,9 +19,9 @@ from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.sentence import SentenceAsRead
 from deptree_cli.io.scores.temperatures import UNCHANGED, Temperature
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
@@ -53,7 +53,7 @@ class Interpretation:
     relax: bool | None = None
     budget: int = BUDGET
 
-    def __call__(self, record: Record) -> ScoredSentence:
+    def __call__(self, record: Sentence) -> ScoredSentence:
         """The sentence of a record.
 
         Raises:
@@ -72,7 +72,7 @@ class Interpretation:
             raise error.at(record.place, record.sent_id) from None
         return ScoredSentence(record, base if obeying is None else _of_trees(obeying), self, obeying)
 
-    def batch(self, records: Sequence[Record]) -> ScoredBatch | None:
+    def batch(self, records: Sequence[Sentence]) -> ScoredBatch | None:
         """Those of the records that can be worked on together, None where there are none."""
         if self.labels is not None or self.layout.labels or self.fix_heads or self.constraints:
             return None
@@ -80,13 +80,13 @@ class Interpretation:
 
         return batch_of(records, self.layout, self.space, self.temperature.arcs)
 
-    def distribution(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
+    def distribution(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so, without arcs that constraints forbid."""
         base = self._by_scores(scores, record, layout)
         obeying = self._constrained(record, base)
         return base if obeying is None else _of_trees(obeying)
 
-    def _by_scores(self, scores: Array, record: Record, layout: Layout) -> TreeDistribution:
+    def _by_scores(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The same without constraints."""
         options, labels = self._options(layout), self.labels if layout.labels else None
         head_dep = to_head_dep(scores, layout)
@@ -97,14 +97,14 @@ class Interpretation:
             found = found.tempered(self.temperature.arcs, self._apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
-    def _constrained(self, record: Record, base: TreeDistribution) -> Constrained | None:
+    def _constrained(self, record: Sentence, base: TreeDistribution) -> Constrained | None:
         """A record's distribution under what its trees must obey, None where that is nothing."""
         if self.constraints is None:
             return None
         constraints = self.constraints.of(record.sent_id, record.block, base.n, base.labels)
         return constraints.on(base, self.relax, self.budget)
 
-    def given(self, record: Record) -> Block | None:
+    def given(self, record: Sentence) -> Block | None:
         """The sentence whose heads and labels are conditions, None where there are no conditions."""
         return record.block if self.fix_heads else None
 
@@ -118,7 +118,7 @@ class Interpretation:
         temperature = self.temperature.arcs if self._apart is None else 1.0
         return {"scale": layout.complete.scale, "temperature": temperature}
 
-    def _advise_wider_space(self, error: DeptreeError, record: Record) -> bool:
+    def _advise_wider_space(self, error: DeptreeError, record: Sentence) -> bool:
         """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""
         wider = space(self.space.single_root)
         for change, setting in self.space.change_to(wider).items():
@@ -128,7 +128,7 @@ class Interpretation:
                 return True
         return False
 
-    def _advise(self, error: DeptreeError, record: Record) -> None:
+    def _advise(self, error: DeptreeError, record: Sentence) -> None:
         """Add what else may be behind it."""
         if self._advise_wider_space(error, record):
             return
@@ -142,7 +142,7 @@ class Interpretation:
         elif rows == columns and self._fits(record, turned):
             error.remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
 
-    def _fits(self, record: Record, layout: Layout) -> bool:
+    def _fits(self, record: Sentence, layout: Layout) -> bool:
         """Whether a record makes a distribution, laid out so."""
         how = replace(self, layout=layout)
         try:

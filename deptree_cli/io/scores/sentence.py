@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.tokens import applied, tokens_of
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from conllu.models import TokenList
@@ -26,7 +26,7 @@ class SentenceAsRead:
         record: the sentence as it was read.
     """
 
-    record: Record
+    record: Sentence
 
     @property
     def id(self) -> str:

@@ -47,6 +47,13 @@ class ScoreSource:
         except DeptreeError as error:
             raise error.at(self.place) from None
 
+    def check_no_results(self) -> None:
+        """Raise if the file says that it holds results, with the file's name."""
+        try:
+            self.meta.check_no_results()
+        except DeptreeError as error:
+            raise error.at(self.place) from None
+
     @property
     def has_words(self) -> bool:
         """Whether the sentences come with their words, as those of JSON Lines may."""

@@ -1,31 +1,42 @@
-"""The trees of each sentence of a file: of an annotator, of a parser, or samples."""
+"""The trees of each sentence: of an annotator, of a parser, or samples; alone, and with the scores of the sentence."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count, groupby
+from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Int
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
+from deptree_cli.io.companion import Companion, Side
+from deptree_cli.io.files.streams import place_of
+from deptree_cli.io.read import read
+from deptree_cli.io.sentence import TREES, Sentence
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, sentence_of
 
 _DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
 
+# The role of the sentence with scores that a tree belongs to.
+_SCORED = "scored"
+
 
 @dataclass(frozen=True, eq=False)
 class TreeSet:
-    """The trees of a sentence in one file.
+    """Trees of a sentence in one file.
 
     Attributes:
         sent_id: without the mark of a sample; empty if the file does not name sentences.
         place: where the first was read.
-        heads: (k, n), distinct unless labels differ.
+        heads: (k, n).
         times: (k,), how often each is there.
-        labels: k times n names; none if a word has none.
+        labels: n names of each, or none.
+        tree_names: what the file calls each, if anybody asks for that.
     """
 
     sent_id: str
@@ -33,6 +44,7 @@ class TreeSet:
     heads: Heads
     times: Int
     labels: tuple[tuple[str, ...], ...] = ()
+    tree_names: tuple[str, ...] = ()
 
     @property
     def names(self) -> Sequence[str]:
@@ -43,6 +55,31 @@ class TreeSet:
     def n(self) -> int:
         """How many words the sentence has."""
         return self.heads.shape[1]
+
+
+def sets_in(path: str, role: str) -> Side:
+    """The sentences of a file of trees, each with its trees in this role."""
+    found = map(partial(_sentence_of, role), read_sets(path), count(1))
+    return Side(found, "sentences", place_of(path))
+
+
+def _sentence_of(role: str, found: TreeSet | DeptreeError, number: int) -> Sentence | DeptreeError:
+    if isinstance(found, DeptreeError):
+        return found
+    sent_id = found.sent_id or str(number)
+    return Sentence(sent_id, number, found.n, found.place, named=bool(found.sent_id), companions={role: found})
+
+
+def sets_beside(path: str, role: str) -> Companion:
+    """The trees of each sentence in a file, as companions of this role."""
+    return Companion(Side(read_sets(path), "sentences", place_of(path)), partial(_add, role))
+
+
+def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
+    if found.n != sentence.n:
+        problem = f"{counted(found.n, 'word')} at {found.place}, but {sentence.n} here"
+        raise OutOfStep(problem, "Give the same sentences, with the same words")
+    sentence.companions[role] = found
 
 
 def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
@@ -86,3 +123,124 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
     labels = tuple(each for _, each in times)
     numbers = np.array(list(times.values()), dtype=np.int64)
     return TreeSet(sentence_of(group[0]), group[0].place, heads, numbers, labels if all(labels) else ())
+
+
+def scored_trees(
+    trees: Iterable[GivenTree | DeptreeError], scored: Side, place: str
+) -> Iterator[Sentence | DeptreeError]:
+    """The trees in their order, those that follow each other with the sentence of which they are trees.
+
+    Sentences are found by name, also by running numbers, for trees are often named by these; else by order, a tree
+    each. Trees of one sentence must stand together: sentences are not kept.
+
+    Args:
+        scored: sentences with scores.
+        place: of the trees, for messages.
+
+    Yields:
+        sentences with trees, or the error of a tree that cannot be used.
+    """
+    lead = Side(map(_tree_alone, trees, count(1)), "trees", place, lambda each: each.companions[TREES].names)
+    found = read(lead, [Companion(replace(scored, names=_by_number), _add_scored, shared=True, again=True)])
+    for sentence, group in groupby(found, _scored_of):
+        if isinstance(sentence, DeptreeError):
+            yield sentence
+        else:
+            given = [each.companions[TREES] for each in group if not isinstance(each, DeptreeError)]
+            yield replace(sentence, companions={**sentence.companions, TREES: _given(sentence, given)})
+
+
+def _tree_alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | DeptreeError:
+    if isinstance(tree, DeptreeError):
+        return tree
+    return Sentence(tree.sent_id or str(number), number, len(tree.heads), tree.place, companions={TREES: tree})
+
+
+def _add_scored(tree: Sentence, sentence: Sentence) -> None:
+    if tree.n != sentence.n:
+        raise _other_length(tree.companions[TREES], sentence.n)
+    tree.companions[_SCORED] = sentence
+
+
+def scores_beside(scored: Side) -> Companion:
+    """The scores of sentences, of which there may be others, as companions of those that have trees."""
+    return Companion(replace(scored, names=_by_number), _adopt, shared=True)
+
+
+def _by_number(sentence: Sentence) -> Sequence[str]:
+    return (sentence.sent_id,)
+
+
+def _adopt(sentence: Sentence, scored: Sentence) -> None:
+    if sentence.n != scored.n:
+        problem = f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here"
+        raise OutOfStep(problem, "Give the same sentences, with the same words")
+    sentence.block, sentence.scores, sentence.key = scored.block, scored.scores, scored.key
+    sentence.companions.update(scored.companions)
+
+
+def _scored_of(found: Sentence | DeptreeError) -> Any:
+    return found if isinstance(found, DeptreeError) else found.companions[_SCORED]
+
+
+def _given(sentence: Sentence, trees: Sequence[GivenTree]) -> TreeSet:
+    heads, times = (np.array(each) for each in zip(*((tree.heads, tree.times) for tree in trees), strict=True))
+    names = tuple(tree.sent_id or sentence.sent_id for tree in trees)
+    return TreeSet(sentence.sent_id, trees[0].place, heads, times, tuple(tree.labels for tree in trees), names)
+
+
+def with_samples(
+    sentences: Iterable[Sentence | DeptreeError],
+    trees: Iterable[GivenTree | DeptreeError],
+    on_error: Callable[[DeptreeError], None],
+) -> list[Sentence | DeptreeError]:
+    """The sentences, each with its trees, which may come in any order; those of a sentence's error are left alone.
+
+    Args:
+        on_error: called with what is no tree, or no tree of one of the sentences.
+
+    Raises:
+        DeptreeError: two sentences have one name.
+    """
+    found = list(sentences)
+    words: dict[str, int | None] = {each.sent_id: None for each in found}
+    for sentence in found:
+        if isinstance(sentence, DeptreeError):
+            continue
+        if words[sentence.sent_id] is not None:
+            problem = "there are two sentences of this name, so samples cannot tell which they are of"
+            raise DeptreeError(problem, "Give every sentence a sent_id of its own", sent_id=sentence.sent_id)
+        words[sentence.sent_id] = sentence.n
+    counts: dict[str, Counter[tuple[int, ...]]] = {name: Counter() for name in words}
+    for tree in trees:
+        try:
+            if isinstance(tree, DeptreeError):
+                raise tree
+            counts[_sampled(tree, words)][tree.heads] += tree.times
+        except DeptreeError as error:
+            on_error(error)
+    for each in found:
+        if not isinstance(each, DeptreeError):
+            each.companions[TREES] = _counted(each, counts[each.sent_id])
+    return found
+
+
+def _counted(sentence: Sentence, counts: Counter[tuple[int, ...]]) -> TreeSet:
+    heads, times = np.array(list(counts), dtype=np.int32), np.array(list(counts.values()), dtype=np.int64)
+    return TreeSet(sentence.sent_id, sentence.place, heads, times)
+
+
+def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:
+    """The name of a tree's sentence; raises if there is none of the tree's names and length."""
+    name = next((name for name in tree.names if name in words), None)
+    if name is None:
+        problem, remedy = "the scores have no such sentence", "Name samples as their sentences"
+        raise DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)
+    if (n := words[name]) is not None and n != len(tree.heads):
+        raise _other_length(tree, n)
+    return name
+
+
+def _other_length(tree: GivenTree, words: int) -> OutOfStep:
+    problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words}"
+    return OutOfStep(problem, "Check that both belong together", place=tree.place, sent_id=tree.sent_id)

@@ -26,15 +26,15 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.prepared import prepared
 from deptree_cli.io.scores.containers.npz import Archive
+from deptree_cli.io.scores.files import ScoreFiles
 from deptree_cli.io.scores.keys import owner_of
 from deptree_cli.io.scores.layout import Layout, orientation, to_head_dep, words_in
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.pairing import read_records
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.raw import Source
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.sentence import SentenceAsRead
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.second_order.model.distribution import SecondOrder
 from deptree_cli.second_order.model.parts import PARTS
 
@@ -71,11 +71,11 @@ def read(
     trees = space_of(source.meta.trees, None, single_root=single_root, projective=True)
     options = {"single_root": trees.single_root, "temperature": temperature}
     prepare = partial(_sentence, source, found, fix_heads, options)
-    return prepared(read_records(source, found, conllu), prepare, on_error)
+    return prepared(ScoreFiles(source, conllu).read(found), prepare, on_error)
 
 
 def _sentence(
-    source: ScoresWithParts, layout: Layout, fix_heads: bool, options: Mapping[str, Any], record: Record
+    source: ScoresWithParts, layout: Layout, fix_heads: bool, options: Mapping[str, Any], record: Sentence
 ) -> SecondOrderSentence:
     """The sentence of a record; `options`: of `SecondOrder`."""
     try:
@@ -126,7 +126,7 @@ class ScoresWithParts(ScoreSource):
                     raise DeptreeError(problem, "Save both, or choose another key", place=f"{archive.place}[{key}]")
             yield archive.without(parts)
 
-    def parts_of(self, record: Record) -> dict[str, Array]:
+    def parts_of(self, record: Sentence) -> dict[str, Array]:
         """The second-order scores of a sentence as read, by their names in `PARTS`."""
         keys = {name: f"{record.key}.{name}" for name in PARTS}
         return {name: self._archive.load(key) for name, key in keys.items() if key in self._archive}

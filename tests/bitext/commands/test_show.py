@@ -1,4 +1,4 @@
-"""``deptree bitext show``: which pair, as text or as a heat map, with which probabilities."""
+"""``deptree bitext show``: which pair, with which probabilities."""
 
 from __future__ import annotations
 

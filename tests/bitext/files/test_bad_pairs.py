@@ -81,8 +81,6 @@ def test_a_batch_that_is_too_small(scratch, read) -> None:
 OUT_OF_STEP = [
     ({"text": b"a ||| b\n" + TEXT}, "(a): the scores are for 2 and 3 words, but there are 1 and 1 words at x.text:1"),
     ({"text": TEXT + b"a ||| b\n"}, "x.text: the number of lines is 4, that of matrices in s.npz is 3"),
-    ({"text": TEXT.partition(b"\n")[0]}, "x.text: the number of lines is 1, that of matrices in s.npz is 3"),
-    ({"symmetric": ["a", "b/č"]}, "x.symmetric: the number of matrices is 2, that of matrices in s.npz is 3"),
     ({"symmetric": ["a", "b/č", "c", "c"]}, "x.symmetric: the number of matrices is 4, that of matrices in s.npz is 3"),
     (
         {"symmetric": ["b/č", "a", "c"]},
@@ -104,19 +102,17 @@ def test_files_out_of_step_end_the_reading(beside: dict[str, object], message: s
 
 
 def test_other_names_in_the_same_order(scratch, read) -> None:
-    """Of another kind they go by order; where only some are others these are missing, or out of step."""
+    """Names that are no running numbers pair, wherever one is missing."""
     path = scratch("s.jsonl", files.jsonl(MATRICES))
 
     def with_names(names: str) -> str:
         return scratch("r.jsonl", files.jsonl(dict(zip(names, REVERSE.values(), strict=True))))
 
-    assert all(isinstance(each, PairRecord) for each in read(path, symmetric=with_names("xyz")))
     first, missing, last = read(path, symmetric=with_names("abc"))
     assert isinstance(first, PairRecord)
     assert isinstance(last, PairRecord)
     assert str(missing).startswith("s.jsonl:2 (b/č): r.jsonl has nothing of this name")
-    with pytest.raises(OutOfStep, match=r"r\.jsonl:3: out of step: here both names are 'c'"):
-        read(path, symmetric=with_names("xyc"))
+    assert [isinstance(each, PairRecord) for each in read(path, symmetric=with_names("xyc"))] == [False, False, True]
 
 
 def test_a_bad_pair_keeps_the_others_in_step(scratch, read) -> None:

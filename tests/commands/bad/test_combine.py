@@ -26,15 +26,10 @@ GOLD = DATA / "gold.conllu"
         ((A, "no.npz"), "no.npz: no such file"),
         ((f"{DATA / 'scores.npz'}:nat",), "there is no layout 'nat'. Did you mean natasha?"),
         ((A, "no.npz:nat"), "no.npz:nat: no such file"),
-        ((A, f"{DATA / 'one.npy'}", "-o", "x.npz"), "the number of matrices is 1"),
+        ((A, f"{DATA / 'one.npy'}", "-o", "x.npz"), "the scores have"),
         ((A, f"{DATA / 'scores.npz'}:allennlp"), "allennlp has an axis of labels"),
         ((A, B, "--method", "mixture", "--format", "conllu"), "there are no sentences to write as CoNLL-U"),
     ],
 )
 def test_what_is_refused(deptree, refused, given, says: str) -> None:
     refused(deptree("combine", *given, "-q"), says)
-
-
-def test_another_length_names_both(deptree, refused) -> None:
-    ran = deptree("combine", A, f"{DATA / 'scores.npy'}:supar", "-q", "-o", "x.npz")
-    refused(ran, "scores.npz", "(en-1)", "9 words at", "scores.npy, matrix 1, but 8 here")

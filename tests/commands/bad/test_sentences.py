@@ -84,10 +84,10 @@ COUNTS = [
         {"l.txt": "8\n8\n8\n"},
     ),
     bad(
-        "another order under names of another kind",
+        "the first name is another",
         ("sample", "a.jsonl", "--from", "natasha", "--conllu", DATA / "sentences.conllu"),
-        ("a.jsonl:3", "out of step", "'en-2'", "'en-3'"),
-        {"a.jsonl": b"".join(LINES[i] for i in (0, 2, 1)).replace(b"en-1", b"x")},
+        ("sentences.conllu:1 (en-1)", "a.jsonl has nothing of this name"),
+        {"a.jsonl": b"".join(LINES).replace(b"en-1", b"x")},
     ),
 ]
 

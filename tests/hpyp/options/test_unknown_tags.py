@@ -11,9 +11,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.model.contexts import LEXICALISED
 from deptree_cli.hpyp.model.symbols import Symbols
 from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
-from deptree_cli.hpyp.options.parser_options import ReadSentence
 from deptree_cli.hpyp.options.unknown_tags import ENOUGH, FEWEST, MOST, NAMED, UnknownTags, named
 from deptree_cli.io.conllu.blocks import read_blocks
+from deptree_cli.io.sentence import Sentence as ReadSentence
 
 SYMBOLS = Symbols(Lexicon(Vocabulary(())), Vocabulary(("NOUN", "VERB")), ("dep",), LEXICALISED)
 
@@ -22,7 +22,7 @@ def sentence(*tags: str) -> ReadSentence:
     """A sentence of words with these tags."""
     rows = "".join(f"{word}\ta\t_\t{tag}" + "\t_" * 6 + "\n" for word, tag in enumerate(tags, 1))
     (block,) = read_blocks(io.BytesIO(f"{rows}\n".encode()), "x")
-    return ReadSentence(block, "x")
+    return ReadSentence("x", 1, block.n, "x", block)
 
 
 class Reader:
@@ -92,9 +92,9 @@ def test_a_bad_part_far_behind_ends_the_run() -> None:
 def test_errors_pass_in_their_place() -> None:
     """Also those of sentences that are not UTF-8, which are found where they are worked on."""
     (latin,) = read_blocks(io.BytesIO(b"1\ta\t_\tN\xff" + b"\t_" * 6 + b"\n\n"), "x")
-    error, bad = DeptreeError("malformed"), ReadSentence(latin, "y")
+    error, bad = DeptreeError("malformed"), ReadSentence("y", 1, latin.n, "x", latin)
     watch = UnknownTags(SYMBOLS, "upos")
-    assert list(watch.watched([GOOD, error, bad, GOOD], "x")) == [GOOD, error, bad, GOOD]  # type: ignore[list-item]
+    assert list(watch.watched([GOOD, error, bad, GOOD], "x")) == [GOOD, error, bad, GOOD]
     assert watch.line == ""
 
 

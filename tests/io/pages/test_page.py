@@ -16,15 +16,16 @@ from deptree_cli.io.conllu.chunks import Chunk
 from deptree_cli.io.pages.packing import packed
 from deptree_cli.io.pages.page import MostDoubtful, Report, to_html
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
+from deptree_cli.io.sentence import Sentence
 from tests.io.pages.scripts import needs_node, run
 
 EVIL = "</script><script>alert(1)</script><!--"
 
 
 def sentence(text: str, scores: np.ndarray, space=SINGLE_ROOT):
-    record = Record("s", 1, scores, Block(Chunk(text.encode(), 1), "x.conllu"), "x.npy")
+    block = Block(Chunk(text.encode(), 1), "x.conllu")
+    record = Sentence("s", 1, block.n, "x.npy", block, scores)
     read = layout(None, "head-dep", "first", "log")
     return Interpretation(read, space=space)(record)
 

@@ -8,23 +8,27 @@ import pytest
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.scores.batches import ScoredBatch
 from deptree_cli.io.scores.layout import Layout, from_head_dep
-from deptree_cli.io.scores.record import Record
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.temperatures import Temperature
+from deptree_cli.io.sentence import Sentence
 
 SQUARES = [Layout(orient, root) for orient in (None, "head-dep", "dep-head") for root in ("first", "last", "diagonal")]
 RECTANGLES = [Layout(orient, root, rectangle=True) for orient in ("head-dep", "dep-head") for root in ("first", "last")]
 
 
-def records(layout: Layout, dtype: type = np.float32) -> list[Record]:
+def sentence(name: str, scores: np.ndarray) -> Sentence:
+    return Sentence(name, 1, min(scores.shape), "", scores=scores)
+
+
+def records(layout: Layout, dtype: type = np.float32) -> list[Sentence]:
     """Sentences of several lengths, all weights positive."""
     rng = np.random.default_rng(3)
     shapes = [layout.shape(n) for n in (1, 4, 2, 9)]
     scores = [rng.uniform(0.5, 9.0, shape).astype(dtype) for shape in shapes]
-    return [Record(str(number), number, each, None, "") for number, each in enumerate(scores)]
+    return [sentence(str(number), each) for number, each in enumerate(scores)]
 
 
-def batch(read: list[Record], how: Interpretation) -> ScoredBatch:
+def batch(read: list[Sentence], how: Interpretation) -> ScoredBatch:
     found = how.batch(read)
     assert found is not None
     return found
@@ -56,8 +60,8 @@ def test_every_type_of_numbers(dtype: type) -> None:
 def test_what_cannot_be_worked_on_together() -> None:
     layout = Layout("head-dep", scale="log")
     read = records(layout)
-    read[1] = Record("x", 1, np.ones((3, 4)), None, "")  # a rectangle that contradicts the layout
-    read[2] = Record("y", 1, np.ones((3, 3), dtype=complex), None, "")
+    read[1] = sentence("x", np.ones((3, 4)))  # a rectangle that contradicts the layout
+    read[2] = sentence("y", np.ones((3, 3), dtype=complex))
     assert batch(read, Interpretation(layout)).places == [0, 3]
     assert Interpretation(layout).batch(read[1:3]) is None
     projective = Interpretation(layout, space=PROJECTIVE).batch(read)

@@ -13,7 +13,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores import features
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.record import Record
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.draws import read_draws
 
@@ -55,7 +55,7 @@ def test_draws_whose_weights_are_no_numbers(said, problem, scratch) -> None:
 
 
 SCORES = np.zeros((2, 3))
-RECORD = Record("x", 1, SCORES, None, "scores.npz[x]", "x")
+RECORD = Sentence("x", 1, 2, "scores.npz[x]", None, SCORES, "x")
 
 
 def npz(array: np.ndarray) -> bytes:

@@ -15,14 +15,14 @@ from deptree_cli.bitext.files.known import with_links
 from deptree_cli.bitext.files.layout import PairLayout
 from deptree_cli.bitext.files.pairs import PairSource
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.beside import sentences, with_gold
+from deptree_cli.io.companion import Side
 from deptree_cli.io.scores.features import features_of
-from deptree_cli.io.scores.labels import LabelScores
+from deptree_cli.io.scores.files import ScoreFiles
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.pairing import read_both, read_records, records_side
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentences import sentences
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.beside import records_of_trees, records_with_trees
+from deptree_cli.io.trees.sets import scored_trees, with_samples
 
 DOCS = Path(__file__).parents[2] / "docs" / "scores.md"
 LOG = Layout(scale="log")
@@ -37,6 +37,7 @@ CASES: dict[str, tuple[Items, Items]] = {
     "same order": ([A, B, C], [A, B, C]),
     "reversed": ([A, B, C], [C, B, A]),
     "subset": ([A, B, C], [A, B]),
+    "the first is missing": ([A, B, C], [B, C]),
     "superset": ([A, B, C], [A, B, C, D]),
     "no names": ([A, B, C], [(None, number) for _, number in (A, B, C)]),
     "duplicate names": ([A, AGAIN, B], [A, AGAIN, B]),
@@ -45,12 +46,12 @@ CASES: dict[str, tuple[Items, Items]] = {
 # (paired by, what becomes of the rest) -> what the leaders get in each of the cases: numbers, `!` for an error of one
 # alone, `-` for nothing, or all are refused
 OUTCOMES = {
-    ("names, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "1 2 3", "1 5 2"],
-    ("names, else order", "refused"): ["1 2 3", "1 2 3", "1 2 !", "refused", "1 2 3", "1 5 2"],
-    ("names of trees, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "1 2 3", "1 1 2"],
-    ("order", "refused"): ["1 2 3", "3 2 1", "refused", "refused", "1 2 3", "1 5 2"],
-    ("names", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "1 2 3", "! ! !", "1 1 2"],  # an .npz has a name once
-    ("names", "refused"): ["1 2 3", "1 2 3", "1 2 -", "refused", "refused", "refused"],
+    ("ids, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "! 2 3", "1 2 3", "1 2 3", "1 5 2"],
+    ("ids, else order", "an error"): ["1 2 3", "1 2 3", "1 2 !", "! 2 3", "1 2 3 !", "1 2 3", "1 5 2"],
+    ("ids of trees, else order", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "! 2 3", "1 2 3", "1 2 3", "1 1 2"],
+    ("order", "refused"): ["1 2 3", "3 2 1", "refused", "refused", "refused", "1 2 3", "1 5 2"],
+    ("ids", "ignored"): ["1 2 3", "1 2 3", "1 2 !", "! 2 3", "1 2 3", "! ! !", "1 1 2"],  # an .npz has a name once
+    ("ids", "refused"): ["1 2 3", "1 2 3", "1 2 -", "- 2 3", "refused", "refused", "refused"],
 }
 
 
@@ -99,33 +100,36 @@ def seen(found: Iterable[Any], number: Callable[[Any], object]) -> str:
 
 
 def records(items: Items) -> Iterator[Any]:
-    return read_records(ScoreSource(scores("s.jsonl", items)), LOG)
+    return beside(items)
+
+
+def beside(items: Items, **companions: Any) -> Iterator[Any]:
+    """The sentences of scores that lead."""
+    return ScoreFiles(ScoreSource(scores("s.jsonl", items)), **companions).read(LOG)
 
 
 def sentences_and_scores(leaders: Items, items: Items, kind: str = "jsonl") -> str:
-    found = read_records(ScoreSource(scores(f"s.{kind}", items)), LOG, conllu("l.conllu", leaders))
+    found = ScoreFiles(ScoreSource(scores(f"s.{kind}", items)), conllu("l.conllu", leaders)).read(LOG)
     return seen(found, lambda each: each.scores[0, 1])
 
 
 def trees_and_scores(leaders: Items, items: Items) -> str:
-    blocks = sentences([conllu("l.conllu", leaders)])
-    return seen(read_records(ScoreSource(scores("s.jsonl", items)), LOG, blocks=blocks), lambda each: each.scores[0, 1])
+    lead = sentences([conllu("l.conllu", leaders)])
+    found = ScoreFiles(ScoreSource(scores("s.jsonl", items))).read(LOG, lead=lead)
+    return seen(found, lambda each: each.scores[0, 1])
 
 
 def gold(leaders: Items, items: Items) -> str:
-    source = ScoreSource(scores("s.jsonl", leaders))
-    side = records_side(read_records(source, LOG), source, None)
-    return seen(with_gold(side, [conllu("g.conllu", items)], lambda _: 2), lambda each: each.gold.column("form")[0])
+    return seen(beside(leaders, gold=conllu("g.conllu", items)), lambda each: each.gold.column("form")[0])
 
 
 def other(leaders: Items, items: Items, kind: str = "jsonl") -> str:
-    found = read_both(ScoreSource(scores("s.jsonl", leaders)), ScoreSource(scores(f"o.{kind}", items)), LOG)
+    found = beside(leaders, other=ScoreSource(scores(f"o.{kind}", items)))
     return seen(found, lambda each: each.other[0, 1])
 
 
 def label_scores(leaders: Items, items: Items, kind: str = "jsonl") -> str:
-    labels = LabelScores(scores(f"l.{kind}", items, (3, 3, 2)), Layout(scale="log", labels="last"))
-    found = read_records(ScoreSource(scores("s.jsonl", leaders)), LOG, labels=labels)
+    found = beside(leaders, label_scores=scores(f"l.{kind}", items, (3, 3, 2)))
     return seen(found, lambda each: each.labels[0, 1, 0])
 
 
@@ -155,7 +159,7 @@ def lengths(leaders: Items, items: Items) -> str:
     batch = io.BytesIO()
     np.save(batch, np.ones((len(leaders), 6, 6)))
     Path("s.npy").write_bytes(batch.getvalue())
-    found = read_records(ScoreSource("s.npy"), LOG, lengths=text("l.txt", items, "{}"))
+    found = ScoreFiles(ScoreSource("s.npy"), lengths=text("l.txt", items, "{}")).read(LOG)
     return seen(found, lambda each: len(each.scores) - 1)
 
 
@@ -174,16 +178,17 @@ def samples(leaders: Items, items: Items) -> str:
         raise error
 
     trees = write("t.jsonl", items, lambda number: {"heads": [2, 0], "count": number})
-    found = records_with_trees(records(leaders), read_trees(trees), LOG, stop)
-    return " ".join(str(each.times.sum() or "-") for each in found)  # type: ignore[union-attr]
+    found = with_samples(records(leaders), read_trees(trees), stop)
+    return " ".join(str(each.trees.times.sum() or "-") for each in found)  # type: ignore[union-attr]
 
 
 def given_trees(leaders: Items, items: Items) -> str:
     trees = read_trees(write("t.jsonl", leaders, lambda _: {"heads": [2, 0]}), named=False)
-    side = records_side(records(items), ScoreSource("s.jsonl"), None)
-    found = records_of_trees(trees, side, LOG)
-    each_tree = (each for group in found for each in [group] * len(getattr(group, "names", " ")))
-    return seen(each_tree, lambda each: each.record.scores[0, 1])
+    found = scored_trees(trees, Side(records(items), "matrices"), "t.jsonl")
+    each_tree = (
+        each for group in found for each in [group] * (1 if isinstance(group, DeptreeError) else len(group.trees.heads))
+    )
+    return seen(each_tree, lambda each: each.scores[0, 1])
 
 
 # companion, as the docs call it -> what its leaders get of it

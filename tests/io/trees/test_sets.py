@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.companion import Side
+from deptree_cli.io.scores.files import ScoreFiles
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.pairing import read_records, records_side
 from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.beside import RecordTrees, records_of_trees, records_with_trees
+from deptree_cli.io.trees.sets import scored_trees, with_samples
 
 LAYOUT = Layout()
 
@@ -43,10 +45,10 @@ def led_by_trees(scratch) -> Led:
 
     def read(scores: bytes, trees: bytes) -> list[object]:
         source = ScoreSource(scratch("scores", scores))
-        records = records_side(read_records(source, LAYOUT), source, None)
-        found = records_of_trees(read_trees(scratch("trees", trees), named=False), records, LAYOUT, "trees")
+        scored = Side(ScoreFiles(source).read(LAYOUT), "matrices", source.place)
+        found = scored_trees(read_trees(scratch("trees", trees), named=False), scored, "trees")
         return [
-            (each.sent_id, list(map(tuple, each.heads.tolist()))) if isinstance(each, RecordTrees) else str(each)
+            (each.sent_id, list(map(tuple, each.trees.heads.tolist()))) if isinstance(each, Sentence) else str(each)
             for each in found
         ]
 
@@ -69,7 +71,7 @@ def test_what_is_no_tree_of_a_sentence_is_an_error_of_its_own(led_by_trees: Led)
     assert longer.startswith("trees:3 (a): the tree has 2 words, its scores have 1")
     assert missing.startswith("trees:4 (x): scores has nothing of this name")
     assert again.startswith("trees:5 (x): scores has nothing of this name")
-    assert late.startswith("trees:8 (a): scores has nothing more of this name")
+    assert late.startswith("trees:8 (a): scores has nothing of this name")
 
 
 def test_trees_by_running_numbers_and_by_order(led_by_trees: Led) -> None:
@@ -89,12 +91,13 @@ def test_scores_lead(scratch) -> None:
     source = ScoreSource(scratch("scores", jsonl(a=1, b=2, c=1) + b'{"sent_id": "d", "scores": 7}\n'))
     trees = [("b/2", [2, 0]), ("d", [0]), ("a", [0]), ("x", [0]), ("b/1", [0, 1]), ("b", [2, 0]), ("a", [0, 1])]
     errors: list[DeptreeError] = []
-    found = records_with_trees(
-        read_records(source, LAYOUT), read_trees(scratch("trees", lines(*trees))), LAYOUT, errors.append
-    )
-    assert [type(each) for each in found] == [RecordTrees] * 3 + [DeptreeError]
+    sentences = ScoreFiles(source).read(LAYOUT)
+    found = with_samples(sentences, read_trees(scratch("trees", lines(*trees))), errors.append)
+    assert [type(each) for each in found] == [Sentence] * 3 + [DeptreeError]
     counts = [
-        (each.sent_id, each.heads.tolist(), each.times.tolist()) for each in found if isinstance(each, RecordTrees)
+        (each.sent_id, each.trees.heads.tolist(), each.trees.times.tolist())
+        for each in found
+        if isinstance(each, Sentence)
     ]
     assert counts == [("a", [[0]], [1]), ("b", [[2, 0], [0, 1]], [2, 1]), ("c", [], [])]
     assert [str(each).split(". ")[0] for each in errors] == [
@@ -106,4 +109,4 @@ def test_scores_lead(scratch) -> None:
 def test_two_sentences_of_one_name(scratch, says) -> None:
     source = ScoreSource(scratch("scores", jsonl(a=1) * 2))
     with says("a: there are two sentences of this name"):
-        records_with_trees(read_records(source, LAYOUT), [], LAYOUT, lambda error: None)
+        with_samples(ScoreFiles(source).read(LAYOUT), [], lambda error: None)

@@ -1,0 +1,152 @@
+"""Score files in their order, each with what belongs to it, and how far reading them has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.companion import Companion, Side
+from deptree_cli.io.files.streams import STDIN, share_read
+from deptree_cli.io.read import read
+from deptree_cli.io.scores.assumptions import Warn, unheard, with_assumptions
+from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.raw import Source
+from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentences import sentences, trees_in
+
+
+@dataclass(frozen=True)
+class ScoreFiles:
+    """One score file, and what belongs to it, None where there is none.
+
+    Attributes:
+        source: the scores.
+        conllu: the path of the sentences.
+        lengths: the path of the lengths of a padded batch.
+        label_scores: the path of scores of labels; without them labels and arcs are scored together.
+        gold: the path of the sentences with gold heads.
+        other: a second score file of the same sentences.
+    """
+
+    source: ScoreSource
+    conllu: str | None = None
+    lengths: str | None = None
+    label_scores: str | None = None
+    gold: str | None = None
+    other: ScoreSource | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all that there is, but for the second score file."""
+        found = (self.source.path, self.conllu, self.lengths, self.label_scores, self.gold)
+        return [path for path in found if path is not None]
+
+    def read(
+        self,
+        layout: Layout,
+        first: int = 1,
+        warn: Warn = unheard,
+        lead: Side | None = None,
+    ) -> Iterator[Sentence | DeptreeError]:
+        """The sentences, each with what there is of it.
+
+        Args:
+            layout: of the scores.
+            first: the running number of the first sentence.
+            warn: tells a line, once for each key: what is assumed of the scores.
+            lead: the sentences, instead of a file.
+
+        Raises:
+            DeptreeError: reading cannot begin or go on, or the files do not hold the same sentences (`io.read`).
+        """
+        self._check_standard_input()
+        with ExitStack() as opened:
+            source = opened.enter_context(self.source.read(layout, self.lengths))
+            if self.conllu is not None:
+                lead = sentences([self.conllu], first)
+            scores, companions = _side(source, self.source), self._companions(layout, opened)
+            if lead is not None:
+                companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
+            else:
+                lead = replace(scores, items=sentences_of(source, layout, first))
+            yield from with_assumptions(read(lead, companions), self.source, layout, warn)
+
+    def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
+        """What belongs to the scores."""
+        found = []
+        if self.other is not None:
+            other = _side(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
+            # an archive that serves several files of sentences has those of the others too
+            found.append(Companion(other, partial(add_other, layout), shared=self.conllu is not None))
+        if self.label_scores is not None:
+            labels = ScoreSource(self.label_scores)
+            labels.check_no_results()
+            side = replace(_side(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
+            found.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
+        return [*found, trees_in([self.gold])] if self.gold else found
+
+    def _check_standard_input(self) -> None:
+        """Raise if something would have to be read twice."""
+        if [*self.paths, self.other and self.other.path].count(STDIN) > 1:
+            raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+        if self.other is not None and self.lengths == STDIN:
+            raise DeptreeError("two score files need the lengths twice", "Give --lengths as a file")
+
+    @property
+    def share(self) -> float | None:
+        """How much has been read by now, from 0 to 1, if the bytes tell: those of the sentences, if there are any."""
+        return share_read(self.conllu or self.source.path)
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes of what `share` is of."""
+        with suppress(OSError, ValueError):
+            return Path(self.conllu or self.source.path).stat().st_size
+        return None
+
+
+def _side(source: Source, scores: ScoreSource) -> Side:
+    return Side(source, "matrices", scores.place, ordered=scores.meta.ordered)
+
+
+class ScoreStream:
+    """The sentences of several score files, one file after another; it knows how far it has come."""
+
+    def __init__(self, files: Sequence[ScoreFiles], layout: Layout, warn: Warn = unheard) -> None:
+        self._files = files
+        self._layout, self._warn = layout, warn
+        self._current = 0
+        self._before = 0
+        self._read = 0
+
+    def __iter__(self) -> Iterator[Sentence | DeptreeError]:
+        for number, files in enumerate(self._files):
+            self._current, self._before = number, self._read
+            for sentence in files.read(self._layout, self._before + 1, self._warn):
+                self._read += 1
+                yield sentence
+
+    def total(self) -> int | None:
+        """The number of sentences, where the scores alone are read and their container says how many it has."""
+        one = len(self._files) == 1 and not self._files[0].conllu
+        return self._files[0].source.count if one else None
+
+    def share(self) -> float | None:
+        """How much of all files has been read, by their sizes; None where that is not known."""
+        here = self._files[self._current]
+        within = here.share
+        if not here.conllu and here.source.count:
+            within = (self._read - self._before) / here.source.count
+        if len(self._files) == 1 or within is None:
+            return within
+        sizes = [each.size for each in self._files]
+        known = [size for size in sizes if size is not None]
+        if len(known) < len(sizes) or not sum(known):
+            return None
+        return (sum(known[: self._current]) + within * known[self._current]) / sum(known)

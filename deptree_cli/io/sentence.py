@@ -1,0 +1,99 @@
+"""One sentence as it was read, with everything that belongs to it from other files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Heads
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.malformed import no_sentences
+
+NO_SCORES: Array = np.empty((0, 0))
+
+# Roles of companions: the sentence with its gold tree, scores of another file, scores of labels, given trees.
+GOLD, OTHER, LABELS, TREES = "gold", "other", "labels", "trees"
+
+
+@dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
+class Sentence:
+    """One sentence as it was read.
+
+    Attributes:
+        sent_id: the CoNLL-U's, else the key of the scores, else the running number.
+        number: the running number, from 1.
+        n: how many words it has.
+        place: where it was read, for messages: its scores, if it has any.
+        block: the CoNLL-U sentence if there is one, else the words if they stand beside the scores.
+        scores: as read (any orientation), cut to the sentence's length.
+        key: the name of the scores, if they have one.
+        padded: whether the scores are a whole slice of a batch, taken as it is for want of a length.
+        named: whether the sentence or its scores have a name, and not a running number alone.
+        has_other_tags: whether the column UPOS of its file has something else than parts of speech.
+        companions: what other files have of it, by role.
+    """
+
+    sent_id: str
+    number: int
+    n: int
+    place: str
+    block: Block | None = None
+    scores: Array = field(default_factory=lambda: NO_SCORES)
+    key: str | None = None
+    padded: bool = False
+    named: bool = True
+    has_other_tags: bool = False
+    companions: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What it may be called in other files, likeliest first."""
+        if self.key is None or self.key == self.sent_id:
+            return (self.sent_id,) if self.named else ()
+        return (self.sent_id, self.key) if self.named else (self.key,)
+
+    @property
+    def weight(self) -> int:
+        """How many numbers it has."""
+        return self.scores.size
+
+    @property
+    def other(self) -> Array | None:
+        """The scores of another file, laid out alike."""
+        return self.companions.get(OTHER)
+
+    @property
+    def labels(self) -> Array | None:
+        """The scores of its labels from a file of their own."""
+        return self.companions.get(LABELS)
+
+    @property
+    def gold(self) -> Block | None:
+        """The same sentence with its gold tree."""
+        return self.companions.get(GOLD)
+
+    @property
+    def trees(self) -> Any:
+        """The trees that are given of it (`trees.sets.TreeSet`); None if there is no file of them."""
+        return self.companions.get(TREES)
+
+    @property
+    def known_heads(self) -> Heads:
+        """The gold heads, (n,), -1 where none is: those of `gold`, else those of the sentence."""
+        block = self.gold or self.block
+        heads = block.heads if block else []
+        return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
+
+    @property
+    def sentence(self) -> Block:
+        """The CoNLL-U sentence.
+
+        Raises:
+            DeptreeError: there is none.
+        """
+        if self.block is None:
+            raise no_sentences()
+        return self.block
