@@ -127,18 +127,6 @@ def test_the_test(done, deptree, drawn) -> None:
     assert "different: p = 0.01 over 8 sentences" in ran.err
 
 
-@pytest.mark.slow("process")
-def test_jobs_seeds_and_formats(done, deptree, drawn) -> None:
-    for more in ((), ("--per", "sentence"), TEST, (*TEST, "--per", "sentence")):
-        one = deptree("agree", "a.jsonl", "b.conllu", *more)
-        assert deptree("agree", "a.jsonl", "b.conllu", *more, "--jobs", 2).out == one.out
-    line = ("agree", "a.jsonl", "b.conllu", "--test", "-q")
-    assert done(*line, "--seed", 1).out == done(*line, "--seed", 1).out != done(*line, "--seed", 2).out
-    names, cells = done(*line, "--seed", 1, "--tsv").out.decode().splitlines()
-    assert dict(zip(names.split("\t"), cells.split("\t"), strict=True))["trees_a"] == "2400"
-    assert "|seed:" in deptree(*line[:-1]).signature
-
-
 X = {"sent_id": "x", "heads": [2, 0, 2]}
 SWOR = {**X, "arrival": 0.1, "weight": 1.0}
 

@@ -84,12 +84,6 @@ def test_trees_that_obey(done, terminal) -> None:
     assert (code, shown.split("\n")[0].strip()) == (0, "deptree: no rule is broken in 8 sentences")
 
 
-def test_workers_and_shards_find_the_same(deptree, trees) -> None:
-    whole = deptree("check", trees)
-    assert deptree("check", trees, "-j", 2).out == whole.out
-    assert [deptree("check", trees, "--shard", f"{i}/3").code for i in (1, 2, 3)] == [1, 0, 0]
-
-
 def test_what_is_asked_of_words(deptree, put, trees) -> None:
     """In MISC or in files; of a word without a label no label is asked, and labels that no word has may be named."""
     put("none.toml", 'name = "none"\n')

@@ -113,18 +113,6 @@ def test_a_fit_finds_weights_for_gold_trees(done, hot, put) -> None:
     assert sum(map(float, mixed.said[0].split()[2].rstrip(":").split(","))) == pytest.approx(1, abs=1e-3)
 
 
-@pytest.mark.parametrize("method", ["product", "mixture"])
-def test_the_same_bytes_for_any_jobs_and_shards(done, hot, method: str) -> None:
-    line = ("combine", A, hot, "--method", method)
-    whole = done(*line).out
-    assert done(*line, "--jobs", 2).out == whole
-    header = whole.splitlines(keepends=True)[: method == "product"]
-    halves = [done(*line, "--shard", f"{i}/2").out.splitlines(keepends=True)[len(header) :] for i in (1, 2)]
-    assert b"".join(each for pair in zip(*halves, strict=True) for each in pair) == b"".join(
-        whole.splitlines(keepends=True)[len(header) :]
-    )
-
-
 @pytest.fixture
 def doubter(put) -> str:
     """Scores that like gold heads least, but allow every second word no others."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
 from pathlib import Path
 
-import conllu
 import numpy as np
 import pytest
 
@@ -20,8 +18,6 @@ GOLD = DATA / "gold.conllu"
 BOM = b"\xef\xbb\xbf"
 
 ADDED = re.compile(rb"# (generator|tree_logprob|tree_count|swor_[a-z_]+) = .*")
-SAMPLE = re.compile(rb"/sample_\d+$")
-ARC = slice(6, 9)
 
 # What real files hold and serialisers lose: free text, repeated keys, empty comments, a second = in MISC, empty nodes.
 NASTY = """\
@@ -47,7 +43,6 @@ NASTY = """\
 # text = \u2028 is no newline
 1	one	one	NUM	_	_	0	root	_	_
 """
-NAMES = [b"n/1", b"2", b"third"]
 LENGTHS = [3, 2, 1]
 
 
@@ -120,11 +115,6 @@ def test_sample_data(done, name, k):
     assert_spliced((DATA / name).read_bytes(), out, k)
 
 
-def test_swor(done):
-    out = done("swor", *SCORES, "--conllu", GOLD, "-k", 3, "--seed", 7).out
-    assert_spliced(GOLD.read_bytes(), out, 3)
-
-
 @pytest.mark.parametrize("last", [b"\n", b"\n\n", b""], ids=["one newline", "an empty line", "no newline"])
 @pytest.mark.parametrize("bom", [b"", BOM], ids=["", "bom"])
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"], ids=["lf", "crlf"])
@@ -146,28 +136,6 @@ def test_with_the_tree_that_it_has_nothing_changes(done, put):
     out = done("sample", "x.npy", "--conllu", "x.conllu", "--no-header").out.decode()
     without = re.sub(r"# tree_logprob = -?0\.000000\n", "", out)
     assert without == text.replace("# sent_id = x", "# sent_id = x/sample_1")
-
-
-def test_log_probabilities_are_those_of_the_trees(done):
-    options = ("--conllu", GOLD, "-k", 3, "--seed", 7, "--temperature", 3)
-    blocks = sentences(done("sample", *SCORES, *options, "--no-header").out)
-    rows = done("sample", *SCORES, *options, "--format", "jsonl").rows
-    for block, row in zip(blocks, rows, strict=True):
-        (comment,) = [line for line in block if line.startswith(b"# tree_logprob = ")]
-        assert float(comment.split()[-1]) == pytest.approx(row["log_prob"], abs=1e-6)
-        assert [int(word[6]) for word in words(split(block)[2])] == row["heads"]
-
-
-def test_the_conllu_library_reads_it(done):
-    options = ("--conllu", GOLD, "-k", 2, "--seed", 7)
-    parsed = conllu.parse(done("sample", *SCORES, *options).out.decode())
-    rows = done("sample", *SCORES, *options, "--format", "jsonl").rows
-    assert [sentence.metadata["sent_id"] for sentence in parsed] == [
-        f"{row['sent_id']}/sample_{row['sample']}" for row in rows
-    ]
-    for sentence, row in zip(parsed, rows, strict=True):
-        assert [token["head"] for token in sentence if isinstance(token["id"], int)] == row["heads"]
-        assert float(sentence.metadata["tree_logprob"]) == pytest.approx(row["log_prob"], abs=1e-6)
 
 
 def test_our_own_output_can_be_read_again(done, put):
@@ -222,35 +190,6 @@ def test_a_whole_treebank(done, findings, tmp_path, treebank):
     assert_spliced((treebank / "sentences.conllu").read_bytes(), open_heads, 3)
 
 
-@pytest.mark.parametrize("command", ["sample", "swor", "decode"])
-def test_deps_of_the_tree_or_as_they_were(done, nasty, put, command):
-    put("nasty.conllu", NASTY)
-    options = (nasty, "--orient=head-dep", "--conllu", "nasty.conllu", "--no-header")
-    seed = () if command == "decode" else ("--seed", 7)
-    kept = sentences(done(command, *options, *seed, "--deps", "keep").out)[0]
-    assert [row[8] for row in words(all_rows(kept))] == [b"2:aux", b"0:root", b"2:conj|2.1:x"]
-    assert any(row[0] == b"2.1" for row in all_rows(kept))
-    basic = sentences(done(command, *options, *seed, "--deps", "basic").out)[0]
-    for row in words(all_rows(basic)):
-        assert row[8] == row[6] + b":" + row[7]
-    assert not any(b"." in row[0] for row in all_rows(basic))
-
-
-def all_rows(block: list[bytes]) -> list[list[bytes]]:
-    return [line.split(b"\t") for line in block if not line.startswith(b"#")]
-
-
-def test_names_of_trees_in_another_format(done, deptree):
-    options = ("sample", *SCORES, "--conllu", GOLD, "--seed", 7)
-    ran = done(*options, "--sent-id-format", "{id}-sample_{k:02}")
-    assert b"# sent_id = en-1-sample_01\n" in ran.out
-    assert "|sentid:{id}-sample_{k:02}|" in ran.signature
-    for bad in ("{id}", "{k}", "x", "{id}{k}{z}", "{id", "{id}\n{k}", "{id.x}{k}", "{}{k}"):
-        refused = deptree(*options, "--sent-id-format", bad)
-        assert (refused.code, refused.out, len(refused.said)) == (2, b"", 1)
-        assert "is not a name with {id} and {k}" in refused.err
-
-
 def test_udapi_reads_samples_as_zones_of_one_bundle(done, tmp_path):
     document = pytest.importorskip("udapi.core.document", reason="udapi is not installed")
     (tmp_path / "out.conllu").write_bytes(done("sample", *SCORES, "--conllu", GOLD, "-k", 3, "--seed", 7).out)
@@ -259,12 +198,6 @@ def test_udapi_reads_samples_as_zones_of_one_bundle(done, tmp_path):
     for bundle in read.bundles:
         assert [tree.zone for tree in bundle.trees] == ["sample_1", "sample_2", "sample_3"]
     assert [node.form for node in read.bundles[0].trees[2].descendants][:3] == ["She", "saw", "the"]
-
-
-def test_gzipped_sentences(done, put):
-    put("gold.conllu.gz", gzip.compress(GOLD.read_bytes()))
-    options = ("sample", *SCORES, "--seed", 7)
-    assert done(*options, "--conllu", "gold.conllu.gz").out == done(*options, "--conllu", GOLD).out
 
 
 def _writes_sentences(name: str) -> bool:

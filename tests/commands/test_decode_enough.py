@@ -48,11 +48,6 @@ def test_mass_with_labels_is_of_trees(done) -> None:
     assert all(len(row["deprels"]) == len(row["heads"]) for row in rows)
 
 
-def test_the_same_bytes_for_any_jobs(done) -> None:
-    line = ("decode", *SCORES, "--within", 2)
-    assert done(*line, "--jobs", 2).out == done(*line).out
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

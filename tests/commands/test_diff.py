@@ -28,12 +28,6 @@ def test_both_ways(done, other):
     assert len(done("diff", SCORES[0], other, *SCORES[1:], "--arcs", 2).rows[0]["arcs"]) == 2
 
 
-def test_seeds_and_jobs(done, other):
-    given = ("diff", SCORES[0], other, *SCORES[1:], "--seed", 5, "-k", 50)
-    assert done(*given).out == done(*given, "--jobs", 2).out
-    assert done(*given[:-4], "--seed", 6, "-k", 50).out != done(*given).out
-
-
 def test_with_itself(done):
     for row in done("diff", SCORES[0], *SCORES, "-k", 5).rows:
         assert (row["kl"], row["kl_reverse"], row["arcs"]) == (0.0, 0.0, [])

@@ -88,14 +88,6 @@ def test_arcs_are_marginals(done):
     assert not np.array(row["arcs"]["unbiased_error"]).any()
 
 
-def test_standard_input_and_header(done, tmp_path):
-    done("swor", *SCORES, "--seed", 7, "-k", 3, "--header", "-o", "draws.jsonl")
-    piped = done("estimate", "-", "--header", "--quantity", "depth", stdin=(tmp_path / "draws.jsonl").read_bytes())
-    assert list(piped.rows[0]) == ["signature"]
-    assert piped.signature.startswith("deptree|estimate|")
-    assert list(piped.rows[1]) == ["sent_id", "n", "trees", "depth"]
-
-
 @pytest.mark.parametrize("name", FUNCTIONALS.names)
 def test_every_quantity(done, name):
     done("swor", DATA / "one.npy", "-k", 4, "-o", "draws.jsonl")
@@ -131,12 +123,6 @@ def test_what_is_not_from_swor(deptree, put, text, said):
     assert ran.code == 2
     assert len(ran.said) == 1
     assert said in ran.err
-
-
-def test_no_such_file(deptree):
-    ran = deptree("estimate", "nowhere.jsonl")
-    assert ran.code == 2
-    assert "nowhere.jsonl" in ran.err
 
 
 def test_a_table_on_a_terminal(done, terminal):

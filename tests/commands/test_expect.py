@@ -33,12 +33,6 @@ def test_every_quantity_with_gradient(done, entry):
         np.testing.assert_allclose(gradient.sum(axis=1), 0.0, atol=1e-9)
 
 
-def test_entropy_is_the_trees(done, exact):
-    rows = {row["sent_id"]: row["entropy"] for row in done("expect", "entropy", *SCORES).rows}
-    oracle = exact("en-4")
-    assert rows["en-4"] == pytest.approx(-(np.exp(oracle.log_probs) @ oracle.log_probs))
-
-
 def test_divergence_between_two_files(done, put):
     rng = np.random.default_rng(3)
     ours, theirs = ({"a": rng.random((4, 4)), "b": rng.random((6, 6))} for _ in range(2))
@@ -146,8 +140,3 @@ def test_files_out_of_step(deptree, put):
         ran = deptree("expect", "kl", "ours.npz", "--orient", "head-dep", "--other", other)
         assert ran.code == 2
         assert said in ran.err
-
-
-def test_bytes_do_not_depend_on_jobs(done):
-    given = ("expect", "kl", *SCORES, "--other", DATA / "scores.npz", "--temperature", 2, "--grad")
-    assert done(*given).out == done(*given, "--jobs", 2).out

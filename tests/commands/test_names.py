@@ -39,11 +39,6 @@ def test_short_names_mean_the_same_everywhere(name):
     assert all(found[each].hidden for each in ("--json", "--tsv") if each in found)
 
 
-@pytest.mark.parametrize("name", ["expect", "partition", "diff", "inspect", "check-bias", "sample", "swor", "decode"])
-def test_label_scores_are_taken_where_labels_are(name):
-    assert "--label-scores" in options(name)
-
-
 @pytest.mark.parametrize(
     "args",
     [

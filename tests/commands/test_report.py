@@ -96,10 +96,6 @@ def test_a_wrong_layout_is_suspected(done):
     assert not any("are --from and --orient right?" in said for said in done(*line, "supar").said)
 
 
-def test_workers_change_nothing(done):
-    assert done("report", *SCORES, *GOLD, "-j", 2).out == done("report", *SCORES, *GOLD).out
-
-
 @pytest.mark.parametrize(
     ("args", "problem"),
     [

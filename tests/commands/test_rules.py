@@ -147,11 +147,6 @@ def test_nothing_but_a_tree_is_what_there_is_anyhow(done) -> None:
         assert one["heads"] == other["heads"] or one["log_prob"] >= other["log_prob"]
 
 
-def test_any_number_of_jobs_writes_the_same(real) -> None:
-    args = ("decode", *LABELLED, *WORDS, "--rules", "ud", "-k", 2)
-    assert real(*args, "--jobs", 2).out == real(*args).out != b""
-
-
 def test_heads_and_labels_of_words_from_misc_and_from_a_file(done, put) -> None:
     text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith("7\ttelescope"))

@@ -29,20 +29,6 @@ def draws(done, put) -> str:
     return put("draws.jsonl", b"".join([*rows, *rows[3:6], *rows[9:12]]))
 
 
-def test_estimates_by_two_workers(done, draws):
-    assert done("estimate", draws, "--jobs", 2).out == done("estimate", draws).out
-
-
-@pytest.mark.parametrize("shards", SHARDS)
-def test_estimates_in_shards(done, draws, shards):
-    whole = done("estimate", draws).rows
-    assert len(whole) == 10
-    for i in range(1, shards + 1):
-        ran = done("estimate", draws, "--shard", f"{i}/{shards}", "--header")
-        assert ran.rows[1:] == whole[i - 1 :: shards]
-        assert not ran.rows or shards == 1 or f"|shard:{i}/{shards}|" in ran.signature
-
-
 @pytest.mark.parametrize("workers", [(), ("--jobs", 2)], ids=["one", "two"])
 def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put, workers):
     """A sentence without its last tree, one whose numbers are none, and sound ones before, between and behind."""
@@ -64,12 +50,6 @@ def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put, worker
     assert ran.said[-1] == "deptree: 2 sentences skipped"
     put("sound.jsonl", b"".join(row for row in rows if b'"en-2"' not in row and b'"en-4"' not in row))
     assert ran.out == done("estimate", "sound.jsonl").out
-
-
-def test_estimates_into_a_file(done, draws, tmp_path):
-    ran = done("estimate", draws, "-o", "out.jsonl", "-q")
-    assert (ran.out, ran.err) == (b"", "")
-    assert (tmp_path / "out.jsonl").read_bytes() == done("estimate", draws).out
 
 
 @pytest.fixture

@@ -17,27 +17,6 @@ def trees(ran, sent_id: str) -> list[list[int]]:
     return [row["heads"] for row in ran.rows if row["sent_id"] == sent_id]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 4])
-@pytest.mark.parametrize(
-    "args",
-    [("sample", *HOT), ("sample", *HOT, *SENTENCES), ("sample", *HOT, "--format", "npz"), ("swor", *HOT)],
-    ids=["jsonl", "conllu", "npz", "swor"],
-)
-def test_any_number_of_jobs(done, args, jobs):
-    command, *options = args
-    assert done(command, *SCORES, *options, "--jobs", jobs).out == done(command, *SCORES, *options).out
-
-
-@pytest.mark.parametrize("jobs", [2, 4])
-@pytest.mark.parametrize("command", ["marginals", "partition", "inspect"])
-def test_any_number_of_jobs_without_chance(done, command, jobs):
-    assert done(command, *SCORES, "--jobs", jobs).out == done(command, *SCORES).out
-
-
-def test_any_number_of_workers(done):
-    assert done("sample", *SCORES, *HOT, "--jobs", 3).out == done("sample", *SCORES, *HOT).out
-
-
 @pytest.mark.slow("process")
 def test_a_local_dask_cluster(done, real):
     pytest.importorskip("distributed", reason="dask is not installed")
@@ -60,10 +39,6 @@ def test_shards_are_the_whole(done, shards):
 
 def test_the_signature_names_the_shard(done):
     assert "|shard:2/3|" in done("sample", *SCORES, "--shard", "2/3", "--header").signature
-
-
-def test_another_process(done, real):
-    assert real("sample", *SCORES, *HOT, "--jobs", 2, "-q").out == done("sample", *SCORES, *HOT).out
 
 
 @pytest.mark.parametrize("command", ["sample", "swor"])

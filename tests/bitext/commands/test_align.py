@@ -133,18 +133,6 @@ def test_lines_stay_in_step_where_pairs_are_skipped(deptree: Run, put: Any, jobs
     assert [row["sent_id"] for row in deptree(*given, "--format", "jsonl").rows] == ["b", "d"]
 
 
-def test_shards_are_the_whole(done: Run) -> None:
-    given = ("bitext", "align", PAIRS, "--gold", GOLD)
-    lines = done(*given).out.splitlines()
-    assert [done(*given, "--shard", f"{i}/2").out.splitlines() for i in (1, 2)] == [lines[::2], lines[1::2]]
-    (whole,) = done(*given, *REPORT).rows
-    parts = [done(*given, *REPORT, "--shard", f"{i}/2").rows[0] for i in (1, 2)]
-    for name in ("pairs", "links", "sure"):
-        assert sum(part[name] for part in parts) == whole[name]
-    right = [part["recall"] * part["sure"] for part in (whole, *parts)]
-    assert right[0] == pytest.approx(right[1] + right[2])
-
-
 def expected_counts(threshold: float) -> LinkCounts:
     """By the library, a pair at a time."""
     counts = LinkCounts()
