@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,16 +41,6 @@ def test_arrays_have_the_shape_that_the_preset_has(done, tmp_path, preset):
     with np.load(tmp_path / "scores.npz") as scores:
         assert scores["en-1"].shape == shape
         assert scores["en-1"].dtype == (np.float64 if layout.scale == "weight" else np.float32)
-
-
-def test_there_and_back_nothing_changes(done, tmp_path):
-    """But for the numbers on the diagonal, which mean nothing."""
-    done("convert", *SCORES, "--to", "torch-struct", "-o", tmp_path / "there.npz")
-    done("convert", tmp_path / "there.npz", "--to", "natasha", "-o", tmp_path / "back.npz")
-    with np.load(DATA / "scores.npz") as old, np.load(tmp_path / "back.npz") as new:
-        for key in old:
-            self_arcs = np.eye(len(old[key]), len(old[key]) + 1, 1, dtype=bool)
-            np.testing.assert_array_equal(new[key], np.where(self_arcs, -np.inf, old[key]))
 
 
 def test_the_usual_layout_and_single_answers(done, tmp_path):
@@ -97,25 +85,6 @@ def test_weights_that_no_float_holds(done, put):
     assert "forbidden" not in done("convert", *far, "--to", "log").err
 
 
-def test_arrays_one_after_another(done, tmp_path):
-    done("convert", *SCORES, "--to", "log", "-o", tmp_path / "scores.npy")
-    with (tmp_path / "scores.npy").open("rb") as stream:
-        arrays = [np.load(stream) for _ in range(8)]
-        assert stream.read() == b""
-    assert arrays[0].shape == (9, 9)
-
-
-def test_a_gzipped_pipe_says_its_layout_too(done):
-    lines = done("convert", *SCORES).out
-    assert done("partition", "-", stdin=gzip.compress(lines)).rows == done("partition", "-", stdin=lines).rows
-
-
-def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
-    """Marginals are probabilities, whatever the scores were that they were computed from."""
-    done("marginals", *SCORES, "-o", tmp_path / "marginals.npz")
-    assert "|from:natasha,weight|" in done("partition", tmp_path / "marginals.npz", "--header").signature
-
-
 def test_a_layout_of_a_later_version_is_an_error(deptree):
     said = b'{"signature":"deptree|dump|from:parser3000|v:9"}'
     line = said + b'\n{"scores":[[1,1],[1,1]]}\n'
@@ -140,15 +109,6 @@ def test_what_is_said_of_mistakes(deptree, tmp_path, monkeypatch, arguments, par
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert part in ran.err
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["out.npz", "out.safetensors"])
-def test_two_sentences_of_one_name(deptree, put, name):
-    put("twice.jsonl", '{"sent_id":"a","scores":[[1,1],[1,1]]}\n' * 2)
-    ran = deptree("convert", "twice.jsonl", "--orient", "head-dep", "-o", name)
-    assert ran.code == 2
-    assert "cannot hold two sentences of one name" in ran.err
-    assert not Path(name).exists()
 
 
 def test_forms_stay_and_make_conllu(done):

@@ -8,7 +8,7 @@ import pytest
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.io.scores.presets import PRESETS
 from tests.oracle import Oracle
-from tests.sample import DATA, SENTENCES
+from tests.sample import DATA
 
 LENGTHS = ("--lengths", DATA / "lengths.txt")
 SAME = {
@@ -17,18 +17,6 @@ SAME = {
     "npy": (DATA / "scores.npy", "--from", "supar", *LENGTHS),
     "stream": (DATA / "scores_stream.npy", "--from", "supar"),
 }
-
-
-@pytest.mark.parametrize("command", ["sample", "swor"])
-@pytest.mark.parametrize("name", SAME)
-def test_every_container_gives_the_same_trees(done, command, name):
-    options = (*SENTENCES, "-k", 5, "--seed", 7, "--no-header")
-    assert done(command, *SAME[name], *options).out == done(command, *SAME["npz"], *options).out
-
-
-def test_a_padded_batch_takes_its_lengths_from_the_sentences(done):
-    batch = (DATA / "scores.npy", "--from", "supar")
-    assert done("partition", *batch, *SENTENCES).rows == done("partition", *SAME["npz"]).rows
 
 
 @pytest.mark.parametrize("container", ["padded.npy", "padded.npz"])
@@ -45,37 +33,12 @@ def test_lengths_that_count_root_are_refused(deptree, put, container):
     assert "Do the lengths count ROOT?" in ran.err
 
 
-def test_without_names_sentences_are_numbered(done):
-    assert [row["sent_id"] for row in done("partition", *SAME["stream"]).rows] == list("12345678")
-
-
-def test_keys_pair_in_any_order(done, put):
-    with np.load(DATA / "scores.npz") as scores:
-        put("turned.npz", {key: scores[key] for key in reversed(list(scores))})
-    options = (*SENTENCES, "--seed", 7, "--no-header")
-    got = done("sample", "turned.npz", "--from", "natasha", *options)
-    assert got.out == done("sample", *SAME["npz"], *options).out
-
-
-def test_other_keys_pair_by_order(done, put):
-    with np.load(DATA / "scores.npz") as scores:
-        put("numbered.npz", {f"s{number}": scores[key] for number, key in enumerate(scores)})
-    options = (*SENTENCES, "--seed", 7, "--no-header")
-    got = done("sample", "numbered.npz", "--from", "natasha", *options)
-    assert got.out == done("sample", *SAME["npz"], *options).out
-
-
 @pytest.mark.parametrize("name", SAME)
 def test_a_real_pipe(shell, done, name):
     path, *options = SAME[name]
     ran = shell(f"cat {path} | deptree partition - -q -o - {' '.join(map(str, options))}")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == done("partition", path, *options).out
-
-
-def test_sentences_on_standard_input(done):
-    got = done("sample", *SAME["npz"], "--conllu", "-", "--seed", 7, stdin=SENTENCES[1].read_bytes())
-    assert got.out == done("sample", *SAME["npz"], *SENTENCES, "--seed", 7).out
 
 
 def diagonal(square: np.ndarray) -> np.ndarray:

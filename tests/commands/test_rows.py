@@ -91,12 +91,6 @@ def test_what_has_no_place(deptree, put):
         assert said in ran.err
 
 
-def test_the_signature_in_front_if_asked_for(done):
-    first, second = done("partition", *SCORES, "--tsv", "--header").out.splitlines()[:2]
-    assert first.startswith(b"# deptree|partition|")
-    assert second.startswith(b"sent_id\tn\t")
-
-
 def test_a_cell_stays_in_its_line_and_column(capfdbinary):
     """Whatever a form or a name holds: a tab, an end of line, a space that nobody sees."""
     row = {"form": "a\tb\nc\rd\x85e\u2028f\xa0g", "bits": 0.1, "n": None}

@@ -44,12 +44,6 @@ def test_the_best_alignment(done: Run) -> None:
         assert len({source for source, _ in links}) == len({target for _, target in links}) == len(links)
 
 
-def test_every_container_gives_the_same(done: Run) -> None:
-    expected = done("bitext", "align", PAIRS).out
-    assert done("bitext", "align", DATA / "bitext.jsonl", "--text", DATA / "bitext.txt").out == expected
-    assert done("bitext", "align", "-", stdin=PAIRS.read_bytes()).out == expected
-
-
 def test_all_probable_links_may_share_words(done: Run) -> None:
     ran = done("bitext", "align", PAIRS, "--threshold", 0.3)
     found = [sorted(map(list, parsed(line))) for line in ran.out.splitlines()]

@@ -112,23 +112,6 @@ def test_options_that_do_not_go_together(deptree, options: tuple[str, ...], prob
 
 
 @pytest.mark.parametrize("method", METHODS.names)
-@pytest.mark.parametrize(
-    ("scores", "problem"),
-    [
-        ([[0.0, np.nan]], "the score of the link 1-2 is NaN"),
-        ([[0.0], [np.inf]], "the score of the link 2-1 is too large for a score"),
-        (np.zeros((0, 3)), "there are no source words"),
-        (np.zeros((3, 0)), "there are no target words"),
-    ],
-)
-def test_scores_that_are_none(deptree, put, method: str, scores: object, problem: str) -> None:
-    ran = deptree("bitext", "expectations", put("bad.npz", {"pair": np.array(scores)}), "--method", method, "-q")
-    assert (ran.code, len(ran.said)) == (2, 1)
-    assert problem in ran.err
-    assert "bad.npz[pair]" in ran.err
-
-
-@pytest.mark.parametrize("method", METHODS.names)
 def test_no_alignment(deptree, put, method: str) -> None:
     """Two words that may not stay unlinked, and only one to link them with; the next pair is done."""
     scores = put("bad.npz", {"pair": np.array([[1.0], [1.0]]), "good": np.eye(2)})

@@ -112,21 +112,6 @@ def test_a_tree_and_its_notes_stay_and_a_new_tree_leaves_surprisals(done, model,
     assert sorted(again.splitlines()) == sorted(both.splitlines())
 
 
-def test_words_without_tags(deptree, done, model, put) -> None:
-    name = put("untagged.conllu", re.sub(rb"(?m)^(\d+\t\S+\t\S+)\t\S+\t\S+", rb"\1\t_\t_", RAW.read_bytes()))
-    ran = deptree("hpyp", "surprisal", model, name)
-    assert (ran.code, ran.out) == (2, b"")
-    assert ran.said == ["deptree: untagged.conllu: no word has a tag in UPOS. Tag the words, or pass --tags predict."]
-    assert len(done("hpyp", "surprisal", model, name, "--tags", "predict", "--format", "jsonl").rows) == 12
-
-
-def test_a_parser_without_words(deptree, done, unlexicalised_model) -> None:
-    assert len(done("hpyp", "surprisal", unlexicalised_model, RAW, "--format", "jsonl").rows) == 12
-    ran = deptree("hpyp", "surprisal", unlexicalised_model, RAW, "--tags", "predict")
-    assert ran.code == 2
-    assert "a parser without words cannot predict tags" in ran.err
-
-
 # A multiword token of a known word and one that is not, a tag that is missing and one that is unseen; and an unseen
 # class: nothing in the treebank is an address.
 ODD = (

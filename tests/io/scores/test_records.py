@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -106,12 +104,6 @@ def test_a_file_that_says_its_layout_needs_no_preset(tmp_path) -> None:
         assert ours.interpretation.layout.name == "torch-struct"
     with pytest.raises(DeptreeError, match="the file says log of itself, but weight was asked for"):
         next(read(path, scale="weight"))
-
-
-def test_standard_input(monkeypatch) -> None:
-    data = (DATA / "scores.jsonl").read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
-    assert [sentence.id for sentence in read("-", preset="natasha")] == NAMES
 
 
 @pytest.fixture
