@@ -148,13 +148,3 @@ def test_the_calibration_as_a_picture(done, put, tmp_path):
     put("unrelated", b"")
     done("calibrate", *SCORES, *GOLD, "--plot", "a.svg")
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")
-
-
-def test_the_generative_parser_is_calibrated_by_its_scores(done, put, tmp_path):
-    """With --scores the probabilities of the filter are those of the file."""
-    put("unrelated", b"")
-    done("hpyp", "train", DATA / "treebank.conllu", "-m", "m.npz", "--seed", 1, "--iterations", 2, "-q")
-    done("hpyp", "parse", "m.npz", DATA / "raw.conllu", "--scores", "s.npz", "--seed", 1, "-q", "--particles", 50)
-    row = json.loads(done("calibrate", "s.npz", "--gold", DATA / "raw_gold.conllu").out)
-    assert row["words"] == 99
-    assert 0.5 < row["before"]["arcs"]["accuracy"] < 1

@@ -190,20 +190,6 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(deptree,
     assert peak < 15e6
 
 
-@pytest.mark.parametrize(
-    ("args", "problem"),
-    [
-        (("--rules", "du"), "there are no rules 'du'"),
-        (("--json", "--tsv"), "jsonl and tsv are two formats"),
-        (("-o", "x.conllu"), "this command does not write .conllu"),
-    ],
-)
-def test_bad_input(deptree, trees, args: tuple[str, ...], problem: str) -> None:
-    ran = deptree("check", trees, *args)
-    assert ran.code == 2
-    assert problem in ran.err
-
-
 def test_decoded_under_rules_nothing_is_broken(done, deptree) -> None:
     """What `decode --rules ud` writes obeys; samples without rules of the same sentences do not."""
     read = ("--from", "natasha", "--conllu", DATA / "sentences.conllu", "--labels", DATA / "labels.json")

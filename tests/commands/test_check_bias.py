@@ -154,20 +154,6 @@ def test_two_sentences_of_one_name_are_not_mixed_up(deptree, done, put):
     assert "a" in ran.err
 
 
-def test_a_table_on_a_terminal(terminal):
-    code, shown = terminal("check-bias", *SCORES, "-k", 300, "--seed", 7, "-q")
-    assert code == 0
-    rows = [line.split() for line in shown.splitlines() if line.rstrip().endswith("no bias found")]
-    assert [row[0] for row in rows] == ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
-    assert {row[3] for row in rows} == {"300"}
-    assert "{" not in shown
-
-
-def test_a_fresh_seed_is_shown_on_a_terminal_too(terminal):
-    _, shown = terminal("check-bias", *FIGURE1, "-k", 50)
-    assert "|seed:" in shown
-
-
 @pytest.mark.slow("process")
 def test_exit_statuses_of_the_real_command(real):
     assert real("check-bias", *FIGURE1, "--seed", 7).code == 0

@@ -108,13 +108,6 @@ def nasty(put):
     return put("scores.jsonl", "\n".join(lines))
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("name", ["sentences.conllu", "gold.conllu"])
-def test_sample_data(done, name, k):
-    out = done("sample", *SCORES, "--conllu", DATA / name, "-k", k, "--seed", 7, "--temperature", 4).out
-    assert_spliced((DATA / name).read_bytes(), out, k)
-
-
 @pytest.mark.parametrize("last", [b"\n", b"\n\n", b""], ids=["one newline", "an empty line", "no newline"])
 @pytest.mark.parametrize("bom", [b"", BOM], ids=["", "bom"])
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"], ids=["lf", "crlf"])
@@ -126,16 +119,6 @@ def test_nasty_files_survive(done, nasty, put, newline, bom, last):
     assert (out.startswith(bom), out.count(BOM)) == (True, len(bom) // 3)
     assert out.endswith(last.replace(b"\n", newline))
     assert out.count(b"\r") == (out.count(b"\n") if newline == b"\r\n" else 0)
-
-
-def test_with_the_tree_that_it_has_nothing_changes(done, put):
-    """One word, one tree: only the name and the added comments differ."""
-    text = "# sent_id = x\n# a\n#b\n1\tone\tone\tNUM\t_\tA=b\t0\troot\t_\tC=d=e\n\n"
-    put("x.conllu", text)
-    put("x.npy", np.ones((2, 2)))
-    out = done("sample", "x.npy", "--conllu", "x.conllu", "--no-header").out.decode()
-    without = re.sub(r"# tree_logprob = -?0\.000000\n", "", out)
-    assert without == text.replace("# sent_id = x", "# sent_id = x/sample_1")
 
 
 def test_our_own_output_can_be_read_again(done, put):

@@ -120,12 +120,6 @@ def test_forms_stay_and_make_conllu(done):
     assert "\n2\tsaw\t_\t_\t_\t_\t0\troot\t_\tHeadProb=0.9999" in out
 
 
-def test_without_words_there_is_no_conllu(deptree):
-    ran = deptree("sample", *SCORES, "--format", "conllu")
-    assert (ran.code, ran.out) == (2, b"")
-    assert "there are no sentences to write as CoNLL-U. Name them with --conllu FILE." in ran.err
-
-
 def test_forms_that_cannot_stand_in_a_column_are_an_error(deptree):
     for forms in (["a\tb"], ["a\nb"], [""], [1], "a", ["a", "b"], ["\ud800"]):
         line = json.dumps({"scores": [[1, 1], [1, 1]], "forms": forms}).encode()

@@ -33,17 +33,6 @@ def test_k_best(done):
     assert "# sent_id = en-1/sample_2" in named
 
 
-def test_arrays_of_heads(done, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done("decode", *SCORES, "-o", "heads.npz")
-    done("decode", *SCORES, "-k", 3, "-o", "more.npz")
-    rows = {row["sent_id"]: row["heads"] for row in done("decode", *SCORES).rows}
-    with np.load("heads.npz") as heads, np.load("more.npz") as more:
-        for sent_id, tree in rows.items():
-            assert heads[sent_id].tolist() == tree
-            assert more[sent_id][0].tolist() == tree
-
-
 def test_minimum_risk_by_name(done, deptree):
     assert "|method:mbr|" in done("decode", *SCORES, "--method", "mbr", "--header").signature
     assert deptree("decode", *SCORES, "--method", "mbr", "-k", 2).code == 2

@@ -43,9 +43,3 @@ def test_what_the_other_forbids_is_null(done, put):
     assert row["kl"] is None
     assert row["kl_reverse"] > 0
     assert 0 < row["jensen_shannon"] < np.log(2)
-
-
-def test_not_the_same_sentences(deptree):
-    ran = deptree("diff", SCORES[0], DATA / "one.npy", *SCORES[1:])
-    assert ran.code == 2
-    assert len(ran.said) == 1

@@ -152,15 +152,6 @@ def test_scores_come_before_the_text_ends(warm):
 
 
 @natasha
-def test_readers_may_leave_early(shell):
-    text = "for i in $(seq 3000); do cat $DATA/paragraphs.txt; echo; done"
-    ran = shell(f"{text} | deptree dump natasha -q | head -2; echo ${{PIPESTATUS[1]}} >&2")
-    assert ran.err.splitlines()[-1] == "0"
-    assert "Traceback" not in ran.err
-    assert len(ran.out.splitlines()) == 2
-
-
-@natasha
 @pytest.mark.parametrize(
     ("args", "stdin", "said"),
     [

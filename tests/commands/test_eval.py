@@ -80,20 +80,6 @@ def test_one_sentence_has_no_interval(done, systems) -> None:
     assert rows[-1]["p"] == 1.0
 
 
-def test_jobs_and_formats(done, systems) -> None:
-    """Any number of workers writes the same bytes; --tsv, -o and --header are those of every command with rows."""
-    pytest.importorskip("udtools", reason="udtools is not installed")
-    line = ("eval", GOLD, systems[0], *FEW)
-    for more in ((), ("--by", "label"), ("--no-punct",)):
-        assert done(*line, *more, "--jobs", 2).out == done(*line, *more).out
-    signed, names, *cells = done(*line, "--tsv", "--header").out.decode().splitlines()
-    assert signed.startswith("# deptree|eval|gold:")
-    assert names.split("\t")[:3] == ["system", "metric", "value"]
-    assert len(cells) == 6
-    done(*line, "-o", "rows.tsv")
-    assert Path("rows.tsv").read_text().splitlines() == [names, *cells]
-
-
 def edited(put, name: str, *columns: tuple[int, int, str]) -> str:
     """The gold trees with other cells: (word of the file, column, text)."""
     lines = GOLD.read_text(encoding="utf-8").split("\n")
@@ -235,14 +221,6 @@ def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
         ran = deptree("eval", GOLD, system, *FEW, "--on-error", "skip")
         assert ran.code == 1
         assert "(n = 7 sentences" in ran.err
-
-
-def test_another_number_of_sentences(deptree, put) -> None:
-    short = put("short.conllu", GOLD.read_text(encoding="utf-8").split("# sent_id = ru-2")[0])
-    for files in ((GOLD, short), (short, GOLD)):
-        ran = deptree("eval", *files, *FEW, "-q")
-        assert (ran.code, len(ran.said)) == (2, 1)
-        assert "(ru-2)" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -127,16 +127,3 @@ def test_features_that_do_not_fit(deptree, put, features):
         assert ran.code == 2, args
         assert said in ran.err
         assert len(ran.said) == 1
-
-
-def test_files_out_of_step(deptree, put):
-    put("ours.npz", {"a": np.ones((4, 4)), "b": np.ones((4, 4))})
-    put("theirs.npz", {"a": np.ones((4, 4))})
-    put("longer.npz", {"a": np.ones((4, 4)), "b": np.ones((5, 5))})
-    for other, said in (
-        ("theirs.npz", "(b): theirs.npz has nothing of this name"),
-        ("longer.npz", "longer.npz[b] (b): the scores have 4 words"),
-    ):
-        ran = deptree("expect", "kl", "ours.npz", "--orient", "head-dep", "--other", other)
-        assert ran.code == 2
-        assert said in ran.err

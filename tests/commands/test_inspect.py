@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -23,11 +21,6 @@ def test_json(done, golden):
     assert "sentences" not in ran.err
 
 
-def test_json_is_for_pipes_and_files(done):
-    assert done("inspect", *SCORES).rows == done("inspect", *SCORES, "--json").rows
-    assert done("inspect", *SCORES, "-q").err == ""
-
-
 def test_a_table_is_for_people(done, terminal):
     code, shown = terminal("inspect", *SCORES, "-q")
     assert code == 0
@@ -36,12 +29,6 @@ def test_a_table_is_for_people(done, terminal):
     for name, value in inspected(done, *SCORES).items():
         assert isinstance(value, float) or told[name] == str(value)
     assert "{" not in shown
-
-
-def test_json_for_people_who_ask(terminal, done):
-    code, shown = terminal("inspect", *SCORES, "--json", "-q")
-    assert code == 0
-    assert json.loads(shown) == inspected(done, *SCORES)
 
 
 def test_facts(done, exact):

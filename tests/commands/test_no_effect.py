@@ -34,6 +34,7 @@ NO_EFFECT = [
     ("eval", (GOLD, "--scores", *SCORES, "--resamples", "9"), "--resamples needs gold trees"),
     ("hpyp parse", ("m.npz", GOLD, "--beam", "8", "--particles", "9"), "--particles needs --scores"),
     ("decode", (*SCORES, "--budget", "7"), "--budget needs rules"),
+    ("marginals", (*SCORES, "-k", "5"), "-k needs rules that only whole trees decide"),
     ("decode", (*SCORES, *SENTENCES, "--sent-id-format", "{id}/{k}"), "--sent-id-format needs -k"),
     ("sample", (*SCORES, "--deps", "keep"), "--deps needs --format conllu, but the output is jsonl"),
     ("swor", (*SCORES, "--sent-id-format", "{id}-{k}"), "--sent-id-format needs --format conllu"),

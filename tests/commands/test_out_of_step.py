@@ -60,14 +60,6 @@ def test_a_sentence_that_is_bad_by_itself_is_skipped(deptree, put) -> None:
     assert ran.out == b"\n\n".join(kept)
 
 
-def npy(array: np.ndarray) -> bytes:
-    import io
-
-    data = io.BytesIO()
-    np.save(data, array)
-    return data.getvalue()
-
-
 # What sorts by name and what does not.
 TWELVE = [f"{number}" for number in range(1, 13)]
 

@@ -55,10 +55,3 @@ def test_numbers_are_finite_or_null_with_a_reason(done, put):
     assert row["log_z_multi_root"] == pytest.approx(3000)
     assert row["samples_per_single_root_tree"] is None
     assert "e^1997.8" in row["reason"]
-
-
-def test_sent_ids_come_from_the_sentences_where_there_are_any(done, put):
-    put("two.jsonl", '{"scores": [[0, 1], [0, 0]]}\n' * 2)
-    put("two.conllu", "# sent_id = a\n1\tf\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tf\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
-    assert [row["sent_id"] for row in done("partition", "two.jsonl").rows] == ["1", "2"]
-    assert [row["sent_id"] for row in done("partition", "two.jsonl", "--conllu", "two.conllu").rows] == ["a", "2"]

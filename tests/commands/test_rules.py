@@ -216,25 +216,17 @@ def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--rules", "udd"), "there are no rules 'udd'. Did you mean ud?"),
-        (("--rules", "bad.toml"), "bad.toml: there is no kind of rules 'leafs'. Did you mean leaf?"),
-        (("--rules", "none.tsv"), "none.tsv: no such file."),
         (("--rules", "misc"), "--rules misc needs the sentences: --conllu FILE."),
         (("--rules", "ud"), "7 of 39 rules of ud-2026-11 ask for UPOS. Add the sentences: --conllu FILE."),
         (("--rules", "tree", "--budget", "0"), "Invalid value for '--budget'"),
-        (("--rules", "bad.tsv"), "bad.tsv:2: there is no constraint 'Headin'. Did you mean HeadIn?"),
         (("--rules", "far.tsv"), "far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it."),
         (("--rules", "label.tsv"), "label.tsv:1 (en-1): DeprelIn of word 1 is 'nsubjj', which is no label of"),
-        (("--rules", "far.jsonl"), "far.jsonl:1 (en-1): there are no words 7 to 9. Name words 1 to 8."),
     ],
 )
 def test_what_is_refused(deptree, put, args: tuple[str, ...], message: str) -> None:
     """One line, before anything is written."""
-    put("bad.toml", "leafs = ['obl']")
-    put("bad.tsv", "en-1\t1\tHeadIn\t2\nen-1\t1\tHeadin\t2\n")
     put("far.tsv", "en-1\t1\tHeadIn\t99\n")
     put("label.tsv", "en-1\t1\tDeprelIn\tnsubjj\n")
-    put("far.jsonl", '{"sent_id": "en-1", "spans": [[7, 9]]}')
     ran = deptree("decode", *LABELLED, *args, *JSON)
     assert (ran.code, ran.out) == (2, b"")
     assert len(ran.said) == 1

@@ -72,12 +72,6 @@ def test_the_suffix_decides(done, put, tmp_path, name, form):
     assert (tmp_path / name).read_bytes() == done("sample", *SCORES, "--seed", 7, *RECIPE[form]).out
 
 
-def test_the_format_decides_where_no_suffix_does(done, put, tmp_path):
-    put("unrelated", b"")
-    done("sample", *SCORES, *SENTENCES, "--seed", 7, "-o", "a", "--format", "jsonl")
-    assert (tmp_path / "a").read_bytes() == done("sample", *SCORES, "--seed", 7).out
-
-
 def test_the_signature_says_how(done):
     fields = done("sample", *SCORES, "-k", 3, "--seed", 7, "--sampler", "colbourn", "--header").signature.split("|")
     assert fields[:2] == ["deptree", "sample"]

@@ -162,19 +162,6 @@ def test_marginals_of_sentences_that_no_such_rule_concerns_are_exact(done):
         assert concerned or row == exact[row["sent_id"]]
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (("-k", 5), "-k needs rules that only whole trees decide"),
-        (("--rules", "mask.toml", "-k", 5), "-k needs rules that only whole trees decide"),
-    ],
-)
-def test_options_of_marginals_that_do_not_go_together(deptree, options, problem):
-    ran = deptree("marginals", *SCORES, *LABELS, *options)
-    assert ran.code == 2
-    assert problem in ran.err
-
-
 def test_other_commands_have_no_rules_to_break(deptree):
     assert {name for name in COMMANDS if any(each.name == "rules" for each in command(name).params)} == {
         *("decode", "sample", "marginals", "check", "report", "repair", "convert")

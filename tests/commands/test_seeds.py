@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.sample import DATA, SCORES, SENTENCES
+from tests.sample import DATA, SCORES
 
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 HOT = ("-k", 20, "--temperature", 5, "--seed", 7)
@@ -15,26 +15,6 @@ HOT = ("-k", 20, "--temperature", 5, "--seed", 7)
 
 def trees(ran, sent_id: str) -> list[list[int]]:
     return [row["heads"] for row in ran.rows if row["sent_id"] == sent_id]
-
-
-@pytest.mark.slow("process")
-def test_a_local_dask_cluster(done, real):
-    pytest.importorskip("distributed", reason="dask is not installed")
-    ran = real("sample", *SCORES, *HOT, "--scheduler", "local", "--jobs", 2, "-q")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out == done("sample", *SCORES, *HOT).out
-
-
-@pytest.mark.parametrize("shards", [1, 3, 8, 9])
-def test_shards_are_the_whole(done, shards):
-    """Sentence i is in shard i modulo N, with the trees that it has in the whole."""
-    stdin = b"".join([*LINES, LINES[0]])
-    options = ("sample", "-", "--from", "natasha", "-k", 5, "--temperature", 5, "--seed", 7)
-    whole = done(*options, stdin=stdin).rows
-    parts = [done(*options, "--shard", f"{i}/{shards}", stdin=stdin).rows for i in range(1, shards + 1)]
-    sentences = [whole[start : start + 5] for start in range(0, len(whole), 5)]
-    for i, part in enumerate(parts):
-        assert part == [row for number, rows in enumerate(sentences) if number % shards == i for row in rows]
 
 
 def test_the_signature_names_the_shard(done):
@@ -54,23 +34,6 @@ def test_a_subset_of_json_lines(done, command):
     assert list(dict.fromkeys(row["sent_id"] for row in part.rows)) == ["cs-2", "ru-1", "ru-2", "en-3"]
     for sent_id in ("cs-2", "ru-1", "ru-2", "en-3"):
         assert trees(part, sent_id) == trees(whole, sent_id)
-
-
-def test_a_subset_of_an_archive(done, put):
-    with np.load(DATA / "scores.npz") as scores:
-        put("part.npz", {key: scores[key] for key in ("ru-2", "cs-1")})
-    whole, part = done("sample", *SCORES, *HOT), done("sample", "part.npz", "--from", "natasha", *HOT)
-    assert len(part.rows) == 40
-    assert trees(part, "ru-2") == trees(whole, "ru-2")
-    assert trees(part, "cs-1") == trees(whole, "cs-1")
-
-
-def test_a_subset_of_the_sentences(done, put):
-    blocks = SENTENCES[1].read_text(encoding="utf-8").split("\n\n")
-    put("part.conllu", "\n\n".join(blocks[4:]))
-    whole = done("sample", *SCORES, *HOT, *SENTENCES, "--no-header").out
-    part = done("sample", *SCORES, *HOT, "--conllu", "part.conllu", "--no-header").out
-    assert part == whole[whole.index(b"# sent_id = cs-1") :]
 
 
 def test_sentences_share_no_stream(done, put):

@@ -123,11 +123,6 @@ def test_other_sentences_may_be_unusable(done, deptree, put):
     assert deptree("show", *given, "--on-error", "skip").code == 1
 
 
-def test_no_sentence_at_all(deptree, put):
-    put("scores.jsonl", "")
-    assert deptree("show", "scores.jsonl").code == 2
-
-
 def test_samples(done):
     given = ("show", *SCORES, *SENTENCES, "--sentence", "ru-1", "-k", 50)
     ran = done(*given, "--seed", 7)

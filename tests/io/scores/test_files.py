@@ -15,6 +15,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
+from tests.arrays import npy
 
 
 def conllu(**lengths: int) -> bytes:
@@ -30,12 +31,6 @@ def conllu(**lengths: int) -> bytes:
 def npz(**lengths: int) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **{name: np.full((n, n + 1), float(n)) for name, n in lengths.items()})
-    return stream.getvalue()
-
-
-def npy(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
     return stream.getvalue()
 
 
