@@ -121,16 +121,6 @@ def test_nasty_files_survive(done, nasty, put, newline, bom, last):
     assert out.count(b"\r") == (out.count(b"\n") if newline == b"\r\n" else 0)
 
 
-def test_our_own_output_can_be_read_again(done, put):
-    """Sampling anew from sampled sentences: one log-probability, the latest."""
-    once = done("sample", *SCORES, "--conllu", GOLD, "--seed", 7).out
-    put("once.conllu", once)
-    by_order = (DATA / "scores_stream.npy", "--from", "supar", "--conllu", "once.conllu")
-    twice = done("sample", *by_order, "--seed", 8).out
-    assert b"# sent_id = en-1/sample_1/sample_1\n" in twice
-    assert twice.count(b"# tree_logprob = ") == once.count(b"# tree_logprob = ")
-
-
 @pytest.fixture
 def findings(udvalidate):
     """What the UD validator says of a file at level 2, without where."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.scores.presets import PRESETS
-from tests.sample import DATA, LABELS, SCORES
+from tests.sample import DATA, SCORES
 
 UNLABELLED = sorted(layout.name for layout in PRESETS if layout.labels is None)
 CONTAINERS = ("npz", "jsonl", "safetensors")
@@ -62,16 +62,6 @@ def test_options_of_reading_are_carried_out(done, tmp_path):
     expected = done("partition", *SCORES, "--temperature", 3).rows
     for row, known in zip(done("partition", tmp_path / "tempered.npz").rows, expected, strict=True):
         assert row["log_z"] == pytest.approx(known["log_z"], rel=1e-5)
-
-
-def test_labels_into_a_joint_array(done, tmp_path):
-    done("convert", *SCORES, *LABELS, "--to-labels", tmp_path / "l.json", "-o", tmp_path / "joint.npz")
-    names = json.loads((tmp_path / "l.json").read_text())
-    assert names == json.loads((DATA / "labels.json").read_text())
-    with np.load(tmp_path / "joint.npz") as joint:
-        assert joint["en-1"].shape == (9, 9, len(names))
-    got = done("decode", tmp_path / "joint.npz", "--labels", tmp_path / "l.json").rows
-    assert [row["deprels"] for row in got] == [row["deprels"] for row in done("decode", *SCORES, *LABELS).rows]
 
 
 def test_weights_that_no_float_holds(done, put):

@@ -94,9 +94,3 @@ def test_fixed_heads_that_no_tree_has(deptree, put, heads, said):
     assert ran.code == 2
     assert len(ran.said) == 1
     assert said in ran.err
-
-
-def test_fixed_heads_need_sentences(deptree):
-    ran = deptree("sample", *SCORES, "--fix-heads")
-    assert ran.code == 2
-    assert "--fix-heads needs the sentences" in ran.err

@@ -65,12 +65,6 @@ def test_normalised_heads_and_forbidden_arcs(done):
     assert figure1["weights_sum_to_1"] is True
 
 
-def test_who_decided_the_orientation(done):
-    assert "shape" in inspected(done, *SCORES)["orient"]
-    assert "assumed" in inspected(done, DATA / "one.npy")["orient"]
-    assert inspected(done, DATA / "one.npy", "--orient", "head-dep")["orient"] == "head-dep"
-
-
 def test_gold_heads_tell_the_orientation(done, put):
     weights = np.load(DATA / "one.npy") + 1e-6
     put("weights.npy", weights)

@@ -206,12 +206,6 @@ def test_too_few_names(deptree, put):
     assert "(en-1): labels: there are scores of 15 labels, but 2 names of labels" in ran.err
 
 
-def test_labelled_needs_labels(deptree):
-    ran = deptree("swor", *SCORES, "--labelled")
-    assert (ran.code, ran.out) == (2, b"")
-    assert "--labelled needs the names of labels" in ran.err
-
-
 def words_of(conllu: str) -> list[list[str]]:
     return [line.split("\t") for line in conllu.splitlines() if line.split("\t")[0].isdigit()]
 

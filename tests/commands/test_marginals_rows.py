@@ -53,18 +53,6 @@ def test_labels_have_rows_of_their_own(done) -> None:
         assert row["prob"] == probs[row["word"] - 1, row["head"], first["labels"].index(row["label"])]
 
 
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (("-o", "x.npz"), "--above needs TSV or JSON Lines, but the output is npz"),
-        (GOLD, "--above needs TSV or JSON Lines, but the output is conllu"),
-    ],
-)
-def test_other_formats_have_no_rows(deptree, args: tuple[object, ...], says: str) -> None:
-    ran = deptree("marginals", *SCORES, *args, "--above", 0.1)
-    assert (ran.code, says in ran.err) == (2, True)
-
-
 LAYOUTS = [
     ("natasha", "dep-head", "first"),
     ("spacy", "dep-head", "diagonal"),

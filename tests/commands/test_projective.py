@@ -59,11 +59,6 @@ def test_in_the_signature(done):
     assert "|root:single|trees:projective|" in explicit.signature
 
 
-def test_without_it_no_signature_changes(done):
-    ran = done("decode", *SCORES[:-1], "--header")
-    assert "trees:" not in ran.signature
-
-
 def test_shown_is_the_best_tree_without_crossing_arcs(done, put):
     """The best of all trees has 1 -> 3 across 4 -> 2."""
     scores = np.zeros((5, 5))

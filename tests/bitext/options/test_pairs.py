@@ -70,23 +70,6 @@ def test_several_files_are_read_one_after_another(run: Run) -> None:
     assert fields == {"null": "last", "temperature": "2.0"}
 
 
-def test_standard_input(run: Run) -> None:
-    ran = run("- -q", input=(DATA / "bitext.jsonl").read_bytes())
-    assert len(json.loads(ran.stdout)[0]) == 5
-
-
-def test_the_warning_comes_once(run: Run) -> None:
-    """All three pairs have it."""
-    assert (
-        run("low.npy")
-        .output.splitlines()
-        .count("deptree: no link scores more than leaving both of its words unlinked: check --null-score")
-        == 1
-    )
-    assert "no link" not in run("low.npy --null-score -2").output
-    assert "no link" not in run("low.npy -q").output
-
-
 def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
     ran = run("bad.jsonl --on-error skip")
     rows = next(line for line in ran.output.splitlines() if line.startswith("["))

@@ -59,10 +59,3 @@ def test_formats(done, model: Path, put) -> None:
     lines = done("hpyp", "describe", model, "--tsv").out.decode().splitlines()
     assert lines[0].split("\t")[:3] == ["process", "level", "context"]
     assert len(lines) == 1 + len(json.loads(expected)["levels"]) == 25
-
-
-def test_a_terminal_gets_tables(terminal, model: Path) -> None:
-    code, shown = terminal("hpyp", "describe", model)
-    assert code == 0
-    for part in ("trees_made_projective", "194", "rc(s1).t", "restaurants", "strength", "word"):
-        assert part in shown

@@ -96,8 +96,3 @@ def test_notes_of_another_tree_go(done, model, tmp_path) -> None:
     assert b"# particles" not in out
     assert b"# effective_size" not in out
     assert out.count(b"# derivation_logprob") == 12
-
-
-def test_a_reader_that_leaves(shell, model) -> None:
-    ran = shell(f"for i in $(seq 40); do cat $DATA/raw.conllu; done | deptree hpyp parse {model} - | head -2")
-    assert (ran.code, len(ran.out.splitlines()), ran.err) == (0, 2, "")

@@ -87,13 +87,6 @@ def test_a_single_filter_has_no_error(row) -> None:
     assert row(GOLD, "--filters", 1)["evidence_error"] is None
 
 
-def test_a_table_on_a_terminal(terminal, model) -> None:
-    code, shown = terminal("hpyp", "perplexity", model, GOLD, "--particles", 5, "--seed", 3)
-    assert code == 0
-    assert re.search(r"evidence_of +tags and words", shown)
-    assert "joint_perplexity" in shown
-
-
 def test_sentences_that_are_skipped(deptree, model, put) -> None:
     """The first is not UTF-8."""
     data = GOLD.read_bytes().replace(b"\tgirl\t", b"\t\xff\t", 1)
