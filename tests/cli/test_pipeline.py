@@ -17,6 +17,13 @@ from deptree_cli.cli.source import Source
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import sentence_stream
+from deptree_cli.kernels.budget import BUDGET
+
+
+@pytest.fixture(autouse=True)
+def _decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is read ahead to find out who runs kernels, whatever commands ran before in this process."""
+    monkeypatch.setattr(BUDGET, "steps", None)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,11 @@ def test_no_sentence() -> None:
 @pytest.mark.parametrize(
     ("scores", "lengths", "told"),
     [
-        ([np.zeros((3, 3)), np.full((3, 3), np.nan)], None, r"2: .*nan.*forbid such arcs with -inf\."),
+        (
+            [np.zeros((3, 3)), np.full((3, 3), np.nan)],
+            None,
+            r"2: .*nan.*forbid such arcs: scores\[np\.isnan\(scores\)\] = -np\.inf\.",
+        ),
         ([np.zeros((3, 3)), np.zeros((2, 3))], None, "2: .*shape"),
         ([np.zeros((3, 3)), np.zeros(3)], None, "2: .*shape"),
         ([np.zeros((3, 3))], [3], "1: its length is 3, its matrix has room for 2 words"),
