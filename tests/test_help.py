@@ -102,7 +102,6 @@ def test_the_whole_help_explains_what_registers_hold(name):
     assert f"  {listing.title.split()[0]}" in text
     for entry in listing.register:
         assert re.search(rf"^  {re.escape(entry.name)}( \(biased\))?:", text, re.MULTILINE)
-        assert entry.name in shown(*name.split(), "-h")
 
 
 @pytest.mark.parametrize("name", ["sample", "check-bias"])
@@ -158,7 +157,7 @@ def test_help_has_its_own_options_first_and_then_the_shared_ones_in_sections(nam
 def test_sections_have_nothing_but_options_that_are_explained(name):
     for row in (row for rows in sections_of(name).values() for row in rows):
         assert row.startswith("  -")
-        assert re.search(r"\S  +[A-Z]|\n +[A-Z]", row)
+        assert re.search(r"\S  +\w|\n +\w", row)
 
 
 @pytest.mark.parametrize("name", ["", *NAMES])

@@ -64,9 +64,9 @@ SENTENCE = [
     one("no spanning tree", TWO_ISLANDS, "words 3 and 4 cannot be reached from ROOT", options=("--multi-root",)),
     one("no projective tree", CROSSING, "0 -> 3 and 4 -> 2 cross", "leave out --projective", options=("--projective",)),
     one("ROOT on the diagonal of a rectangle", np.ones((3, 4)), "(3, 4)", "--root", options=("--root", "diagonal")),
-    one("wide against head-dep", np.ones((3, 4)), "--orient head-dep", "(3, 4)", options=("--orient", "head-dep")),
-    one("tall against dep-head", np.ones((4, 3)), "--orient dep-head", "(4, 3)", options=("--orient", "dep-head")),
-    one("wide against a preset", np.ones((3, 4)), "--from synjax reads head-dep", options=("--from", "synjax")),
+    one("wide against head-dep", np.ones((3, 4)), "the layout is head-dep", "(3, 4)", options=("--orient", "head-dep")),
+    one("tall against dep-head", np.ones((4, 3)), "the layout is dep-head", "(4, 3)", options=("--orient", "dep-head")),
+    one("wide against a preset", np.ones((3, 4)), "the layout is head-dep", "(3, 4)", options=("--from", "synjax")),
     one(
         "what was assumed and may be why", DEP_HEAD, "no word may attach to ROOT", "--orient", options=("--scale=log",)
     ),
