@@ -17,8 +17,7 @@ from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.core.errors import DeptreeError
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 Run = Callable[..., Result]
 
@@ -68,23 +67,6 @@ def test_several_files_are_read_one_after_another(run: Run) -> None:
     assert [row[0] for row in rows] == ["1", "2", "3", "de-1", "de-2", "de-3", "de-4", "de-5", "9", "10", "11"]
     assert rows[0][1:] == [[1, 1]]
     assert fields == {"null": "last", "temperature": "2.0"}
-
-
-def test_standard_input(run: Run) -> None:
-    ran = run("- -q", input=(DATA / "bitext.jsonl").read_bytes())
-    assert len(json.loads(ran.stdout)[0]) == 5
-
-
-def test_the_warning_comes_once(run: Run) -> None:
-    """All three pairs have it."""
-    assert (
-        run("low.npy")
-        .output.splitlines()
-        .count("deptree: no link scores more than leaving both of its words unlinked: check --null-score")
-        == 1
-    )
-    assert "no link" not in run("low.npy --null-score -2").output
-    assert "no link" not in run("low.npy -q").output
 
 
 def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
