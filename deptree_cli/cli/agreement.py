@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
+from math import isnan
 from typing import NamedTuple
+
+import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.core.agreement import Distances, LabelCounts, kappa, label_chance
@@ -36,7 +39,7 @@ class SentenceAgreement(NamedTuple):
     Attributes:
         words: how many it has.
         attachment: of each pair of files.
-        labelled: of each pair, None where trees have no labels.
+        labelled: of each pair, NaN where trees have no labels.
         distances: (2 words + 1,), of heads from their words, of all files together.
         labels: how often each is there, in words of all files together.
         by_label: of each pair, by label.
@@ -44,8 +47,8 @@ class SentenceAgreement(NamedTuple):
     """
 
     words: int
-    attachment: Sequence[float]
-    labelled: Sequence[float | None]
+    attachment: Float
+    labelled: Float
     distances: Float
     labels: Counter[str]
     by_label: Sequence[dict[str, LabelCounts]]
@@ -58,18 +61,15 @@ class Agreement(Fold[SentenceAgreement]):
     def __init__(self, paths: Sequence[str]) -> None:
         self._pairs, self._files = list(combinations(paths, 2)), len(paths)
         self._sentences = self._words = 0
-        self._attachment = [0.0] * len(self._pairs)
-        self._labelled: list[float | None] = [0.0] * len(self._pairs)
+        self._attachment, self._labelled = np.zeros(len(self._pairs)), np.zeros(len(self._pairs))
         self._distances, self._labels = Distances(), Counter[str]()
         self._chance: float | None = None
 
     def add(self, counts: SentenceAgreement) -> None:
         self._sentences += 1
         self._words += counts.words
-        self._attachment = [a + b for a, b in zip(self._attachment, counts.attachment, strict=True)]
-        self._labelled = [
-            None if a is None or b is None else a + b for a, b in zip(self._labelled, counts.labelled, strict=True)
-        ]
+        self._attachment += counts.attachment
+        self._labelled += counts.labelled
         self._labels.update(counts.labels)
         self._distances.add(counts.distances, self._files)
         if counts.chance is not None:
@@ -86,24 +86,26 @@ class Agreement(Fold[SentenceAgreement]):
                 "words": self._words,
                 **agreement_row(attachment, labelled, self._words, heads, labels),
             }
-            for pair, attachment, labelled in zip(self._pairs, self._attachment, self._labelled, strict=True)
+            for pair, attachment, labelled in zip(
+                self._pairs, self._attachment.tolist(), self._labelled.tolist(), strict=True
+            )
         ]
 
 
 def agreement_row(
-    attachment: float, labelled: float | None, words: int, chance: float | None, labels: float | None = None
+    attachment: float, labelled: float, words: int, chance: float | None, labels: float | None = None
 ) -> dict[str, float | None]:
     """Agreement per word, with what chance does to it; a label is chosen independently of the head then.
 
     Args:
-        attachment, labelled: how many words agree.
+        attachment, labelled: how many words agree; NaN if there are no labels.
         chance: of heads, per word; None if nothing is known of it.
         labels: the same of labels.
     """
     row: dict[str, float | None] = {}
     both = None if chance is None or labels is None else chance * labels
     for name, sums, each in (("attachment", attachment, chance), ("labelled", labelled, both)):
-        if sums is None:
+        if isnan(sums):
             continue
         observed = sums / words
         row[name] = observed

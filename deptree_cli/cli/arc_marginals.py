@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.arc_rows import arc_rows, labelled_rows
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.head_sets import head_sets
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders.base import Row
@@ -19,6 +19,46 @@ from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
+
+COLUMNS = ("sent_id", "word", "form", "head", "head_form", "prob")
+LABELLED = (*COLUMNS[:-1], "label", "prob")
+
+ROOT = "ROOT"
+
+
+def arc_rows(sent_id: str, block: Block | None, arcs: Float, above: float) -> Iterator[Row]:
+    """Yield a row for each arc of a probability above a limit, by word and then by head.
+
+    Args:
+        block: the words; without them forms are None.
+        arcs: (n+1, n+1).
+    """
+    words, heads = np.nonzero(above < arcs.T)
+    forms = _forms(block, len(arcs))
+    for word, head, prob in zip(words.tolist(), heads.tolist(), arcs[heads, words].tolist(), strict=True):
+        yield dict(zip(COLUMNS, (sent_id, word, forms[word], head, forms[head], prob), strict=True))
+
+
+def labelled_rows(
+    sent_id: str, block: Block | None, arcs: Float, labels: tuple[str, ...], above: float
+) -> Iterator[Row]:
+    """Yield a row for each label of each arc of a probability above a limit.
+
+    Args:
+        arcs: (n+1, n+1, L).
+    """
+    by_word = arcs.swapaxes(0, 1)
+    words, heads, numbers = np.nonzero(by_word > above)
+    forms = _forms(block, len(arcs))
+    probs = by_word[words, heads, numbers].tolist()
+    for word, head, label, prob in zip(words.tolist(), heads.tolist(), numbers.tolist(), probs, strict=True):
+        row = (sent_id, word, forms[word], head, forms[head], labels[label], prob)
+        yield dict(zip(LABELLED, row, strict=True))
+
+
+def _forms(block: Block | None, nodes: int) -> list[str | None]:
+    """The forms of ROOT and of the words."""
+    return [ROOT, *(block.column("form") if block else [None] * (nodes - 1))]
 
 
 @dataclass(frozen=True, eq=False)

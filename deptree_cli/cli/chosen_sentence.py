@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.sections import option
-from deptree_cli.cli.source import Read
+from deptree_cli.cli.work import Read
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean
 

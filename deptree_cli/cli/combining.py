@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
@@ -209,18 +208,16 @@ class Mixed:
         return found if errors is None else [*found, (name, errors, "standard_errors")]
 
 
-class Fit(Fold[Combinable]):
+class Fit:
     """Keeps the sentences that have gold trees, to fit weights to these."""
-
-    attribute = "members"
 
     def __init__(self, mixed: bool, paths: Sequence[str]) -> None:
         self._mixed, self._paths = mixed, paths
         self._kept: list[Any] = []
         self._without = self._impossible = 0
 
-    def add(self, counts: Any) -> None:
-        members, heads = counts
+    def add(self, members: Sequence[ArcFactored], heads: Heads | None) -> None:
+        """Keep a sentence."""
         if heads is None:
             self._without += 1
             return
@@ -242,6 +239,7 @@ class Fit(Fold[Combinable]):
         return fit_mixture(np.array(self._kept)) if self._mixed else fit_product(self._kept)
 
     def lines(self) -> Iterator[str]:
+        """What people are told."""
         found, size = self.found, len(self._kept)
         weights = ",".join(map(written_weight, found.weights))
         per = f"{found.log_likelihood:.4f}, with equal weights {found.before:.4f}"
@@ -268,12 +266,6 @@ def written_weight(weight: float) -> str:
     return f"{weight:.6g}"
 
 
-class WithGold(NamedTuple):
-    """A sentence's distributions with its gold tree, for `Fit`."""
-
-    members: tuple[list[ArcFactored], Heads | None]
-
-
-def with_gold_tree(sentence: Combinable, _: None) -> WithGold:
-    """Return what a fit needs of a sentence."""
-    return WithGold((sentence.distributions, sentence.gold))
+def with_gold_tree(sentence: Combinable, _: None) -> tuple[list[ArcFactored], Heads | None]:
+    """Return a sentence's distributions with its gold tree, for `Fit`."""
+    return sentence.distributions, sentence.gold

@@ -8,11 +8,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.layout_options import COMPANION_OPTIONS
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.score_options import ScoreOptions, options_of
-from deptree_cli.cli.sections import Decorator, reading_option
+from deptree_cli.cli.sections import Decorator, bound, reading_option
 
 NAMES = (
     *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from selectors import EVENT_READ, DefaultSelector
+from select import select
 from threading import Thread
 from time import monotonic
 
-from deptree_cli.cli.report import talk
-from deptree_cli.cli.status_line import status
+from deptree_cli.cli.status_line import message, status
 from deptree_cli.kernels.cache import tell_if_not_kept, watch_compiling
 
 # Seconds: of compiling before it is told on a terminal and elsewhere, and between two lines.
@@ -30,17 +29,17 @@ def kernels_told(quiet: bool) -> Iterator[None]:
         yield
         return
     events, pocket = os.pipe()
-    watch_compiling(lambda begins: _send(pocket, BEGINS if begins else ENDS))
+
+    def send(begins: bool) -> None:
+        os.write(pocket, BEGINS if begins else ENDS)
+
+    watch_compiling(send)
     Thread(target=_keep_drawing, args=(events, not status().is_open), name="deptree-compiling", daemon=True).start()
     try:
         yield
     finally:
         watch_compiling(None)
         os.close(pocket)
-
-
-def _send(pocket: int, event: bytes) -> None:
-    os.write(pocket, event)
 
 
 def _keep_drawing(events: int, in_words: bool) -> None:
@@ -50,14 +49,11 @@ def _keep_drawing(events: int, in_words: bool) -> None:
     """
     at_work = done = 0
     spent = 0.0
-    selector = DefaultSelector()
-    selector.register(events, EVENT_READ)
     while True:
         before = monotonic()
-        ready = selector.select(INTERVAL if at_work else None)
+        ready = select([events], [], [], INTERVAL if at_work else None)[0]
         happened = os.read(events, 1 << 10) if ready else b""
         if ready and not happened:
-            selector.close()
             os.close(events)
             return
         spent += monotonic() - before if at_work else 0.0
@@ -65,7 +61,7 @@ def _keep_drawing(events: int, in_words: bool) -> None:
         at_work += happened.count(BEGINS) - happened.count(ENDS)
         if in_words and spent > LONG:
             in_words = False
-            talk("compiling kernels, which may take a minute; later runs find them compiled")
+            message("compiling kernels, which may take a minute; later runs find them compiled")
         elif not at_work:
             status().clear()
         elif spent > PATIENCE:
@@ -80,8 +76,7 @@ def _tell_if_not_kept() -> None:
 
     def tell(reason: str) -> None:
         if os.read(token, 1):  # nothing where another process has taken it
-            talk(
-                f"the machine code of kernels cannot be kept ({reason}): every run compiles anew. Set NUMBA_CACHE_DIR."
-            )
+            line = f"the machine code of kernels cannot be kept ({reason}): every run compiles anew"
+            message(f"{line}. Set NUMBA_CACHE_DIR.")
 
     tell_if_not_kept(tell)

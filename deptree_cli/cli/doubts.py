@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf, isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.ranking import RANK, Ranked, Ranking, Selection
+from deptree_cli.cli.ranking import RANK, Counts, InRank, Ranked
 from deptree_cli.core.doubt import (
     Criterion,
     WordDoubts,
@@ -21,7 +21,6 @@ from deptree_cli.core.doubt import (
     least_margin,
 )
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.doubts import UNKNOWN, with_doubts
 from deptree_cli.io.conllu.misc import probability
 from deptree_cli.io.pages.marks import FINE, Mark
@@ -36,37 +35,10 @@ SENTENCES = (
     *("tree_prob", "tree_logprob", "disagreement"),
 )
 
-# What to do where no head is annotated.
-NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --by entropy or --by disagreement"
-
 
 def columns_of(by: Criterion | None, labels: bool, marks: bool) -> tuple[str, ...]:
     """The columns of sentences ranked by something, or of words, with or without labels and marks."""
     return (*SENTENCES, RANK) if by else (*HEADS, *LABELS * labels, *MARKS * marks, RANK)
-
-
-def layout_doubts(errors: float, words: int) -> list[str]:
-    """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
-    line = "more than half of the heads are doubted: are --from and --orient right? deptree inspect checks it"
-    return [line] if errors > words / 2 else []
-
-
-class Counts(NamedTuple):
-    """What a sentence counts for.
-
-    Attributes:
-        ranked: its words, or itself.
-        words: how many are annotated.
-        errors: how many of these to expect wrong.
-        unknown: how many of these have a label that the scores do not tell.
-        marked: how many words are marked.
-    """
-
-    ranked: Sequence[Ranked]
-    words: int
-    errors: float
-    unknown: int
-    marked: int
 
 
 @dataclass(frozen=True)
@@ -163,14 +135,14 @@ class Doubted:
         if values[by.field] is None:
             return []
         order = values[by.order or by.field]
-        data = (
-            with_doubts(sentence.record.sentence, self._doubts, self.how.threshold, _comments(values, by))
-            if (self.how.conllu)
-            else None
-        )
-        values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
-        cells = tuple(values[name] for name in SENTENCES)
-        return [Ranked((by.key(order),), values[by.field], sentence.distribution.n, cells, data)]
+        written: InRank | tuple[Any, ...]
+        if self.how.conllu:
+            comments = _comments(values, by)
+            written = InRank(with_doubts(sentence.record.sentence, self._doubts, self.how.threshold, comments))
+        else:
+            values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
+            written = tuple(values[name] for name in SENTENCES)
+        return [Ranked((by.key(order),), values[by.field], sentence.distribution.n, written)]
 
     def _values(self) -> dict[str, Any]:
         """All that there is to know of it, None for what is not known."""
@@ -220,59 +192,3 @@ class Doubt:
     def __call__(self, sentence: ScoredSentence, _: None) -> Doubted:
         """The doubts of a sentence."""
         return Doubted(sentence, self)
-
-
-class DoubtRanking(Ranking):
-    """The ranking, and what there is to say of all that was read.
-
-    Args:
-        selection, columns, shown: as of `Ranking`.
-        by: what sentences are ranked by; None: words are ranked.
-        place: of the sentences, for messages.
-        marks: how many there are.
-    """
-
-    attribute = "counted"
-
-    def __init__(
-        self,
-        selection: Selection,
-        columns: Sequence[str],
-        shown: int | None,
-        by: Criterion | None,
-        place: str,
-        marks: int,
-    ) -> None:
-        super().__init__(selection, columns, shown, "sentence" if by else "word")
-        self._by = by
-        self._place = place
-        self._unmarked = marks
-        self._sentences = self._words = self._unknown = self._left_out = 0
-        self._errors = 0.0
-
-    def add(self, counts: Any) -> None:
-        super().add(counts.ranked)
-        self._sentences += 1
-        self._words += counts.words
-        self._errors += counts.errors
-        self._unknown += counts.unknown
-        self._unmarked -= counts.marked
-        self._left_out += self._by is not None and not counts.ranked
-
-    def rows(self) -> Sequence[Any]:
-        if self._sentences and not self._words and (self._by is None or self._by.of_annotation):
-            raise DeptreeError("no word has a HEAD", NO_HEADS, place=self._place)
-        return super().rows()
-
-    def lines(self) -> Iterator[str]:
-        if self._unknown:
-            yield f"{counted(self._unknown, 'word')} with a DEPREL that --labels has not: their heads alone are doubted"
-        if self._unmarked > 0:
-            yield f"{counted(self._unmarked, 'mark')} of no word here with that head: not used"
-        if self._left_out:
-            yield f"{counted(self._left_out, 'sentence')} left out: not all HEADs that --by needs are there"
-        if self._words:
-            of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
-            yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
-            yield from layout_doubts(self._errors, self._words)
-        yield from super().lines()

@@ -99,6 +99,8 @@ class Evaluation(Fold[SentenceCounts]):
         signature: of the run, for the line to quote.
     """
 
+    attribute = ""
+
     def __init__(self, settings: EvaluationSettings, signature: str) -> None:
         self._settings = settings
         self._signature = signature

@@ -26,7 +26,7 @@ class Fold(Generic[Counts]):
     """Adds up what results count for.
 
     Attributes:
-        attribute: of a result: what it counts for, None for nothing.
+        attribute: of a result: what it counts for, None for nothing; empty where that is the result itself.
     """
 
     attribute = "counted"
@@ -55,9 +55,11 @@ class OneRow(Fold[tuple[Any, ...]]):
         empty: what is wrong where nothing was counted.
     """
 
+    attribute = ""
+
     def __init__(self, counts: Summed, empty: DeptreeError | None = None) -> None:
         self._counts = counts
-        self._empty: DeptreeError | None = empty
+        self._empty = empty
 
     def add(self, counts: tuple[Any, ...]) -> None:
         self._counts.add(*counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.spaces import TreeSpace
@@ -16,6 +16,7 @@ from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
 
@@ -24,20 +25,22 @@ class GivenTree:
     """What a sentence has for a tree, and what it should be.
 
     Attributes:
+        read: the sentence as it was read.
         block: the sentence.
         name: its own, or its running number.
-        has_other_tags: whether the column UPOS of its file has something else than parts of speech.
         words: what is known of its words.
         asked: what its tree should obey; if the tags are no parts of speech, rules know none.
         space: of which it should be.
+        distribution: of its trees, if there are scores.
     """
 
+    read: Any
     block: Block
     name: str
-    has_other_tags: bool
     words: Words
     asked: SentenceConstraints
     space: TreeSpace
+    distribution: TreeDistribution | None = None
 
     @cached_property
     def heads(self) -> Sequence[int]:
@@ -55,6 +58,18 @@ class GivenTree:
     def broken(self) -> list[Violation]:
         """The places where it is no tree, or breaks a rule."""
         return self.asked.broken(self.heads, self.labels, self.space)
+
+    @cached_property
+    def wrong_tags(self) -> list[Violation]:
+        """The words whose UPOS is no part of speech."""
+        from deptree_cli.core.constraints.checking import wrong_tags
+
+        return wrong_tags(self.asked.rules, self.asked.words)
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether there is something to repair: it is no tree, breaks a rule, or lacks the labels of some words."""
+        return bool(self.broken) or ("" in self.labels and any(self.labels))
 
 
 @dataclass(frozen=True)
@@ -77,4 +92,4 @@ class Asked:
         words = asked.words
         if read.has_other_tags:
             asked = replace(asked, words=replace(words, upos=[None] * block.n))
-        return GivenTree(block, name, read.has_other_tags, words, asked, self.space)
+        return GivenTree(read, block, name, words, asked, self.space)

@@ -26,13 +26,7 @@ class LazyGroup(click.Group):
         table: the commands by their names, in order.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        package: str,
-        table: Mapping[str, Entry],
-        **options: Any,
-    ) -> None:
+    def __init__(self, *args: Any, package: str, table: Mapping[str, Entry], **options: Any) -> None:
         super().__init__(*args, **options)
         self.package = package
         self.table = table

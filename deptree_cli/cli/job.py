@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.options import check_effect
+from deptree_cli.cli.options import check_effect, chosen_for_user
 from deptree_cli.cli.pipeline import Pipeline, Select
-from deptree_cli.cli.provenance import chosen_for_user
-from deptree_cli.cli.report import show
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.source import Prepared, Read, Source
-from deptree_cli.cli.status_line import data_follows
-from deptree_cli.cli.work import Function, Work, as_work
+from deptree_cli.cli.status_line import data_follows, show
+from deptree_cli.cli.work import Function, Prepared, Read, Source, Work, as_work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import Style
-from deptree_cli.io.encoders.base import Page, Sheet
+from deptree_cli.io.encoders.base import Page, Sheet, Write
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.signature import signature
 
@@ -88,48 +87,52 @@ class Job(Generic[Read, Prepared]):
             sheet: how rows are laid out.
             folds: each adds what results count for there.
         """
-        encoded = self._encoded(work, self.encoder.encode, folds)
-        placeholders = [] if self.encoder.skipped is None else [(self.encoder.skipped, ())]
-        with self.encoder.open(self.run.output, self._page(sheet)) as write:
-            results = self.pipeline.map(encoded, seed, placeholders)
-            for data, counts in with_signature(results, self.signature, self.run):
-                add(folds, counts)
+        with self._opened(sheet) as write:
+            results = self._results(work, self.encoder.encode, seed, folds)
+            for data in with_signature(results, self.signature, self.run):
                 for line in data.losses if isinstance(data, Spliced) else ():
                     self.run.warn(line, line)
                 write(data)
-        self._tell(*folds)
-        return self.pipeline.exit_code
+        return self._told(folds)
 
-    def summarise(self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet, seed: int | None = None) -> int:
-        """Write what a fold finds of all results; the exit status.
-
-        Args:
-            sheet: how its rows are laid out; without columns they have those of the first.
-        """
-        for _, counts in self.pipeline.map(self._encoded(work, None, [fold]), seed):
-            add([fold], counts)
+    def summarise(
+        self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet = NO_ROWS, seed: int | None = None
+    ) -> int:
+        """Write what a fold finds of all results, in the columns of the first row if `sheet` has none; the status."""
+        deque(self._results(work, None, seed, [fold]), maxlen=0)
         rows = fold.rows()
-        sheet = sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))
-        with self.encoder.open(self.run.output, self._page(sheet)) as write:
+        with self._opened(sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))) as write:
             for row in with_signature(rows, self.signature, self.run):
                 write(self.encoder.encode(row, self._writing.style))
-        self._tell(fold)
-        return self.pipeline.exit_code
+        return self._told([fold])
 
-    def _encoded(
-        self, work: Work[Any] | Function[Any], encode: Callable[[Any, Any], Any] | None, folds: Iterable[Fold[Any]]
-    ) -> Encoded:
-        return Encoded(as_work(work), encode, self._writing.style, tuple(fold.attribute for fold in folds))
+    def _results(
+        self,
+        work: Work[Any] | Function[Any],
+        encode: Callable[[Any, Any], Any] | None,
+        seed: int | None,
+        folds: Sequence[Fold[Any]],
+    ) -> Iterator[Any]:
+        """The results, encoded, which the folds have counted; one that was skipped counts for nothing."""
+        encoded = Encoded(as_work(work), encode, self._writing.style, tuple(fold.attribute for fold in folds))
+        placeholders = [] if encode is None or self.encoder.skipped is None else [(self.encoder.skipped, ())]
+        results: Iterator[tuple[Any, tuple[Any, ...]]] = self.pipeline.map(encoded, seed, placeholders)
+        for data, counts in results:
+            for fold, each in zip(folds, counts, strict=False):
+                if each is not None:
+                    fold.add(each)
+            yield data
 
-    def _page(self, sheet: Sheet) -> Page:
-        return Page(self.signature, self._writing.header, sheet, self._about)
+    def _opened(self, sheet: Sheet) -> AbstractContextManager[Write]:
+        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet, self._about))
 
-    def _tell(self, *folds: Fold[Any]) -> None:
-        """Tell people what the folds found."""
+    def _told(self, folds: Sequence[Fold[Any]]) -> int:
+        """Tell people what the folds found; the exit status."""
         if not self.run.quiet:
             for fold in folds:
                 for each in fold.lines():
                     show(each)
+        return self.pipeline.exit_code
 
 
 def with_signature(results: Iterable[Result], signature: str, run: RunOptions) -> Iterator[Result]:
@@ -151,7 +154,7 @@ class Encoded(Work[Any]):
 
     Attributes:
         style: of trees.
-        attributes: of a result, which folds count.
+        attributes: of a result, which folds count; empty for the result itself.
     """
 
     work: Work[Any]
@@ -185,12 +188,5 @@ class Encoded(Work[Any]):
             return None
 
     def _encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]]:
-        counts = tuple(getattr(result, name) for name in self.attributes)
+        counts = tuple(getattr(result, name) if name else result for name in self.attributes)
         return self.encode and self.encode(result, self.style), counts
-
-
-def add(folds: Iterable[Fold[Any]], counts: Iterable[Any]) -> None:
-    """Have each fold add what a result counts for there; a result that was skipped counts for nothing."""
-    for fold, each in zip(folds, counts, strict=False):
-        if each is not None:
-            fold.add(each)

@@ -6,15 +6,34 @@ from collections.abc import Sequence
 
 import click
 
-from deptree_cli.cli.options import positive
+from deptree_cli.cli.options import mark_provenance, positive
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.provenance import mark_provenance
-from deptree_cli.cli.sections import reading_option
-from deptree_cli.cli.space_options import SPACE_OPTIONS
+from deptree_cli.cli.sections import bound, reading_option
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import TreeSpace, tree_space
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.presets import PRESETS
 from deptree_cli.io.scores.source import ScoreSource
+
+SPACE_OPTIONS = [
+    reading_option("--space", metavar="NAME", hidden=True, help="Which trees, also a space of another package."),
+    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
+    reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
+]
+
+
+def asked_space(space: str | None, multi_root: bool, projective: bool) -> TreeSpace:
+    """Return the space that the options ask for."""
+    return tree_space(space, False if multi_root else None, projective or None)
+
+
+# Of a command that reads trees without scores.
+space_options = bound("space", SPACE_OPTIONS, asked_space)
+
+
+def signature_of(space: TreeSpace) -> dict[str, object]:
+    """What signatures call a space."""
+    return {"root": "single" if space.single_root else "multi", "trees": space.kind or None}
 
 
 def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str | None:

@@ -11,10 +11,25 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from deptree_cli.cli.provenance import mark_provenance
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import IntRange
 from deptree_cli.cli.sections import Decorator, option
 from deptree_cli.core.register import Entry, Register
+
+_KEY = "deptree_cli.provenance"
+
+
+def mark_provenance(context: click.Context | None, *fields: str) -> None:
+    """Note that these fields of the signature were chosen by the program or a file of scores."""
+    if context is not None:
+        context.meta.setdefault(_KEY, set()).update(fields)
+
+
+def chosen_for_user(signature: str) -> bool:
+    """Whether a signature says what the command line of this run does not."""
+    context = click.get_current_context(silent=True)
+    chosen = context.meta.get(_KEY, set()) if context else set()
+    return any(f"|{field}:" in signature for field in chosen)
+
 
 # What an int32 counts; no sentence's trees fit into memory before that.
 MOST_TREES = 2**31 - 1

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from deptree_cli.cli.progress import progress
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.source import Prepared, PreparesBatches, Read, Source
-from deptree_cli.cli.work import Function, Work, as_work
+from deptree_cli.cli.status_line import progress
+from deptree_cli.cli.work import Function, Prepared, PreparesBatches, Read, Source, Work, as_work
 from deptree_cli.core.corpus import ordered_map
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import SentenceStreams, sentence_stream
@@ -39,12 +38,7 @@ class Pipeline(Generic[Read, Prepared]):
         select: which tasks are done, for commands that want some of them only.
     """
 
-    def __init__(
-        self,
-        source: Source[Read, Prepared],
-        run: RunOptions,
-        select: Select[Read] = iter,
-    ) -> None:
+    def __init__(self, source: Source[Read, Prepared], run: RunOptions, select: Select[Read] = iter) -> None:
         self._source = source.items
         self._prepare = source.prepare
         self._run = run
@@ -119,8 +113,8 @@ class Step(Generic[Read, Prepared, Result]):
         return self.work.one(self.prepare(item), stream)
 
     def weight(self, task: Task[Read] | DeptreeError) -> int:
-        """How many numbers an item has, which are kept for as long as others are waited for."""
-        return 0 if isinstance(task, DeptreeError) else getattr(task[0], "weight", 0)
+        """That of the item."""
+        return 0 if isinstance(task, DeptreeError) else task[0].weight
 
     def steps(self, task: Task[Read] | DeptreeError) -> float:
         """How much work it is, for `foresee`: of n words n^3, and n for each tree that is drawn."""

@@ -1,4 +1,4 @@
-"""Results in order of rank, written when all are known: which of them, and how many."""
+"""Words or sentences in order of rank, written when all are known: which of them, and what there is to say of all."""
 
 from __future__ import annotations
 
@@ -8,14 +8,27 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.ranges import FloatRange, IntRange
-from deptree_cli.cli.sections import option
-from deptree_cli.core.errors import counted
+from deptree_cli.cli.params import FloatRange, IntRange
+from deptree_cli.cli.sections import bound, option
+from deptree_cli.core.doubt import Criterion
+from deptree_cli.core.errors import DeptreeError, counted
 
 # The column of ranks.
 RANK = "rank"
+
+# What to do where no head is annotated.
+NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --by entropy or --by disagreement"
+
+
+class InRank(NamedTuple):
+    """A sentence in CoNLL-U, to be written in its turn."""
+
+    data: bytes
+
+    def to_conllu(self, _: object) -> bytes:
+        """The sentence."""
+        return self.data
 
 
 class Ranked(NamedTuple):
@@ -25,15 +38,31 @@ class Ranked(NamedTuple):
         key: the least has rank 1; of equals the one that was read first.
         value: what `Selection.above` and `below` are about.
         words: how many it has.
-        cells: of its row.
-        data: the sentence as CoNLL-U, where that is written.
+        written: the cells of its row, or the sentence.
     """
 
     key: tuple[float, ...]
     value: float
     words: int
-    cells: tuple[Any, ...]
-    data: bytes | None = None
+    written: tuple[Any, ...] | InRank
+
+
+class Counts(NamedTuple):
+    """What a sentence counts for.
+
+    Attributes:
+        ranked: its words, or itself.
+        words: how many are annotated.
+        errors: how many of these to expect wrong.
+        unknown: how many of these have a label that the scores do not tell.
+        marked: how many words are marked.
+    """
+
+    ranked: Sequence[Ranked]
+    words: int
+    errors: float
+    unknown: int
+    marked: int
 
 
 @dataclass(frozen=True)
@@ -72,68 +101,90 @@ _OPTIONS = [
 selection_options = bound("selection", _OPTIONS, Selection, list(Selection.__dataclass_fields__))
 
 
-class InRank(NamedTuple):
-    """A sentence in CoNLL-U, to be written in its turn."""
-
-    data: bytes
-
-    def to_conllu(self, _: object) -> bytes:
-        """The sentence."""
-        return self.data
-
-
-class Ranking(Fold[Sequence[Ranked]]):
-    """Keeps what is selected of all results, which are lists of `Ranked`; with `Selection.top` only so many.
+class Ranking(Fold[Counts]):
+    """Keeps what is selected of all that is ranked, with `Selection.top` only so many, and sums up what was read.
 
     Args:
         selection: of them.
         columns: the names of their cells, `RANK` last.
         shown: how many have a place where they are written, None: all.
-        noun: what they are.
+        by: what sentences are ranked by; None: words are ranked.
+        place: of the sentences, for messages.
+        marks: how many there are.
     """
 
-    attribute = "ranked"
-
-    def __init__(self, selection: Selection, columns: Sequence[str], shown: int | None, noun: str) -> None:
-        self._selection = selection
-        self._columns = columns
-        self._shown = shown
-        self._noun = noun
+    def __init__(
+        self,
+        selection: Selection,
+        columns: Sequence[str],
+        shown: int | None,
+        by: Criterion | None,
+        place: str,
+        marks: int,
+    ) -> None:
+        self._selection, self._columns, self._shown = selection, columns, shown
+        self._by, self._place, self._unmarked = by, place, marks
         self._most = selection.top or (None if selection.budget else shown)
         self._kept: list[tuple[tuple[float, ...], int, Ranked]] = []
         self._all = self._passed = self._written = 0
+        self._sentences = self._words = self._unknown = self._left_out = 0
+        self._errors = 0.0
 
-    def add(self, counts: Sequence[Ranked]) -> None:
-        for each in counts:
+    def add(self, counts: Counts) -> None:
+        self._sentences += 1
+        self._words += counts.words
+        self._errors += counts.errors
+        self._unknown += counts.unknown
+        self._unmarked -= counts.marked
+        self._left_out += self._by is not None and not counts.ranked
+        for each in counts.ranked:
             self._all += 1
-            if not self._selection.passes(each.value):
-                continue
-            self._passed += 1
-            # the greatest has rank 1, so that the first of the heap is the one that goes
-            entry = tuple(-number for number in each.key), -self._all, each
-            if self._most is None or len(self._kept) < self._most:
-                heapq.heappush(self._kept, entry)
-            else:
-                heapq.heappushpop(self._kept, entry)
+            if self._selection.passes(each.value):
+                self._passed += 1
+                self._keep(each)
+
+    def _keep(self, one: Ranked) -> None:
+        """Keep it; the greatest has rank 1, so that the first of the heap is the one that goes."""
+        entry = tuple(-number for number in one.key), -self._all, one
+        if self._most is None or len(self._kept) < self._most:
+            heapq.heappush(self._kept, entry)
+        else:
+            heapq.heappushpop(self._kept, entry)
 
     def rows(self) -> Sequence[Any]:
+        if self._sentences and not self._words and (self._by is None or self._by.of_annotation):
+            raise DeptreeError("no word has a HEAD", NO_HEADS, place=self._place)
         ranks: Iterable[tuple[int, Ranked]] = enumerate((entry[-1] for entry in sorted(self._kept, reverse=True)), 1)
         if self._selection.budget:
             ranks = _within(ranks, self._selection.budget)
-        found = list(islice(ranks, self._shown))
+        found = [(rank, each.written) for rank, each in islice(ranks, self._shown)]
         self._written = len(found)
-        return [self._written_as(rank, each) for rank, each in found]
-
-    def _written_as(self, rank: int, each: Ranked) -> Any:
-        if each.data is not None:
-            return InRank(each.data)
-        return dict(zip(self._columns, (*each.cells, rank), strict=True))
+        return [
+            written if isinstance(written, InRank) else dict(zip(self._columns, (*written, rank), strict=True))
+            for rank, written in found
+        ]
 
     def lines(self) -> Iterator[str]:
+        if self._unknown:
+            yield f"{counted(self._unknown, 'word')} with a DEPREL that --labels has not: their heads alone are doubted"
+        if self._unmarked > 0:
+            yield f"{counted(self._unmarked, 'mark')} of no word here with that head: not used"
+        if self._left_out:
+            yield f"{counted(self._left_out, 'sentence')} left out: not all HEADs that --by needs are there"
+        if self._words:
+            of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
+            yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
+            yield from layout_doubts(self._errors, self._words)
         if self._passed < self._all:
-            yield f"{self._passed} of {counted(self._all, self._noun)} pass --above and --below"
+            yield f"{self._passed} of {counted(self._all, 'sentence' if self._by else 'word')} pass --above and --below"
         if self._shown and self._written == self._shown < self._passed:
             yield f"these are the first {self._shown} of {self._passed}: --top N shows more, --json or -o FILE has all"
+
+
+def layout_doubts(errors: float, words: int) -> list[str]:
+    """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
+    line = "more than half of the heads are doubted: are --from and --orient right? deptree inspect checks it"
+    return [line] if errors > words / 2 else []
 
 
 def _within(ranks: Iterable[tuple[int, Ranked]], budget: int) -> Iterator[tuple[int, Ranked]]:

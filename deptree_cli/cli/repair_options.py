@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.layout_options import asked_space, signature_of
+from deptree_cli.cli.params import INPUT, FloatRange
 from deptree_cli.cli.rule_options import rule_option, search_options
 from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
-from deptree_cli.cli.sections import option, reading_option
+from deptree_cli.cli.sections import bound, option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.repair.given import ONE_EACH, Costs
-from deptree_cli.core.spaces import TreeSpace, tree_space
+from deptree_cli.core.spaces import TreeSpace
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
@@ -57,8 +56,7 @@ class RepairOptions:
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
         own: dict[str, object] = {
-            "root": "single" if self.space.single_root else "multi",
-            "trees": self.space.kind or None,
+            **signature_of(self.space),
             "rules": self.rules.name,
         }
         scores = {"scores": self.scores.name, **self.scores.signature_fields} if self.scores else {}
@@ -99,10 +97,7 @@ _OPTIONS = [
     ),
     search_options,
     reading_option(
-        "--like",
-        type=INPUT,
-        often=True,
-        help="A treebank from which to learn how words attach.  [default: TREES]",
+        "--like", type=INPUT, often=True, help="A treebank from which to learn how words attach.  [default: TREES]"
     ),
     *companion_options("Arc scores: which of equally near trees is taken."),
     LABEL_SCORES,
@@ -123,12 +118,8 @@ def _repair(
     found = companion(scores=scores, also=_SPACE, **how)
     if like is not None and found is not None and found.how.labels is not None:
         raise click.UsageError("--like has no say where --scores tell heads and labels. Remove one.")
-    space = found.how.space if found else _asked_space(**how)
+    space = found.how.space if found else asked_space(*(how[name] for name in _SPACE))
     return RepairOptions(rules, space, found, like, cost, worth, budget, relax)
-
-
-def _asked_space(*, space: str | None, multi_root: bool, projective: bool, **_: Any) -> TreeSpace:
-    return tree_space(space, False if multi_root else None, projective or None)
 
 
 # Gives a command all of them, as one `how: RepairOptions`.

@@ -14,12 +14,11 @@ from deptree_cli.cli.broken_rules import BrokenRules
 from deptree_cli.cli.given_trees import Asked
 from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.repair_options import RepairOptions
 from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, Repair
 from deptree_cli.cli.rule_options import met
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.nearest import Aims
@@ -103,9 +102,9 @@ def work_on(
     habits, tags = Habits(), OtherTags(rules.upos, run.warn, "used by no rule")
     if how.like is not None:
         with trees_in([how.like]) as treebank:
-            habits, _ = _learn(treebank, prepared, tags, run, BrokenRules(rules))
+            habits, _ = _learn(treebank, prepared.asked, tags, run, BrokenRules(rules))
     elif how.scores is None or how.scores.how.labels is None:
-        habits, suspects = _learn(trees, prepared, tags, run, before)
+        habits, suspects = _learn(trees, prepared.asked, tags, run, before)
     counted = suspects is not None
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
@@ -113,7 +112,7 @@ def work_on(
     work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
     items: Iterator[Any] = trees.read(tags, suspects)
     if how.scores is not None:
-        lead, scores = Side(map(_beside_scores, items), "sentences", trees.place), how.scores.how
+        lead, scores = Side(map(_lead, items), "sentences", trees.place), how.scores.how
         items = how.scores.files[0].read(scores.layout, warn=run.warn, lead=lead)
         prepared = replace(prepared, how=scores)
     read = trees.counted(met(items, how.rules, _names_of), len(suspects) if suspects else None)
@@ -130,14 +129,12 @@ def _names_of(item: Written | Sentence | DeptreeError) -> Sequence[str]:
     return [written.sent_id]
 
 
-def _learn(
-    trees: Trees, prepared: Prepared, tags: OtherTags, run: RunOptions, before: BrokenRules
-) -> tuple[Habits, bytes]:
+def _learn(trees: Trees, asked: Asked, tags: OtherTags, run: RunOptions, before: BrokenRules) -> tuple[Habits, bytes]:
     """How words attach in the sentences without mistakes; and of each sentence whether it has some."""
     habits, suspects = Habits(), bytearray()
     items = trees.counted(trees.read(tags), note="looked at")
     pipeline: Pipeline[Written, Written] = Pipeline(Source(items), replace(run, shard=(1, 1)))
-    results: Iterator[Looked] = pipeline.map(Look(prepared, run.messages.skips))
+    results: Iterator[Looked] = pipeline.map(Look(asked, run.messages.skips))
     for looked in results:
         suspects.append(looked.suspect)
         if looked.counts is not None:
@@ -147,7 +144,7 @@ def _learn(
     return habits, bytes(suspects)
 
 
-def _beside_scores(written: Written) -> Sentence | DeptreeError:
+def _lead(written: Written) -> Sentence | DeptreeError:
     """A sentence that has scores; the error of one that is malformed."""
     try:
         block = written.block

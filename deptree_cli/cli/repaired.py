@@ -139,7 +139,7 @@ class Mended:
         heads = as_value(change.old_head), change.head
         labels = as_value(change.old_label), change.label or None
         rules = dict.fromkeys(each.rule for each in self.broken if change.word in each.words)
-        return dict(zip(CHANGES, (name, change.word, form, *heads, *labels, list(rules)), strict=True))
+        return dict(zip(CHANGES, (name, change.word, form, *heads, *labels, tuple(rules)), strict=True))
 
     @property
     def _notes(self) -> list[Note]:
@@ -228,8 +228,6 @@ class Rows(Fold[Sequence[Row]]):
         self._encoder, self._write = encoder, write
 
     def add(self, counts: Sequence[Row]) -> None:
-        if self._encoder is TSV:
-            counts = [{**row, "rules": ",".join(row["rules"])} for row in counts]
         self._write(self._encoder.encode(list(counts), None))
 
 

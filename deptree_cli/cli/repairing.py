@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 from deptree_cli.cli.broken_rules import Counts
 from deptree_cli.cli.given_trees import Asked, GivenTree
 from deptree_cli.cli.repaired import NOTHING_DONE, Done, Kept, Mended
-from deptree_cli.core.constraints.checking import wrong_tags
-from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.given import FREE, Given
 from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
@@ -19,35 +17,6 @@ from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.written import Written
-
-
-@dataclass(frozen=True, eq=False)
-class GivenSentence:
-    """A sentence as it is written, its tree with what that should be, and the distribution by its scores, if any."""
-
-    written: Written
-    tree: GivenTree
-    distribution: TreeDistribution | None = None
-
-    @cached_property
-    def given(self) -> Given:
-        """The tree: a head that is no number is a number of no word, which somebody meant to be one."""
-        beyond = self.tree.block.n + 1
-        heads = [FREE if head is None else beyond if head < 0 else head for head in self.tree.block.heads]
-        return Given(heads, self.tree.labels)
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether there is something to repair: it is no tree, breaks a rule, or lacks the labels of some words."""
-        return bool(self.tree.broken) or ("" in self.tree.labels and any(self.tree.labels))
-
-    @property
-    def counts(self) -> Counts:
-        """What it counts for before it is repaired."""
-        asked = self.tree.asked
-        other_tags = 0 if self.written.has_other_tags else len(wrong_tags(asked.rules, asked.words))
-        return Counts.of(self.tree, self.tree.broken, other_tags)
-
 
 # The role of the sentence as it is written beside its scores.
 WRITTEN = "written"
@@ -65,24 +34,26 @@ class Prepared:
     asked: Asked
     how: Interpretation | None = None
 
-    def of(self, written: Written) -> GivenSentence:
-        """A sentence with its tree.
-
-        Raises:
-            DeptreeError: it is malformed.
-        """
-        return GivenSentence(written, self.asked(written))
-
-    def __call__(self, item: Written | Sentence) -> Written | GivenSentence:
-        """The same, with its distribution if it has scores; unless there is nothing to look at."""
+    def __call__(self, item: Written | Sentence) -> Written | GivenTree:
+        """A sentence with its tree, and its distribution if it has scores; unless there is nothing to look at."""
         if isinstance(item, Written):
-            return item if item.suspect is False else self.of(item)
+            return item if item.suspect is False else self.asked(item)
         assert self.how is not None  # there are scores
-        return replace(self.of(item.companions[WRITTEN]), distribution=self.how(item).distribution)
+        return replace(self.asked(item.companions[WRITTEN]), distribution=self.how(item).distribution)
 
 
-@dataclass(frozen=True)
-class Looked:
+def given_of(tree: GivenTree) -> Given:
+    """Return what is given: a head that is no number is a number of no word, which somebody meant to be one."""
+    beyond = tree.block.n + 1
+    return Given([FREE if head is None else beyond if head < 0 else head for head in tree.block.heads], tree.labels)
+
+
+def _counts(tree: GivenTree) -> Counts:
+    """What it counts for before it is repaired."""
+    return Counts.of(tree, tree.broken, 0 if tree.read.has_other_tags else len(tree.wrong_tags))
+
+
+class Looked(NamedTuple):
     """What is found of a sentence before any is repaired.
 
     Attributes:
@@ -100,21 +71,20 @@ class Looked:
 class Look:
     """Looks at a sentence's tree; `skip`: one that is malformed is only called suspect, and told of later."""
 
-    trees: Prepared
+    asked: Asked
     skip: bool
 
     def __call__(self, written: Written, _: None) -> Looked:
         """The work on one sentence."""
         try:
-            sentence = self.trees.of(written)
-            suspect, counts = sentence.is_suspect, sentence.counts
+            tree = self.asked(written)
+            suspect, counts = tree.is_suspect, _counts(tree)
         except DeptreeError as error:
             if self.skip:
                 return Looked(suspect=True)
             raise _placed(error, written) from None
-        given = sentence.given
-        tree = None if suspect else (sentence.tree.words.upos, given.heads, given.labels)
-        return Looked(suspect, counts, tree)
+        given = given_of(tree)
+        return Looked(suspect, counts, None if suspect else (tree.words.upos, given.heads, given.labels))
 
 
 def _placed(error: DeptreeError, written: Written) -> DeptreeError:
@@ -141,21 +111,21 @@ class Repair:
     counted: bool = False
     told: bool = False
 
-    def __call__(self, sentence: Written | GivenSentence, _: None) -> Kept | Mended:
+    def __call__(self, tree: Written | GivenTree, _: None) -> Kept | Mended:
         """The work on one sentence."""
-        if isinstance(sentence, Written):
-            return Kept(sentence, NOTHING_DONE)
-        written, before = sentence.written, None
+        if isinstance(tree, Written):
+            return Kept(tree, NOTHING_DONE)
+        written: Written = tree.read
         try:
-            before = None if self.counted else sentence.counts
-            if self.aims.worth == inf and not written.suspect and not sentence.is_suspect:
+            before = None if self.counted else _counts(tree)
+            if self.aims.worth == inf and not written.suspect and not tree.is_suspect:
                 return Kept(written, Done(before))
-            found = self._nearest(sentence)
+            found = self._nearest(tree)
         except DeptreeError as error:
             raise _placed(error, written) from None
-        return Mended(written, found, sentence.tree.broken if self.told else (), self.aims.relax, self.told, before)
+        return Mended(written, found, tree.broken if self.told else (), self.aims.relax, self.told, before)
 
-    def _nearest(self, sentence: GivenSentence) -> Repaired:
-        given, tree = sentence.given, sentence.tree
-        labels, scores = self.ties.of(given, tree.words.upos, sentence.distribution, tree.asked.named)
+    def _nearest(self, tree: GivenTree) -> Repaired:
+        given = given_of(tree)
+        labels, scores = self.ties.of(given, tree.words.upos, tree.distribution, tree.asked.named)
         return nearest(given, tree.asked.with_labels(labels), scores, tree.space, self.aims)

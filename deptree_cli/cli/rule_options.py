@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deptree_cli.cli.params import NAME_OR_INPUT
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.params import NAME_OR_INPUT, IntRange
+from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, apply, option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.constraints.relaxation import GivenUp
+from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.io.scores.assumptions import Warn
 from deptree_cli.io.sentence import Sentence
 
@@ -147,3 +149,24 @@ def met(
         yield item
     for name, place in missing.items():
         yield DeptreeError("there is no sentence of this name", "Correct the name", place=place, sent_id=name)
+
+
+class RelaxedSentences(Fold[tuple[str, str, GivenUp]]):
+    """Names such sentences and counts them; each counts with its place, its id and what is given up."""
+
+    attribute = "relaxed"
+
+    def __init__(self, run: RunOptions) -> None:
+        self._run = run
+        self._count = 0
+
+    def add(self, counts: tuple[str, str, GivenUp]) -> None:
+        place, sent_id, (names, fewest) = counts
+        self._count += 1
+        unsure = "" if fewest else " (fewer may be enough: raise --budget)"
+        line = printable(f"relaxed: {place} ({sent_id}): {', '.join(names)}{unsure}")
+        self._run.warn(line, line)
+
+    def lines(self) -> Iterator[str]:
+        if self._count:
+            yield f"{counted(self._count, 'sentence')} relaxed"

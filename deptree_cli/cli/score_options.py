@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deptree_cli.cli.binding import bound
-from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, UNTEMPERED_OPTIONS, one_layout, own_trees
+from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, UNTEMPERED_OPTIONS, one_layout, own_trees, signature_of
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import check_known, obeying
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, reading_option
-from deptree_cli.cli.source import Source
-from deptree_cli.cli.space_options import signature_of
+from deptree_cli.cli.sections import Decorator, bound, reading_option
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root
 from deptree_cli.core.spaces import Short
@@ -83,12 +80,7 @@ class ScoreOptions:
         """The paths of the score files."""
         return ", ".join(each.source.path for each in self.files)
 
-    @property
-    def paths(self) -> list[str]:
-        """The paths of everything that is read sentence by sentence."""
-        return [path for each in self.files for path in each.paths]
-
-    def beside(self, path: str) -> ScoreOptions:
+    def with_other(self, path: str) -> ScoreOptions:
         """Return these with a second score file of the same sentences.
 
         Raises:

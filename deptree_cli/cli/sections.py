@@ -1,10 +1,10 @@
-"""Options that know in which section of a command's help they stand, and commands that are run behind guards."""
+"""Options in sections of a command's help, or bound together as one object; and commands that guard files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 import click
@@ -60,7 +60,7 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help has its options in sections, and which is run behind `GUARDS`.
+    """A command whose help has its options in sections, and which guards its files and its terminal.
 
     Args:
         listing: the entries of a register that the whole help explains.
@@ -83,38 +83,12 @@ class Command(click.Command):
         write_options(self.get_params(ctx), _WHOLE in ctx.meta, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run behind the guards."""
-        with ExitStack() as opened:
-            for guard in GUARDS:
-                opened.enter_context(guard(ctx))
+        """Run; no output takes the place of another file of the command line, and people see what goes on."""
+        inputs, quiet = inputs_of(ctx), bool(ctx.params.get("quiet"))
+        check_read_once(inputs)
+        refuse_overwrites(inputs, outputs_of(ctx))
+        with status_shown(results_of(ctx), quiet), kernels_told(quiet):
             return super().invoke(ctx)
-
-
-@contextmanager
-def files_apart(ctx: click.Context) -> Iterator[None]:
-    """Let no output take the place of another file of the command line."""
-    inputs = inputs_of(ctx)
-    check_read_once(inputs)
-    refuse_overwrites(inputs, outputs_of(ctx))
-    yield
-
-
-def run_shown(ctx: click.Context) -> AbstractContextManager[None]:
-    """Let there be a status line."""
-    return status_shown(results_of(ctx), bool(ctx.params.get("quiet")))
-
-
-def compiling_shown(ctx: click.Context) -> AbstractContextManager[None]:
-    """Tell of kernels."""
-    return kernels_told(bool(ctx.params.get("quiet")))
-
-
-# What goes around every command: each is entered with the parsed command line.
-GUARDS: tuple[Callable[[click.Context], AbstractContextManager[None]], ...] = (
-    files_apart,
-    run_shown,
-    compiling_shown,
-)
 
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
@@ -158,3 +132,26 @@ def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
     for each in reversed(options):
         function = each(function)
     return function
+
+
+def bound(
+    name: str, options: Sequence[Decorator[Any]], build: Callable[..., Any], taken: Sequence[str] = ()
+) -> Decorator[Any]:
+    """Return what gives a command these options; their values reach it as the one object that `build` makes of them.
+
+    Args:
+        name: of the command's parameter for that object.
+        build: takes the options by their names; those with a default may be missing from a command.
+        taken: the names of these options, where the parameters of `build` do not tell.
+    """
+    names = taken or tuple(signature(build).parameters)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @wraps(function)
+        def with_object(**given: Any) -> Any:
+            own = {each: given.pop(each) for each in names if each in given}
+            return function(**{name: build(**own)}, **given)
+
+        return apply(options, with_object)
+
+    return decorate

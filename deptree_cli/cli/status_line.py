@@ -1,7 +1,7 @@
-"""The line on stderr that is drawn over and over while a command runs, and never among data on a terminal.
+"""What people see on stderr: messages, tables, and the line that is drawn over and over while a command runs.
 
-Drawn by hand: those of rich take over both streams, wrap what is printed beside them, and leave a terminal without a
-cursor when the process is killed.
+The line is never among data on a terminal. It is drawn by hand: those of rich take over both streams, wrap what is
+printed beside them, and leave a terminal without a cursor when the process is killed.
 """
 
 from __future__ import annotations
@@ -9,14 +9,26 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
+from typing import TypeVar
 
+from deptree_cli.cli.tables import Table, drawn
+from deptree_cli.cli.work import Counted
+from deptree_cli.core.errors import plural, readable
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.io.files.screen import width_of
 
 GONE = "\r\x1b[K"
+
+Item = TypeVar("Item")
+
+# Seconds: what is over so soon after the first result needs no bar, and none is drawn faster than a reader can follow.
+PATIENCE, INTERVAL = 1.0, 0.1
+
+_WIDTH = 24
 
 
 class StatusLine:
@@ -32,7 +44,8 @@ class StatusLine:
     """
 
     def __init__(self, output: str | None = None, quiet: bool = True) -> None:
-        self.is_open = not quiet and _is_screen()
+        seen = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.is_open = seen and not quiet
         self.shared = self.is_open and _may_meet_data(output)
         self._shown = False
 
@@ -48,16 +61,16 @@ class StatusLine:
             self._shown = False
             print(GONE, end="", file=sys.stderr, flush=True)
 
-    def wipe(self) -> None:
-        """Take it off the screen as the process ends: past streams, one of which a signal may have interrupted."""
-        self.is_open = False
-        if self._shown:
-            os.write(2, GONE.encode())
-
     def close(self) -> None:
         """Take it off the screen for good."""
         self.is_open = False
         self.clear()
+
+    def wipe(self) -> None:
+        """The same as the process ends: past streams, one of which a signal may have interrupted."""
+        self.is_open = False
+        if self._shown:
+            os.write(2, GONE.encode())
 
 
 # That of the command that runs is the last; outside of commands there is nothing to see.
@@ -88,8 +101,89 @@ def data_follows() -> None:
         status().close()
 
 
-def _is_screen() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+def message(line: str) -> None:
+    """Tell the user a line."""
+    status().clear()
+    print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
+
+
+def show(table: Table | str) -> None:
+    """Show a table on stderr, no wider than the terminal, or tell a line."""
+    if isinstance(table, str):
+        message(table)
+        return
+    status().clear()
+    styled = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    print(drawn(table, width_of(sys.stderr), styled), file=sys.stderr, end="", flush=True)
+
+
+class Bar:
+    """What the status line says of a run.
+
+    Args:
+        source: what the items are made of; a `Counted` one tells how many there will be.
+        shard: which of the items of the source are worked on.
+    """
+
+    def __init__(self, source: object = None, shard: tuple[int, int] = (1, 1)) -> None:
+        self._source = source if isinstance(source, Counted) else Counted[object](())
+        self._shard, self._shards = shard
+        self._first = self._drawn = 0.0
+        self.done = 0
+
+    def draw(self, at_work: str = "") -> None:
+        """Draw if it is time to; `at_work`: how far the item at work has come."""
+        if not status().is_open:
+            return
+        now = monotonic()
+        self._first = self._first or now
+        if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
+            self._drawn = now
+            status().show(self.line(now - self._first) + (f"; {at_work}" if at_work else ""))
+
+    def line(self, seconds: float) -> str:
+        """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
+        source, note = self._source, f", {text}" if (text := self._source.note()) else ""
+        rate = max(self.done - 1, 0) / seconds if seconds else 0.0
+        speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
+        expected = source.expected()
+        if expected is None:
+            return f"{self.done:,} {plural(self.done, source.noun)}{speed}{note}"
+        total = max(-(-(expected[0] - self._shard + 1) // self._shards), self.done)
+        left = f", {_clock((total - self.done) / rate)} left" if rate else ""
+        about = "" if expected[1] else "about "
+        bar = f"[{'=' * (_WIDTH * self.done // total):{_WIDTH}}]"
+        return f"{bar} {self.done:,} of {about}{total:,} {plural(total, source.noun)}{speed}{left}{note}"
+
+
+# That of the run in progress is the last.
+_bars = [Bar()]
+
+
+def progress(items: Iterable[Item], source: object = None, shard: tuple[int, int] = (1, 1)) -> Iterator[Item]:
+    """The items as they pass, counted on the status line; `source`, `shard`: as of `Bar`."""
+    bar = Bar(source, shard)
+    _bars.append(bar)
+    try:
+        for item in items:
+            yield item
+            bar.done += 1
+            bar.draw()
+    finally:
+        _bars.remove(bar)
+        status().clear()
+
+
+def report_progress(at_work: str) -> None:
+    """Show how far the item at work has come, if it is time to draw."""
+    _bars[-1].draw(at_work)
+
+
+def _clock(seconds: float) -> str:
+    """Seconds as 0:07, 12:34 or 5:06:07."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _may_meet_data(output: str | None) -> bool:

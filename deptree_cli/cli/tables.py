@@ -132,9 +132,10 @@ def _records(columns: Sequence[Column], width: int) -> list[Column]:
 
 
 def _cell(heading: str, value: object) -> str | ShortId:
-    """A value as it is drawn: floats to three digits, None as a dash."""
+    """A value as it is drawn: floats to three digits, tuples with commas, None as a dash."""
     if value is None:
         return "-"
+    value = ",".join(map(str, value)) if isinstance(value, tuple) else value
     text = f"{value:.3g}" if isinstance(value, float) else printable(str(value))
     return ShortId(text) if heading == ID else text
 

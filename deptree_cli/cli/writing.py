@@ -16,9 +16,8 @@ from typing import Any
 
 import click
 
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.sections import Decorator, writing_option
+from deptree_cli.cli.sections import Decorator, bound, writing_option
 from deptree_cli.cli.tables import Table, drawn
 from deptree_cli.core.nearest import one_of
 from deptree_cli.io.conllu.splicing import DEPS
@@ -78,10 +77,7 @@ class Writing:
     def style_fields(self) -> dict[str, object]:
         """What of the style of trees a run must repeat to give the same result, for the signature."""
         deps, name = self.style.deps, self.style.sent_id_format
-        return {
-            "deps": None if deps == USUAL.deps else deps,
-            "sentid": None if name == USUAL.sent_id_format else name,
-        }
+        return {"deps": None if deps == USUAL.deps else deps, "sentid": None if name == USUAL.sent_id_format else name}
 
     def of_single_trees(self) -> Writing:
         """The same for one tree of each sentence, which keeps the sentence's name."""

@@ -17,13 +17,11 @@ from deptree_cli.cli.companion_scores import companion_scores_options
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.layout_options import LENGTHS
 from deptree_cli.cli.options import check_effect, seed_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.params import INPUT, FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     SharedHeads,
@@ -38,7 +36,6 @@ from deptree_cli.core.agreement import agreement as agreeing
 from deptree_cli.core.two_samples import p_values, statistics, two_samples
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.scores.several import Member, read_several
 from deptree_cli.io.sentence import Sentence
@@ -107,12 +104,7 @@ def agree(
     return max(code, DIFFERENT if found.differ else 0)
 
 
-def _check(
-    trees: Sequence[str],
-    per: str | None,
-    test: bool,
-    scores: ScoreOptions | None,
-) -> None:
+def _check(trees: Sequence[str], per: str | None, test: bool, scores: ScoreOptions | None) -> None:
     """Raise for options that do not go together."""
     if len(trees) < 2:
         raise click.UsageError("One file of trees: give two or more, A B.")
@@ -153,10 +145,6 @@ class Result:
         """A row for each pair of files."""
         return self.found
 
-    def to_jsonl(self) -> bytes:
-        """A line for each."""
-        return b"".join(map(dump, self.found))
-
 
 @dataclass(frozen=True)
 class Compare:
@@ -187,7 +175,7 @@ class Compare:
                 **agreement.agreement_row(attachment, labelled, counts.words, chance),
             }
             for pair, attachment, labelled in zip(
-                combinations(self.trees, 2), counts.attachment, counts.labelled, strict=True
+                combinations(self.trees, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True
             )
         ]
 
@@ -204,8 +192,8 @@ def _counts(shares: Sequence[SharedHeads], names: Sequence[str], chance: float |
     labels = np.sum([of_labels(*each, len(names)) for each in labelled], axis=0).tolist() if labelled else []
     return SentenceAgreement(
         shares[0].n,
-        [agreeing(a.heads, b.heads) for a, b in pairs],
-        [None if a is None or b is None else agreeing(a, b) for a, b in both],
+        np.array([agreeing(a.heads, b.heads) for a, b in pairs]),
+        np.array([np.nan if a is None or b is None else agreeing(a, b) for a, b in both]),
         np.sum([distances(each) for each in shares], axis=0),
         Counter(dict(zip(names, labels, strict=False))),
         [{} if a is None or b is None else by_label(a, b, names) for a, b in both],

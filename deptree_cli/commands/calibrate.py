@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,8 +12,7 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import OUTPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import OUTPUT, FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, untempered_options
 from deptree_cli.cli.sections import command, option
@@ -25,7 +24,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.head_sets import HeadSets
 from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
 from deptree_cli.io.encoders import encoder_of
-from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.pictures.calibration import calibration_svg
@@ -80,7 +79,7 @@ def calibrate(
     fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
     job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
     found = Calibrating(criterion, coverages, scores.how, job.signature)
-    code = job.summarise(Kept.of, found, Sheet())
+    code = job.summarise(evidence_of, found)
     if plot:
         before = found.arcs.before.calibration
         with Output(plot) as out:
@@ -101,21 +100,10 @@ class GoldLabels(NamedTuple):
     labels: list[int]
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What is kept of a sentence.
-
-    Attributes:
-        counted: its arcs, and its labels if the scores tell some.
-    """
-
-    counted: tuple[GoldArcs, GoldLabels | None]
-
-    @classmethod
-    def of(cls, sentence: ScoredSentence, _: None) -> Kept:
-        """The work on one sentence."""
-        heads = sentence.record.known_heads
-        return cls((GoldArcs.of(sentence.distribution, heads), _labels(sentence, heads.tolist())))
+def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels | None]:
+    """Return what is kept of a sentence: its arcs, and its labels if the scores tell some."""
+    heads = sentence.record.known_heads
+    return GoldArcs.of(sentence.distribution, heads), _labels(sentence, heads.tolist())
 
 
 def _labels(sentence: ScoredSentence, heads: list[int]) -> GoldLabels | None:
@@ -142,6 +130,8 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
         how: how sentences were read.
         signature: of the run.
     """
+
+    attribute = ""
 
     def __init__(self, criterion: str, coverages: Sequence[float], how: Any, signature: str) -> None:
         self._criterion, self._coverages, self._how, self._signature = criterion, coverages, how, signature

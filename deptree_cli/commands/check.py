@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
@@ -12,18 +11,16 @@ import click
 from deptree_cli.cli.broken_rules import BrokenRules, Counts
 from deptree_cli.cli.given_trees import Asked, GivenTree
 from deptree_cli.cli.job import Job
+from deptree_cli.cli.layout_options import signature_of, space_options
 from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.rule_options import met, rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.source import Source
-from deptree_cli.cli.space_options import signature_of, space_options
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.json_lines import dump
 from deptree_cli.io.sentences import sentences
 from deptree_cli.io.trees.base import names_of
 
@@ -53,8 +50,8 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     """
     lead = sentences(trees, watched=OtherTags(rules.rules.upos, run.warn).watched, any_heads=True)
     read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
-    signed = {**signature_of(space), "rules": rules.name}
-    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), signed)
+    fields = {**signature_of(space), "rules": rules.name}
+    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)
     job = Job("check", source, run, writing)
     found = BrokenRules(rules.rules)
     code = job.write(Checked.of, sheet=Sheet(COLUMNS, "check"), folds=[found])
@@ -66,52 +63,34 @@ class Checked:
     """A sentence's tree with the rules that it breaks.
 
     Attributes:
-        broken: those of which there is a row.
-        tags: words that have no part of speech as a tag; of files that have other tags there are no rows.
+        broken: those of which there is a row; of tags in files that have other tags there are none.
     """
 
     tree: GivenTree
     broken: Sequence[Violation]
-    tags: Sequence[Violation]
 
     @classmethod
     def of(cls, tree: GivenTree, _: None) -> Checked:
         """The work on one sentence."""
-        from deptree_cli.core.constraints.checking import wrong_tags
-
-        tags = wrong_tags(tree.asked.rules, tree.asked.words)
-        return cls(tree, tree.broken if tree.has_other_tags else [*tree.broken, *tags], tags)
+        return cls(tree, tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags])
 
     @property
     def counted(self) -> Counts:
         """What it counts for."""
-        unlisted = self.tags if self.tree.has_other_tags else ()
-        return Counts.of(self.tree, (*self.broken, *unlisted))
-
-    def to_jsonl(self) -> bytes:
-        """A line for each place."""
-        return b"".join(dump({**row, "words": words}) for row, words in self._rows)
+        return Counts.of(self.tree, (*self.tree.broken, *self.tree.wrong_tags))
 
     def rows(self) -> list[Row]:
-        """A row for each place, the words with commas between them."""
-        return [{**row, "words": ",".join(map(str, words))} for row, words in self._rows]
-
-    @cached_property
-    def _rows(self) -> list[tuple[Row, Sequence[int]]]:
-        """The rows but for the words of each."""
-        tree = self.tree
-        forms = tree.block.column("form") if self.broken else []
+        """A row for each place."""
+        tree, forms = self.tree, self.tree.block.column("form") if self.broken else []
         return [
-            (
-                {
-                    "sent_id": tree.name,
-                    "rule": each.rule,
-                    "word": each.word,
-                    "form": forms[each.word - 1],
-                    "head": head if (head := tree.heads[each.word - 1]) >= 0 else None,
-                    "deprel": tree.labels[each.word - 1] or None,
-                },
-                each.words,
-            )
+            {
+                "sent_id": tree.name,
+                "rule": each.rule,
+                "word": each.word,
+                "form": forms[each.word - 1],
+                "head": head if (head := tree.heads[each.word - 1]) >= 0 else None,
+                "deprel": tree.labels[each.word - 1] or None,
+                "words": tuple(each.words),
+            }
             for each in self.broken
         ]

@@ -12,14 +12,12 @@ import numpy as np
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import INPUT, FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
-from deptree_cli.cli.work import Work
+from deptree_cli.cli.work import Source, Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
@@ -72,10 +70,7 @@ tell (sentences are undecided, or were skipped).
 NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 
 
-@command(
-    help=HELP,
-    listing=SAMPLERS_LISTED,
-)
+@command(help=HELP, listing=SAMPLERS_LISTED)
 @score_options
 @size_option(2000, "Trees per sentence.")
 @sampler_option
@@ -120,6 +115,8 @@ def check_bias(
 class Audits(Fold["Audited"]):
     """The audits of all sentences, which are judged together."""
 
+    attribute = ""
+
     def __init__(self, sampler: str | None, alpha: float) -> None:
         self._sampler = sampler
         self._alpha = alpha
@@ -159,11 +156,6 @@ class Audited:
     n: int
     audit: Audit
     tv_closed_form: float | None = None
-
-    @property
-    def counted(self) -> Audited:
-        """Itself: audits are judged together."""
-        return self
 
 
 @dataclass(frozen=True)

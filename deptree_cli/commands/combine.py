@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -21,14 +22,12 @@ from deptree_cli.cli.combining import (
     written_weight,
 )
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import MATRIX_OPTIONS
+from deptree_cli.cli.layout_options import MATRIX_OPTIONS, signature_of
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import apply, command, option, reading_option
-from deptree_cli.cli.source import Source
-from deptree_cli.cli.space_options import signature_of
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.combination import checked_weights
 from deptree_cli.core.dtypes import Float
@@ -58,11 +57,6 @@ def _numbers(context: click.Context, parameter: click.Parameter, text: str | Non
         raise click.BadParameter(f"{text!r} is not a list of numbers such as 0.7,0.3.") from None
 
 
-def matrix_options(function: Any) -> Any:
-    """Give the command the options of reading matrices."""
-    return apply(MATRIX_OPTIONS, function)
-
-
 HELP = """Combine several parsers, or votes, about the same sentences.
 
 SCORES are score files (FILE:LAYOUT if they have different layouts), or trees (CoNLL-U, or JSON Lines of sent_id and
@@ -82,7 +76,7 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 @option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
 @reading_option("--gold", type=INPUT, often=True, help="Gold trees for --fit: the same sentences; _ is not fitted to.")
 @reading_option("--conllu", type=INPUT, often=True, help="The sentences in CoNLL-U.")
-@matrix_options
+@partial(apply, MATRIX_OPTIONS)
 @format_options("jsonl", "conllu", ARRAYS)
 @run_options
 def combine(
@@ -159,17 +153,13 @@ def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
 def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) -> dict[str, object]:
     """What of the options of reading a run must repeat to give the same result."""
     layouts = [text_of(each.layout.complete) if each.layout else TREES for each in members]
-    return {
-        "files": ",".join(each.path for each in members),
-        "layouts": ";".join(layouts),
-        **signature_of(space),
-    }
+    return {"files": ",".join(each.path for each in members), "layouts": ";".join(layouts), **signature_of(space)}
 
 
 def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
     """The weights that fit the gold trees, as people hear of them."""
     for each in Pipeline(source, run).map(with_gold_tree):
-        fit.add(each.members)
+        fit.add(*each)
     for line in fit.lines():
         run.warn(line, line)
     return [float(written_weight(each)) for each in fit.found.weights]

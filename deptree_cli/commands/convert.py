@@ -50,19 +50,11 @@ USUAL = Layout("head-dep", "first")
     help="The layout to write: PARSER, or dep-head,log and so on.",
 )
 @option(
-    "--to-labels",
-    type=OUTPUT,
-    help="Write arcs and labels scored together, and the names of labels (JSON) to FILE.",
+    "--to-labels", type=OUTPUT, help="Write arcs and labels scored together, and the names of labels (JSON) to FILE."
 )
 @format_options(SCORES)
 @run_options
-def convert(
-    scores: ScoreOptions,
-    run: RunOptions,
-    to: str | None,
-    to_labels: str | None,
-    writing: Writing,
-) -> int:
+def convert(scores: ScoreOptions, run: RunOptions, to: str | None, to_labels: str | None, writing: Writing) -> int:
     """Write scores in another container or layout, as they are interpreted: checked, with --temperature and so on.
 
     Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output names its own layout, so

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.decoded import Decoded, probability_notes
+from deptree_cli.cli.decoded import Decoded, StoppingRule, TruncatedLists, probability_notes, stopping_options
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option
-from deptree_cli.cli.relaxed_sentences import RelaxedSentences
-from deptree_cli.cli.rule_options import rule_option, search_options
+from deptree_cli.cli.rule_options import RelaxedSentences, rule_option, search_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.stopping_rule import StoppingRule, TruncatedLists, stopping_options
 from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.branch_and_bound import BUDGET

@@ -11,8 +11,7 @@ import numpy as np
 
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import seed_option, size_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import INPUT, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command, option
@@ -37,7 +36,7 @@ def diff(scores: ScoreOptions, run: RunOptions, other: str, size: int, count: in
     Writes JSON Lines: kl (of SCORES from OTHER) and kl_reverse in nats, null if infinite; jensen_shannon, estimated
     by sampling, with its standard error; and the arcs whose marginals differ most: head, dependent, before, after.
     """
-    source = scores.beside(other).source(run)
+    source = scores.with_other(other).source(run)
     return Job("diff", source, run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
 
 

@@ -7,12 +7,11 @@ from operator import attrgetter
 
 import click
 
-from deptree_cli.cli.doubts import NO_HEADS, Doubt, DoubtRanking, columns_of
+from deptree_cli.cli.doubts import Doubt, columns_of
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange
-from deptree_cli.cli.ranking import Selection, selection_options
+from deptree_cli.cli.params import INPUT, FloatRange
+from deptree_cli.cli.ranking import NO_HEADS, Ranking, Selection, selection_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, judging_options
 from deptree_cli.cli.sections import command, option
@@ -81,7 +80,7 @@ def doubt(
     work = Doubt(ranked_by, threshold, job.encoder is CONLLU, marked)
     columns = columns_of(ranked_by, scores.how.labels is not None, bool(marks))
     limited = job.encoder is TABLE and selection.top is None and selection.budget is None
-    ranking = DoubtRanking(
+    ranking = Ranking(
         selection, columns, SHOWN if limited else None, ranked_by, scores.conllu or scores.place, len(marked)
     )
     return job.summarise(work, ranking, Sheet(columns))

@@ -12,13 +12,11 @@ import click
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import with_signature
-from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT
+from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT, IntRange
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.ranges import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of
@@ -46,22 +44,10 @@ def _described(entry: Parser) -> str:
     return f"{entry.name}: {takes}; pip install {entry.requirement}"
 
 
-@dataclass(frozen=True)
-class Companions:
-    """The paths of files beside the scores; None for one that is not written."""
-
-    sentences: str | None
-    label_scores: str | None
-    labels: str | None
-
-
 _output_option = partial(option, type=OUTPUT)
 
 
-@command(
-    help=HELP,
-    listing=Listing("Parsers", PARSERS, _described, of_argument=True),
-)
+@command(help=HELP, listing=Listing("Parsers", PARSERS, _described, of_argument=True))
 @click.argument(
     "parser",
     metavar="PARSER",
@@ -94,9 +80,8 @@ def dump(
     """Run a parser and write its arc scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
     page = Page(signature("dump", fields), writing.header)
-    beside = Companions(sentences, label_scores, labels)
     with ExitStack() as opened:
-        writers = list(_writers(writing.encoder(run.output), run.output, page, beside, opened))
+        writers = list(_writers(writing.encoder(run.output), run.output, page, label_scores, sentences, opened))
         file = opened.enter_context(open_input(path))
         kind = kind or kind_of(file.head)
         if kind == "text" and not parser.splits:
@@ -142,17 +127,17 @@ def _sound(scored: Iterable[list[Scored | DeptreeError]], run: RunOptions) -> It
 
 
 def _writers(
-    encoder: Encoder, output: str | None, page: Page, beside: Companions, opened: ExitStack
+    encoder: Encoder, output: str | None, page: Page, label_scores: str | None, sentences: str | None, opened: ExitStack
 ) -> Iterator[Callable[[Scored], object]]:
     """What writes a sentence into each of the files, which are open as long as `opened` is."""
     arcs = opened.enter_context(encoder.open(output, page))
     yield lambda scored: arcs(
         SentenceScores(scored.sentence.sent_id, scored.scores, [word.form for word in scored.sentence.words])
     )
-    if beside.label_scores:
-        npz = encoder_of(None, beside.label_scores, (ARRAYS,), "npz")
-        of_labels = opened.enter_context(npz.open(beside.label_scores, page))
+    if label_scores:
+        npz = encoder_of(None, label_scores, (ARRAYS,), "npz")
+        of_labels = opened.enter_context(npz.open(label_scores, page))
         yield lambda scored: of_labels([] if scored.labels is None else [(scored.sentence.sent_id, scored.labels, "")])
-    if beside.sentences:
-        blocks = opened.enter_context(CONLLU.open(beside.sentences, Page("", header=False)))
+    if sentences:
+        blocks = opened.enter_context(CONLLU.open(sentences, Page("", header=False)))
         yield lambda scored: blocks(scored.sentence.conllu)

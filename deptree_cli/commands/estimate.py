@@ -11,10 +11,9 @@ import numpy as np
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.estimate import FUNCTIONALS, Estimate
@@ -46,10 +45,7 @@ HEADINGS |= {name: "error" if name.endswith("error") else name for name in ESTIM
 Row = dict[str, Any]
 
 
-@command(
-    help=HELP,
-    listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
-)
+@command(help=HELP, listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"))
 @click.argument("draws", type=INPUT)
 @option(
     "--quantity",

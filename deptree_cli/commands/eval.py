@@ -13,13 +13,11 @@ from deptree_cli.cli.companion_scores import companion_scores_options
 from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected, SentenceCounts
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.ranges import FloatRange, IntRange
+from deptree_cli.cli.params import INPUT, FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.core.evaluation import attachment
@@ -140,13 +138,6 @@ def _signature_fields(
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """A sentence's counts."""
-
-    counted: SentenceCounts
-
-
-@dataclass(frozen=True)
 class Evaluate:
     """Counts what is right in a sentence.
 
@@ -159,7 +150,7 @@ class Evaluate:
     lexical: bool
     no_punct: bool
 
-    def __call__(self, read: Sentence | ScoredSentence, _: None) -> Evaluated:
+    def __call__(self, read: Sentence | ScoredSentence, _: None) -> SentenceCounts:
         """The work on one sentence, whose own tree is the gold tree, or if it has scores that of the system."""
         if isinstance(read, Sentence):
             gold_block, blocks = read.block, [read.companions[role] for role in SYSTEMS if role in read.companions]
@@ -180,7 +171,7 @@ class Evaluate:
             )
             classes = [by_class(gold, each, self.kinds, words) for each in systems]
         several = sum((each.heads == 0).sum() > 1 for each in trees)
-        return Evaluated(SentenceCounts(len(systems[0].heads), scores, classes, int(several), expected))
+        return SentenceCounts(len(systems[0].heads), scores, classes, int(several), expected)
 
     def _of_words(self, gold: Block, system: Block) -> Iterator[Any]:
         """What is counted of other columns than HEAD and DEPREL."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -11,8 +12,7 @@ import numpy as np
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import INPUT, FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import apply, command, option
@@ -58,11 +58,6 @@ def _option(needed: Input) -> Callable[[Any], Any]:
     )
 
 
-def input_options(function: Any) -> Any:
-    """Give the command an option for everything that a quantity of the register needs."""
-    return apply([_option(each) for each in INPUTS], function)
-
-
 @command(
     help=HELP,
     listing=Listing("Quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
@@ -70,7 +65,7 @@ def input_options(function: Any) -> Any:
 @click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
 @score_options
 @gold_option("For risk and attachment.")
-@input_options
+@partial(apply, [_option(each) for each in INPUTS])
 @option("--grad", is_flag=True, help="Also write the gradient.")
 @format_options(*ROWS)
 @run_options
@@ -82,7 +77,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
         raise click.UsageError(f"{name} has no --grad.")
     values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
-        scores = scores.beside(path)
+        scores = scores.with_other(path)
     if grad or not quantity.scalar:
         writing = writing.narrowed("gradients" if grad else name, JSONL.name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}

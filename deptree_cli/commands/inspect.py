@@ -10,10 +10,10 @@ import numpy as np
 
 from deptree_cli.cli.folds import OneRow
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command
+from deptree_cli.cli.status_line import message
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.peakedness import Peakedness, peakedness
@@ -40,9 +40,9 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     layout, found = scores.how.layout, Overview(scores.how.layout)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     job = Job("inspect", scores.source(run), run, replace(writing, single=True))
-    code = job.summarise(SentenceFacts.of, OneRow(found, empty), Sheet(title=scores.name))
+    code = job.summarise(SentenceFacts.counted, OneRow(found, empty), Sheet(title=scores.name))
     if advice := better_layout(found.means, layout):
-        talk(advice)
+        message(advice)
     return 1 if advice else code
 
 
@@ -58,19 +58,15 @@ class SentenceFacts:
     fits: Fits
 
     @classmethod
-    def of(cls, sentence: ScoredSentence, _: None) -> SentenceFacts:
-        """The work on one sentence."""
+    def counted(cls, sentence: ScoredSentence, _: None) -> tuple[SentenceFacts]:
+        """The work on one sentence: what it counts for."""
         n, array, layout = sentence.distribution.n, sentence.record.scores, sentence.interpretation.layout
         rows, columns = layout.arcs(array.shape)
         arcs = ["n+1" if side > n else "n" for side in (rows, columns)]
         axes = ["L"] * (layout.labels == "first") + arcs + ["L"] * (layout.labels == "last")
         shape = f"({', '.join(axes)})"
-        return cls(n, shape, rows - columns, str(array.dtype), peakedness(sentence.distribution), fits(sentence))
-
-    @property
-    def counted(self) -> tuple[SentenceFacts]:
-        """What a sentence counts for: itself."""
-        return (self,)
+        numbers = peakedness(sentence.distribution)
+        return (cls(n, shape, rows - columns, str(array.dtype), numbers, fits(sentence)),)
 
 
 class Overview:

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.arc_marginals import ArcMarginals, MatrixAsRead
-from deptree_cli.cli.arc_rows import COLUMNS, LABELLED
+from deptree_cli.cli.arc_marginals import COLUMNS, LABELLED, ArcMarginals, MatrixAsRead
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import unchanged
-from deptree_cli.cli.work import Work
+from deptree_cli.cli.work import Work, unchanged
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.shares import shares
 from deptree_cli.core.errors import counted
@@ -51,9 +49,7 @@ the comments."""
 SIZE = 1000
 
 
-@command(
-    help=HELP,
-)
+@command(help=HELP)
 @score_options
 @rule_option("Only trees that obey these rules")
 @option(
@@ -65,12 +61,7 @@ SIZE = 1000
 @option(
     "--coverage", type=float, often=False, metavar="SHARE", help="For --head-sets: one of FILE.  [default: the first]"
 )
-@option(
-    "--above",
-    type=FloatRange(0, 1, max_open=True),
-    metavar="P",
-    help="Write rows of arcs more probable than P.",
-)
+@option("--above", type=FloatRange(0, 1, max_open=True), metavar="P", help="Write rows of arcs more probable than P.")
 @size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
 @seed_option
 @format_options("jsonl", "conllu", "tsv", ARRAYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from deptree_cli.cli.folds import OneRow
 from deptree_cli.cli.job import Job
@@ -42,19 +42,13 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Wri
     """
     job = Job("partition", scores.source(run), run, replace(writing, single=summary))
     if summary:
-        return job.summarise(Found.of, OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
+        return job.summarise(counted, OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
     return job.write(Rows(), sheet=Sheet(COLUMNS, "partition"))
 
 
-class Found(NamedTuple):
-    """A sentence's sums, as a summary counts them."""
-
-    counted: tuple[str, int, Partition]
-
-    @classmethod
-    def of(cls, sentence: ScoredSentence, _: None) -> Found:
-        """The work on one sentence."""
-        return cls((sentence.id, sentence.distribution.n, partition_of(sentence.distribution)))
+def counted(sentence: ScoredSentence, _: None) -> tuple[str, int, Partition]:
+    """Return a sentence's sums, as a summary counts them."""
+    return sentence.id, sentence.distribution.n, partition_of(sentence.distribution)
 
 
 class Rows(Work[Any]):

@@ -7,10 +7,10 @@ import click
 from deptree_cli.cli.broken_rules import BrokenRules
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT, OUTPUT
-from deptree_cli.cli.relaxed_sentences import RelaxedSentences
 from deptree_cli.cli.repair_options import RepairOptions, repair_options
 from deptree_cli.cli.repair_sources import trees_in, work_on
 from deptree_cli.cli.repaired import Repairs, changes_file
+from deptree_cli.cli.rule_options import RelaxedSentences
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, writing_option
 from deptree_cli.cli.writing import Writing
@@ -19,12 +19,7 @@ from deptree_cli.cli.writing import Writing
 @command()
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @repair_options
-@writing_option(
-    "--changes",
-    type=OUTPUT,
-    often=True,
-    help="Write a row for each changed word (.tsv or .jsonl).",
-)
+@writing_option("--changes", type=OUTPUT, often=True, help="Write a row for each changed word (.tsv or .jsonl).")
 @writing_option("--header", is_flag=True, help="Write the run signature as first comment, or first line.")
 @run_options
 def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, header: bool, run: RunOptions) -> int:

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.cli.doubts import layout_doubts
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import INPUT, IntRange
+from deptree_cli.cli.ranking import layout_doubts
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Source
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages.packing import PackedSentence, packed
+from deptree_cli.io.pages.packing import PackedSentence, for_page
 from deptree_cli.io.pages.page import Report
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -39,11 +38,7 @@ MOST = 2000
 @gold_option("The page shows how often heads of each tenth of probability are right.")
 @option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
 @option(
-    "--top",
-    type=IntRange(1),
-    default=MOST,
-    metavar="N",
-    help=f"Only the N most doubtful sentences.  [default: {MOST}]",
+    "--top", type=IntRange(1), default=MOST, metavar="N", help=f"Only the N most doubtful sentences.  [default: {MOST}]"
 )
 @run_options
 def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions) -> int:
@@ -63,7 +58,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
     last, source = {"samples": samples, "top": top}, _source(scores, samples, run)
     job = Job("report", source, run, Writing((HTML,)), last=last, about=about)
-    return job.write(Pack(rules, has_gold), folds=[Doubts(top, rules)])
+    return job.write(ForPage(rules, has_gold), folds=[Doubts(top, rules)])
 
 
 def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
@@ -76,7 +71,7 @@ def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Sourc
 
 
 @dataclass(frozen=True)
-class Pack:
+class ForPage:
     """The work on a sentence; it travels to worker processes.
 
     Attributes:
@@ -87,27 +82,11 @@ class Pack:
     rules: Constraints | None
     has_gold: bool
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> Packed:
+    def __call__(self, sentence: ScoredSentence, _: None) -> PackedSentence:
         """The sentence as the page needs it, with its samples."""
         given = sentence.record.trees
         samples = () if given is None else (np.repeat(given.heads, given.times, axis=0),)
-        return Packed(packed(sentence, self.rules, self.has_gold, *samples))
-
-
-class Packed(NamedTuple):
-    """A sentence as the page needs it."""
-
-    sentence: PackedSentence
-
-    @property
-    def counted(self) -> tuple[int, float, frozenset[str]]:
-        """Its words, how many more heads are expected to be wrong than in the best tree, and its labels."""
-        sentence = self.sentence
-        return len(sentence.tree), sentence.doubt - sentence.least_doubt, sentence.deprels
-
-    def packed(self) -> PackedSentence:
-        """The sentence."""
-        return self.sentence
+        return for_page(sentence, self.rules, self.has_gold, *samples)
 
 
 class Doubts(Fold[tuple[int, float, frozenset[str]]]):

@@ -43,10 +43,7 @@ With --rules, trees that break a rule are rejected; acceptance is the share of t
 LONG = 100
 
 
-@command(
-    help=HELP,
-    listing=SAMPLERS_LISTED,
-)
+@command(help=HELP, listing=SAMPLERS_LISTED)
 @score_options
 @rule_option("Only trees that obey these rules")
 @size_option(1, "Trees per sentence.")

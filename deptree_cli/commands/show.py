@@ -10,7 +10,7 @@ import numpy as np
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.run_options import RunOptions, one_run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
@@ -21,7 +21,7 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.pages.packing import PackedSentence, packed
+from deptree_cli.io.pages.packing import PackedSentence, for_page
 from deptree_cli.io.pages.page import Report
 from deptree_cli.io.pictures.arcs import Picture, picture_of
 from deptree_cli.io.pictures.choice import ENOUGH
@@ -82,9 +82,9 @@ class Drawn(NamedTuple):
     sentence: ScoredSentence
     samples: Heads | None
 
-    def packed(self) -> PackedSentence:
+    def for_page(self) -> PackedSentence:
         """The sentence as a page needs it."""
-        return packed(self.sentence, None, False, self.samples)
+        return for_page(self.sentence, None, False, self.samples)
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import click
 import numpy as np
 
+from deptree_cli.cli.decoded import NamedSentences
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.stopping_rule import NamedSentences
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
@@ -49,10 +49,7 @@ def _described(entry: Algorithm) -> str:
     return f"{entry.name}: {entry.cost}\n  {entry.source}"
 
 
-@command(
-    help=HELP,
-    listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described),
-)
+@command(help=HELP, listing=Listing("Algorithms, with the cost of k trees of n words", ALGORITHMS, _described))
 @score_options
 @size_option(None, "Distinct trees per sentence at most.", f"{SIZE}, or {SIZE_FOR_MASS:,} with --mass")
 @option(
@@ -82,11 +79,11 @@ def swor(
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
     job = Job("swor", scores.source(run), run, writing, {"sampler": algorithm.name}, last)
-    return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[Short(size, mass)])
+    return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[IncompleteSamples(size, mass)])
 
 
 @dataclass
-class Short(Fold[tuple[str, int, float, bool]]):
+class IncompleteSamples(Fold[tuple[str, int, float, bool]]):
     """Which sentences gave less than was asked for: `size` trees, or `mass`."""
 
     size: int

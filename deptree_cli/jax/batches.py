@@ -108,6 +108,7 @@ def _check_length(length: int, most: int, b: int) -> None:
         raise DeptreeError(problem, "Give the number of words, ROOT not included", sent_id=name_in_batch(b))
 
 
+@jax.jit
 def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
     """Return the sentences with each word's best score shifted to 0, and by how much all trees of each change, (...,).
 

@@ -6,8 +6,10 @@ float64, by the kernels, whatever the scores' type: what rounding leaves of a pr
 
 from __future__ import annotations
 
-from typing import Unpack
+from functools import partial
+from typing import Any, Unpack
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -49,11 +51,16 @@ def log_prob(
     if trees.shape[trees.ndim - words.ndim :] != words.shape:
         problem = f"the heads have shape {trees.shape}, not (..., {', '.join(map(str, words.shape))})"
         raise DeptreeError(problem, "Give a head for every node, -1 for ROOT and padding")
-    own, log_z = _summed(sentences)
+    return _log_probs(*_summed(sentences), trees)
+
+
+@jax.jit
+def _log_probs(own: Sentences, log_z: Array, trees: Array) -> Array:
+    words = own.words
     scores = own.log_scores.reshape((1,) * (trees.ndim - words.ndim) + own.log_scores.shape)
     inside = jnp.clip(trees, 0, words.shape[-1] - 1)
     chosen = jnp.take_along_axis(scores, inside[..., None, :], -2)[..., 0, :]
-    possible = (~words | (chosen != -jnp.inf)).all(-1) & _are_trees(trees, sentences)
+    possible = (~words | (chosen != -jnp.inf)).all(-1) & _are_trees(trees, own)
     total = jnp.where(words & possible[..., None], chosen, 0).sum(-1)
     found = 0 - _at_least_zero(jnp.where(log_z == -jnp.inf, 0, log_z) - total)
     return jnp.where(possible | jnp.isnan(log_z), found, -jnp.inf)
@@ -67,9 +74,25 @@ def entropy(
     NaN, with gradient 0, if `log_partition` returns -inf. It has a gradient, and no second derivative. Arguments and
     errors as in `log_partition`.
     """
-    own, log_z, marginals = _summed_with_marginals(sentences_of(log_scores, lengths, space, **short))
-    value = _at_least_zero(log_z - (marginals * _finite(own)).sum((-2, -1)))
+    sentences = sentences_of(log_scores, lengths, space, **short)
+    found = _entropy(shifted(sentences)[0])
+    require_trees(found, sentences)
+    return found
+
+
+@jax.custom_jvp
+def _entropy(own: Sentences) -> Array:
+    log_z, marginals = sums.log_partition_and_marginals(own, "float64")
+    value = jnp.maximum(log_z - (marginals * _finite(own)).sum((-2, -1)), 0)
     return jnp.where(log_z == -jnp.inf, jnp.nan, value)
+
+
+@_entropy.defjvp
+def _entropy_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    """The marginals that log Z and the expected score change by cancel: what is left is that of the marginals."""
+    own = primals[0]
+    changed = sums.covariance(own.log_scores, own.lengths, _finite(own), space=own.space)
+    return _entropy(own), -(changed * tangents[0].log_scores).sum((-2, -1))
 
 
 def cross_entropy(
@@ -110,8 +133,14 @@ def _compared(ours: Sentences, theirs: Sentences, less_entropy: bool) -> Array:
     if ours.log_scores.shape != theirs.log_scores.shape:
         problem = f"scores of shape {ours.log_scores.shape} are compared with scores of shape {theirs.log_scores.shape}"
         raise DeptreeError(problem, "Compare distributions over the same sentences, padded alike")
-    own, our_log_z, marginals = _summed_with_marginals(ours)
-    other, log_z = _summed(theirs)
+    return _cross_entropies(_summed_with_marginals(ours), _summed(theirs), less_entropy)
+
+
+@partial(jax.jit, static_argnums=2)
+def _cross_entropies(
+    ours: tuple[Sentences, Array, Array], theirs: tuple[Sentences, Array], less_entropy: bool
+) -> Array:
+    (own, our_log_z, marginals), (other, log_z) = ours, theirs
     scores, constant = -_finite(other), log_z
     if less_entropy:  # differences of scores before they are summed up, and of log Z: more digits
         scores, constant = scores + _finite(own), log_z - our_log_z

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax import Array
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
@@ -97,12 +96,7 @@ def _transposed(adjoint: Any, log_scores: Array, lengths: Array, _: Any, *, spac
 
 
 def _batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
-    size = next(each.shape[axis] for each, axis in zip(given, axes, strict=True) if axis is not None)
-    log_scores, lengths, direction = (
-        jnp.broadcast_to(each, (size, *each.shape)) if axis is None else jnp.moveaxis(each, axis, 0)
-        for each, axis in zip(given, axes, strict=True)
-    )
-    return covariance(log_scores, lengths, direction, space=space), 0
+    return covariance(*host.in_front(given, axes)[1], space=space), 0
 
 
 COVARIANCE.def_impl(_covariance)  # type: ignore[no-untyped-call]

@@ -13,8 +13,8 @@ import numba
 import pytest
 
 from tests.on_terminal import as_it_reads, on_terminal
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 SAID = "deptree: compiling kernels, which may take a minute; later runs find them compiled\n"
 LINE = re.compile(r"\rcompiling kernels: (\d+) done, \d+ s\x1b\[K")
 

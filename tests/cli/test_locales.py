@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.on_terminal import as_it_reads, on_terminal
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 DEPTREE = (sys.executable, "-m", "deptree_cli")
 C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 GOLD = (DATA / "gold.conllu").read_bytes().replace(b"sent_id = en-1", "sent_id = größe-1".encode())

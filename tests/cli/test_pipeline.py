@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli.messages import Messages
 from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.run_options import Messages, RunOptions
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import sentence_stream
@@ -32,6 +30,7 @@ class Parcel:
 
     sent_id: str
     number: int
+    weight = 0
 
     @property
     def place(self) -> str:

@@ -19,9 +19,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.sample import DATA
+
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 
-DATA = Path(__file__).parents[2] / "sample_data"
 COUNT = int(os.environ.get("DEPTREE_SIGNALS", "12"))
 SECONDS = 1.0
 LATEST = 3.0

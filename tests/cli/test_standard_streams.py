@@ -11,27 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.every_command import COMMANDS as ALL
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = f"{DATA}/scores.npz --from natasha"
 CLOSED_OUT = "deptree: standard output is closed. Name a file with -o.\n"
 CLOSED_IN = "deptree: standard input is closed. Name a file instead of -.\n"
 
-COMMANDS = [
-    f"sample {SCORES}",
-    f"swor {SCORES} -k 2",
-    f"decode {SCORES}",
-    f"marginals {SCORES}",
-    f"marginals {SCORES} --format npz",
-    f"partition {SCORES}",
-    f"expect entropy {SCORES}",
-    f"diff {SCORES} {DATA}/scores.npz",
-    f"check-bias {SCORES} -k 100",
-    f"inspect {SCORES}",
-    f"show {SCORES}",
-    f"show {SCORES} --text",
-    f"convert {SCORES}",
-]
+NAMES = ["sample", "swor", "decode", "marginals", "partition", "expect entropy", "check-bias", "inspect", "convert"]
+COMMANDS = [*(f"{name} {SCORES}" for name in NAMES), *(f"show {SCORES}{how}" for how in ("", " --format text"))]
+COMMANDS += [f"marginals {SCORES} --format npz", f"diff {SCORES} {DATA}/scores.npz"]
 
 
 # A fork for each command, which ends when it has warned, by Python and by NumPy.

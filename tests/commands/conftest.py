@@ -23,8 +23,8 @@ from deptree_cli.cli.app import main
 from deptree_cli.core.distribution import TreeDistribution
 from tests.on_terminal import as_it_reads, forked_on_terminal
 from tests.oracle import Oracle
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 GOLDEN = Path(__file__).parent / "golden"
 BIN = Path(sys.executable).parent
 

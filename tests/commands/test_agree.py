@@ -7,9 +7,9 @@ import json
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
+from tests.sample import DATA, SCORES
 
-GOLD, SCORES = DATA / "gold.conllu", (DATA / "scores.npz", "--from", "natasha")
+GOLD = DATA / "gold.conllu"
 TEST = ("--test", "--seed", 7, "--permutations", 99)
 
 
@@ -127,18 +127,6 @@ def test_the_test(done, deptree, drawn) -> None:
     assert "different: p = 0.01 over 8 sentences" in ran.err
 
 
-@pytest.mark.slow("process")
-def test_jobs_seeds_and_formats(done, deptree, drawn) -> None:
-    for more in ((), ("--per", "sentence"), TEST, (*TEST, "--per", "sentence")):
-        one = deptree("agree", "a.jsonl", "b.conllu", *more)
-        assert deptree("agree", "a.jsonl", "b.conllu", *more, "--jobs", 2).out == one.out
-    line = ("agree", "a.jsonl", "b.conllu", "--test", "-q")
-    assert done(*line, "--seed", 1).out == done(*line, "--seed", 1).out != done(*line, "--seed", 2).out
-    names, cells = done(*line, "--seed", 1, "--tsv").out.decode().splitlines()
-    assert dict(zip(names.split("\t"), cells.split("\t"), strict=True))["trees_a"] == "2400"
-    assert "|seed:" in deptree(*line[:-1]).signature
-
-
 X = {"sent_id": "x", "heads": [2, 0, 2]}
 SWOR = {**X, "arrival": 0.1, "weight": 1.0}
 
@@ -152,12 +140,7 @@ SWOR = {**X, "arrival": 0.1, "weight": 1.0}
             [X, {"sent_id": "y", "heads": [0, 1]}, {"sent_id": "z", "heads": [0]}],
             "b.jsonl:3 (z): no sentences in a.conllu",
         ),
-        ([X, {"sent_id": "y", "heads": [0, 3]}], "b.jsonl:2 (y): the head of word 2 is 3"),
-        ([X, {"sent_id": "y", "heads": [2, 1]}], "b.jsonl:2 (y): not a tree"),
-        ([X, {"heads": [0, 1]}], "b.jsonl:2"),
-        ([{"heads": [2, 0, 2]}], "the number of sentences is 1, that of sentences in a.conllu is 2"),
         ([SWOR, {"sent_id": "y", "heads": [0, 1]}], "b.jsonl:1 (x): these trees were drawn without replacement"),
-        ([{**X, "count": 0}, {"sent_id": "y", "heads": [0, 1]}], "b.jsonl:1 (x): the count is 0"),
     ],
 )
 def test_files_that_do_not_fit(deptree, put, annotated, trees, says) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from deptree_cli.io.scores import records
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 SEED = ("--seed", 7)
 
 COMMANDS: list[tuple[Any, ...]] = [

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deptree_cli import TreeDistribution, read
+from deptree_cli import read
+from tests.sample import DATA, LABELS, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = ("--gold", DATA / "gold.conllu")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 WORDS = ("--conllu", DATA / "gold.conllu")
 
 HALF = '{"temperature":1.5,"head_sets":[{"coverage":0.9,"threshold":0.7},{"coverage":0.5,"threshold":0.1}]}'
@@ -49,12 +46,6 @@ def test_one_object(done):
     assert sum(each["words"] for each in found["bins"]) == 54
     gaps = (each["words"] * abs(each["accuracy"] - each["confidence"]) for each in found["bins"])
     assert found["calibration_error"] == pytest.approx(sum(gaps) / 54)
-
-
-@pytest.mark.parametrize("criterion", ["likelihood", "calibration-error"])
-def test_jobs_change_nothing(done, criterion):
-    line = ("calibrate", *SCORES, *GOLD, *LABELS, "--coverage", 0.9, "--criterion", criterion)
-    assert done(*line).out.decode() == done(*line, "--jobs", 2).out.decode()
 
 
 @pytest.mark.parametrize(
@@ -110,16 +101,6 @@ def test_labels_have_a_temperature_of_their_own(done, put):
     )
 
 
-def test_arcs_with_joint_labels_are_tempered_when_labels_are_summed():
-    names, scores = ["a", "b", "root"], np.random.default_rng(1).normal(size=(4, 4, 3))
-    joint = TreeDistribution(scores, labels=names)
-    found = joint.tempered(2.0, 3.0)
-    assert found.log_scores == pytest.approx(joint.log_scores / 2)
-    assert found.labels.probs[1, 2, :2] == pytest.approx(
-        joint.labels.probs[1, 2, :2] ** (1 / 3) / (joint.labels.probs[1, 2, :2] ** (1 / 3)).sum()
-    )
-
-
 def test_head_sets(done, put):
     put("c.json", HALF)
     line = ("marginals", *SCORES, "--temperature", "c.json", "--head-sets")
@@ -167,18 +148,3 @@ def test_the_calibration_as_a_picture(done, put, tmp_path):
     put("unrelated", b"")
     done("calibrate", *SCORES, *GOLD, "--plot", "a.svg")
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")
-
-
-def test_a_picture_that_cannot_be(deptree):
-    ran = deptree("calibrate", *SCORES, *GOLD, "--plot", "a.xyz")
-    assert (ran.code, ran.out, "does not write .xyz" in ran.err) == (2, b"", True)
-
-
-def test_the_generative_parser_is_calibrated_by_its_scores(done, put, tmp_path):
-    """With --scores the probabilities of the filter are those of the file."""
-    put("unrelated", b"")
-    done("hpyp", "train", DATA / "treebank.conllu", "-m", "m.npz", "--seed", 1, "--iterations", 2, "-q")
-    done("hpyp", "parse", "m.npz", DATA / "raw.conllu", "--scores", "s.npz", "--seed", 1, "-q", "--particles", 50)
-    row = json.loads(done("calibrate", "s.npz", "--gold", DATA / "raw_gold.conllu").out)
-    assert row["words"] == 99
-    assert 0.5 < row["before"]["arcs"]["accuracy"] < 1

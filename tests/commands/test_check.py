@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.constraints.ruleset import KINDS
-from tests.commands.conftest import DATA
+from tests.sample import DATA
 
 # A predicate with two subjects, a noun as a determiner; a sentence that obeys; one without a label and a UPOS.
 TREES = """\
@@ -82,12 +82,6 @@ def test_trees_that_obey(done, terminal) -> None:
     assert done("check", DATA / "gold.conllu", DATA / "raw_gold.conllu").said[-1].startswith("deptree: no rule")
     code, shown = terminal("check", DATA / "gold.conllu")
     assert (code, shown.split("\n")[0].strip()) == (0, "deptree: no rule is broken in 8 sentences")
-
-
-def test_workers_and_shards_find_the_same(deptree, trees) -> None:
-    whole = deptree("check", trees)
-    assert deptree("check", trees, "-j", 2).out == whole.out
-    assert [deptree("check", trees, "--shard", f"{i}/3").code for i in (1, 2, 3)] == [1, 0, 0]
 
 
 def test_what_is_asked_of_words(deptree, put, trees) -> None:
@@ -194,20 +188,6 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(deptree,
         tracemalloc.stop()
     assert len({row["rule"] for row in ran.rows}) >= 10
     assert peak < 15e6
-
-
-@pytest.mark.parametrize(
-    ("args", "problem"),
-    [
-        (("--rules", "du"), "there are no rules 'du'"),
-        (("--json", "--tsv"), "jsonl and tsv are two formats"),
-        (("-o", "x.conllu"), "this command does not write .conllu"),
-    ],
-)
-def test_bad_input(deptree, trees, args: tuple[str, ...], problem: str) -> None:
-    ran = deptree("check", trees, *args)
-    assert ran.code == 2
-    assert problem in ran.err
 
 
 def test_decoded_under_rules_nothing_is_broken(done, deptree) -> None:

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import SPACES
+from tests.sample import DATA, FIGURE1, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
 EN_4 = [[2, 0, 2]] * 150 + [[2, 0, 1]] * 72 + [[0, 1, 2]] * 53 + [[0, 1, 1]] * 25  # as probable as they are frequent
-EXACT = [
-    (entry.name, trees)
-    for entry in SAMPLERS
-    for trees in SPACES
-    if entry.exact and entry.name != "auto" and entry.serves(trees)
-]
 
 
 def samples(*trees: list[int], sent_id: str = "1") -> str:
@@ -46,45 +34,10 @@ def test_the_biased_sampler_is_caught(deptree, seed):
     assert "1 of 1 sentence biased" in ran.err
 
 
-@pytest.mark.parametrize(("name", "trees"), EXACT, ids=lambda each: getattr(each, "name", each))
-@pytest.mark.parametrize("scores", [FIGURE1, SCORES], ids=["figure1", "scores"])
-def test_every_exact_sampler_passes(done, scores, name, trees):
-    """Seeded; at alpha 0.001 a correct sampler would fail under another seed once in a thousand runs."""
-    options = ["--multi-root"] * (not trees.single_root) + ["--projective"] * trees.projective
-    ran = done("check-bias", *scores, "--sampler", name, "-k", 1000, "--seed", 7, *options)
-    assert {row["verdict"] for row in ran.rows} == {"no bias found"}
-    assert {row["impossible"] for row in ran.rows} == {0}
-    assert {row["sampler"] for row in ran.rows} == {name}
-    assert {row["method"] for row in ran.rows} <= {"enumeration", "marginals"}
-
-
 def test_auto_is_the_default(done):
     ran = done("check-bias", *FIGURE1, "--seed", 7)
     assert ran.rows[0]["size"] == 2000
     assert done("check-bias", *FIGURE1, "--seed", 7, "--sampler", "auto").out == ran.out
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_the_default_sampler_passes_with_any_seed(done, seed):
-    done("check-bias", *SCORES, "-k", 200, "--seed", seed)
-
-
-@pytest.mark.slow("process")
-@pytest.mark.parametrize("unique", [False, True])
-@pytest.mark.parametrize("name", ["s.jsonl", "s.conllu"])
-def test_our_own_samples_pass(done, put, name, unique):
-    put("unrelated", b"")
-    options = ["--unique"] * unique
-    sentences = ("--conllu", DATA / "sentences.conllu")
-    done("sample", *SCORES, *sentences, "-k", 500, "--seed", 7, "-o", name, *options)
-    ran = done("check-bias", *SCORES, "--samples", name)
-    assert {row["size"] for row in ran.rows} == {500}
-    assert {row["sampler"] for row in ran.rows} == {None}
-
-
-def test_our_own_samples_pass_with_their_header(done, put):
-    put("s.jsonl", done("sample", *SCORES, "-k", 300, "--seed", 7, "--header").out)
-    assert {row["size"] for row in done("check-bias", *SCORES, "--samples", "s.jsonl").rows} == {300}
 
 
 def test_every_form_of_the_same_samples_gives_the_same_audit(done, put):
@@ -95,11 +48,6 @@ def test_every_form_of_the_same_samples_gives_the_same_audit(done, put):
     put("3", b"".join(reversed(done(*recipe, "--format", "jsonl", "--unique").out.splitlines(keepends=True))))
     audits = [done("check-bias", *SCORES, "--samples", name).out for name in "0123"]
     assert len(set(audits)) == 1
-
-
-def test_samples_on_standard_input(done):
-    drawn = done("sample", *SCORES, "-k", 300, "--seed", 7).out
-    assert done("check-bias", *SCORES, "--samples", "-", stdin=drawn).rows[0]["size"] == 300
 
 
 def test_samples_of_a_biased_sampler(deptree, done, put):
@@ -159,15 +107,6 @@ def test_a_few_trees_leave_it_undecided(deptree, size):
         assert (row["detectable_tv"] is None or row["detectable_tv"] > 0.25) == (size < 2000)
 
 
-def test_more_sentences_need_more_trees(deptree, put):
-    """The level of each falls with their number, and what can be detected at it rises."""
-    one = '{"scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]]}\n'
-    put("1.jsonl", one)
-    put("9.jsonl", one * 9)
-    few, many = (deptree("check-bias", name, "-k", 500, "--seed", 7).rows[0] for name in ("1.jsonl", "9.jsonl"))
-    assert few["detectable_tv"] < many["detectable_tv"] < 0.25
-
-
 def test_sentences_without_samples_are_undecided(deptree, put):
     put("s.jsonl", samples(*EN_4 * 2, sent_id="en-4"))
     ran = deptree("check-bias", *SCORES, "--samples", "s.jsonl")
@@ -213,50 +152,6 @@ def test_two_sentences_of_one_name_are_not_mixed_up(deptree, done, put):
     ran = deptree("check-bias", "d.jsonl", "--samples", "s.jsonl", "-q")
     assert ran.code == 2
     assert "a" in ran.err
-
-
-def test_alpha_is_shared_between_the_sentences(deptree, put):
-    """20 of 27 trees are the same of two equally likely ones: too many for one sentence, not for one of ten.
-
-    Nor would 27 trees of each of ten sentences show much.
-    """
-    put("ones.jsonl", '{"scores": [[0, 1, 1], [0, 0, 1], [0, 1, 0]]}\n' * 10)
-    put("s.jsonl", "".join(samples(*[[0, 1]] * 20, *[[2, 0]] * 7, sent_id=str(number)) for number in range(1, 11)))
-    ran = deptree("check-bias", "ones.jsonl", "--samples", "s.jsonl", "--alpha", 0.05)
-    assert all(0.005 < row["p_value"] < 0.05 for row in ran.rows)
-    assert ran.code == 3
-    assert {row["verdict"] for row in ran.rows} == {"undecided"}
-    put("s.jsonl", samples(*[[0, 1]] * 20, *[[2, 0]] * 7))
-    put("one.npy", np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0.0]]))
-    assert deptree("check-bias", "one.npy", "--samples", "s.jsonl", "--alpha", 0.05).code == 1
-
-
-def test_into_a_file_with_its_header(done, put, tmp_path):
-    put("unrelated", b"")
-    done("check-bias", *FIGURE1, "--seed", 7, "--header", "-o", "audit.jsonl")
-    first, second = (tmp_path / "audit.jsonl").read_bytes().splitlines()
-    assert json.loads(first)["signature"].startswith("deptree|check-bias|")
-    assert second + b"\n" == done("check-bias", *FIGURE1, "--seed", 7).out
-
-
-def test_a_table_on_a_terminal(terminal):
-    code, shown = terminal("check-bias", *SCORES, "-k", 300, "--seed", 7, "-q")
-    assert code == 0
-    rows = [line.split() for line in shown.splitlines() if line.rstrip().endswith("no bias found")]
-    assert [row[0] for row in rows] == ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
-    assert {row[3] for row in rows} == {"300"}
-    assert "{" not in shown
-
-
-def test_a_fresh_seed_is_shown_on_a_terminal_too(terminal):
-    _, shown = terminal("check-bias", *FIGURE1, "-k", 50)
-    assert "|seed:" in shown
-
-
-def test_same_seed_same_audit(done):
-    first = done("check-bias", *SCORES, "-k", 300, "--seed", 7)
-    assert done("check-bias", *SCORES, "-k", 300, "--seed", 7, "--jobs", 4).out == first.out
-    assert done("check-bias", *SCORES, "-k", 300, "--seed", 8).out != first.out
 
 
 @pytest.mark.slow("process")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
+from tests.sample import DATA, FIGURE1, SCORES
 
 
 @pytest.mark.parametrize("errors", ["fail", "skip"])

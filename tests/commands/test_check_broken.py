@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.commands.conftest import DATA
+from tests.sample import DATA
 
 # Every way in which heads are no tree, beside a rule of another kind.
 BROKEN = """\

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
+from tests.sample import DATA, SENTENCES
 
 A = f"{DATA / 'scores.npz'}:natasha"
-GOLD, SENTENCES = DATA / "gold.conllu", ("--conllu", DATA / "sentences.conllu")
+GOLD = DATA / "gold.conllu"
 
 
 @pytest.fixture
@@ -111,18 +111,6 @@ def test_a_fit_finds_weights_for_gold_trees(done, hot, put) -> None:
         np.testing.assert_allclose(ours[name].marginals(), theirs[name].marginals(), atol=1e-3)
     mixed = done("combine", A, hot, "--fit", "--gold", "some.conllu", "--method", "mixture")
     assert sum(map(float, mixed.said[0].split()[2].rstrip(":").split(","))) == pytest.approx(1, abs=1e-3)
-
-
-@pytest.mark.parametrize("method", ["product", "mixture"])
-def test_the_same_bytes_for_any_jobs_and_shards(done, hot, method: str) -> None:
-    line = ("combine", A, hot, "--method", method)
-    whole = done(*line).out
-    assert done(*line, "--jobs", 2).out == whole
-    header = whole.splitlines(keepends=True)[: method == "product"]
-    halves = [done(*line, "--shard", f"{i}/2").out.splitlines(keepends=True)[len(header) :] for i in (1, 2)]
-    assert b"".join(each for pair in zip(*halves, strict=True) for each in pair) == b"".join(
-        whole.splitlines(keepends=True)[len(header) :]
-    )
 
 
 @pytest.fixture

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
 from pathlib import Path
 
-import conllu
 import numpy as np
 import pytest
 
 from deptree_cli.core.spaces import SINGLE_ROOT
 from tests.every_command import COMMANDS, command
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = DATA / "gold.conllu"
 BOM = b"\xef\xbb\xbf"
 
 ADDED = re.compile(rb"# (generator|tree_logprob|tree_count|swor_[a-z_]+) = .*")
-SAMPLE = re.compile(rb"/sample_\d+$")
-ARC = slice(6, 9)
 
 # What real files hold and serialisers lose: free text, repeated keys, empty comments, a second = in MISC, empty nodes.
 NASTY = """\
@@ -48,7 +43,6 @@ NASTY = """\
 # text = \u2028 is no newline
 1	one	one	NUM	_	_	0	root	_	_
 """
-NAMES = [b"n/1", b"2", b"third"]
 LENGTHS = [3, 2, 1]
 
 
@@ -114,18 +108,6 @@ def nasty(put):
     return put("scores.jsonl", "\n".join(lines))
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("name", ["sentences.conllu", "gold.conllu"])
-def test_sample_data(done, name, k):
-    out = done("sample", *SCORES, "--conllu", DATA / name, "-k", k, "--seed", 7, "--temperature", 4).out
-    assert_spliced((DATA / name).read_bytes(), out, k)
-
-
-def test_swor(done):
-    out = done("swor", *SCORES, "--conllu", GOLD, "-k", 3, "--seed", 7).out
-    assert_spliced(GOLD.read_bytes(), out, 3)
-
-
 @pytest.mark.parametrize("last", [b"\n", b"\n\n", b""], ids=["one newline", "an empty line", "no newline"])
 @pytest.mark.parametrize("bom", [b"", BOM], ids=["", "bom"])
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"], ids=["lf", "crlf"])
@@ -137,48 +119,6 @@ def test_nasty_files_survive(done, nasty, put, newline, bom, last):
     assert (out.startswith(bom), out.count(BOM)) == (True, len(bom) // 3)
     assert out.endswith(last.replace(b"\n", newline))
     assert out.count(b"\r") == (out.count(b"\n") if newline == b"\r\n" else 0)
-
-
-def test_with_the_tree_that_it_has_nothing_changes(done, put):
-    """One word, one tree: only the name and the added comments differ."""
-    text = "# sent_id = x\n# a\n#b\n1\tone\tone\tNUM\t_\tA=b\t0\troot\t_\tC=d=e\n\n"
-    put("x.conllu", text)
-    put("x.npy", np.ones((2, 2)))
-    out = done("sample", "x.npy", "--conllu", "x.conllu", "--no-header").out.decode()
-    without = re.sub(r"# tree_logprob = -?0\.000000\n", "", out)
-    assert without == text.replace("# sent_id = x", "# sent_id = x/sample_1")
-
-
-def test_log_probabilities_are_those_of_the_trees(done):
-    options = ("--conllu", GOLD, "-k", 3, "--seed", 7, "--temperature", 3)
-    blocks = sentences(done("sample", *SCORES, *options, "--no-header").out)
-    rows = done("sample", *SCORES, *options, "--format", "jsonl").rows
-    for block, row in zip(blocks, rows, strict=True):
-        (comment,) = [line for line in block if line.startswith(b"# tree_logprob = ")]
-        assert float(comment.split()[-1]) == pytest.approx(row["log_prob"], abs=1e-6)
-        assert [int(word[6]) for word in words(split(block)[2])] == row["heads"]
-
-
-def test_the_conllu_library_reads_it(done):
-    options = ("--conllu", GOLD, "-k", 2, "--seed", 7)
-    parsed = conllu.parse(done("sample", *SCORES, *options).out.decode())
-    rows = done("sample", *SCORES, *options, "--format", "jsonl").rows
-    assert [sentence.metadata["sent_id"] for sentence in parsed] == [
-        f"{row['sent_id']}/sample_{row['sample']}" for row in rows
-    ]
-    for sentence, row in zip(parsed, rows, strict=True):
-        assert [token["head"] for token in sentence if isinstance(token["id"], int)] == row["heads"]
-        assert float(sentence.metadata["tree_logprob"]) == pytest.approx(row["log_prob"], abs=1e-6)
-
-
-def test_our_own_output_can_be_read_again(done, put):
-    """Sampling anew from sampled sentences: one log-probability, the latest."""
-    once = done("sample", *SCORES, "--conllu", GOLD, "--seed", 7).out
-    put("once.conllu", once)
-    by_order = (DATA / "scores_stream.npy", "--from", "supar", "--conllu", "once.conllu")
-    twice = done("sample", *by_order, "--seed", 8).out
-    assert b"# sent_id = en-1/sample_1/sample_1\n" in twice
-    assert twice.count(b"# tree_logprob = ") == once.count(b"# tree_logprob = ")
 
 
 @pytest.fixture
@@ -223,35 +163,6 @@ def test_a_whole_treebank(done, findings, tmp_path, treebank):
     assert_spliced((treebank / "sentences.conllu").read_bytes(), open_heads, 3)
 
 
-@pytest.mark.parametrize("command", ["sample", "swor", "decode"])
-def test_deps_of_the_tree_or_as_they_were(done, nasty, put, command):
-    put("nasty.conllu", NASTY)
-    options = (nasty, "--orient=head-dep", "--conllu", "nasty.conllu", "--no-header")
-    seed = () if command == "decode" else ("--seed", 7)
-    kept = sentences(done(command, *options, *seed, "--deps", "keep").out)[0]
-    assert [row[8] for row in words(all_rows(kept))] == [b"2:aux", b"0:root", b"2:conj|2.1:x"]
-    assert any(row[0] == b"2.1" for row in all_rows(kept))
-    basic = sentences(done(command, *options, *seed, "--deps", "basic").out)[0]
-    for row in words(all_rows(basic)):
-        assert row[8] == row[6] + b":" + row[7]
-    assert not any(b"." in row[0] for row in all_rows(basic))
-
-
-def all_rows(block: list[bytes]) -> list[list[bytes]]:
-    return [line.split(b"\t") for line in block if not line.startswith(b"#")]
-
-
-def test_names_of_trees_in_another_format(done, deptree):
-    options = ("sample", *SCORES, "--conllu", GOLD, "--seed", 7)
-    ran = done(*options, "--sent-id-format", "{id}-sample_{k:02}")
-    assert b"# sent_id = en-1-sample_01\n" in ran.out
-    assert "|sentid:{id}-sample_{k:02}|" in ran.signature
-    for bad in ("{id}", "{k}", "x", "{id}{k}{z}", "{id", "{id}\n{k}", "{id.x}{k}", "{}{k}"):
-        refused = deptree(*options, "--sent-id-format", bad)
-        assert (refused.code, refused.out, len(refused.said)) == (2, b"", 1)
-        assert "is not a name with {id} and {k}" in refused.err
-
-
 def test_udapi_reads_samples_as_zones_of_one_bundle(done, tmp_path):
     document = pytest.importorskip("udapi.core.document", reason="udapi is not installed")
     (tmp_path / "out.conllu").write_bytes(done("sample", *SCORES, "--conllu", GOLD, "-k", 3, "--seed", 7).out)
@@ -260,12 +171,6 @@ def test_udapi_reads_samples_as_zones_of_one_bundle(done, tmp_path):
     for bundle in read.bundles:
         assert [tree.zone for tree in bundle.trees] == ["sample_1", "sample_2", "sample_3"]
     assert [node.form for node in read.bundles[0].trees[2].descendants][:3] == ["She", "saw", "the"]
-
-
-def test_gzipped_sentences(done, put):
-    put("gold.conllu.gz", gzip.compress(GOLD.read_bytes()))
-    options = ("sample", *SCORES, "--seed", 7)
-    assert done(*options, "--conllu", "gold.conllu.gz").out == done(*options, "--conllu", GOLD).out
 
 
 def _writes_sentences(name: str) -> bool:

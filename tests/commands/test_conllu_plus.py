@@ -11,8 +11,8 @@ import pytest
 from deptree_cli.hpyp import Parser
 from tests.every_command import COMMANDS, ENTRIES
 from tests.plus import MIXED, from_plus, to_plus
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 GOLD = (DATA / "gold.conllu").read_text(encoding="utf-8")
 SCORES = "scores.npz --from natasha"
 WORDS = f"{SCORES} --conllu words.conllup"

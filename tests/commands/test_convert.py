@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli.io.scores.presets import PRESETS
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 UNLABELLED = sorted(layout.name for layout in PRESETS if layout.labels is None)
 CONTAINERS = ("npz", "jsonl", "safetensors")
 
@@ -47,16 +43,6 @@ def test_arrays_have_the_shape_that_the_preset_has(done, tmp_path, preset):
         assert scores["en-1"].dtype == (np.float64 if layout.scale == "weight" else np.float32)
 
 
-def test_there_and_back_nothing_changes(done, tmp_path):
-    """But for the numbers on the diagonal, which mean nothing."""
-    done("convert", *SCORES, "--to", "torch-struct", "-o", tmp_path / "there.npz")
-    done("convert", tmp_path / "there.npz", "--to", "natasha", "-o", tmp_path / "back.npz")
-    with np.load(DATA / "scores.npz") as old, np.load(tmp_path / "back.npz") as new:
-        for key in old:
-            self_arcs = np.eye(len(old[key]), len(old[key]) + 1, 1, dtype=bool)
-            np.testing.assert_array_equal(new[key], np.where(self_arcs, -np.inf, old[key]))
-
-
 def test_the_usual_layout_and_single_answers(done, tmp_path):
     done("convert", *SCORES, "-o", tmp_path / "usual.npz")
     with np.load(tmp_path / "usual.npz") as usual, np.load(DATA / "scores.npz") as scores:
@@ -78,16 +64,6 @@ def test_options_of_reading_are_carried_out(done, tmp_path):
         assert row["log_z"] == pytest.approx(known["log_z"], rel=1e-5)
 
 
-def test_labels_into_a_joint_array(done, tmp_path):
-    done("convert", *SCORES, *LABELS, "--to-labels", tmp_path / "l.json", "-o", tmp_path / "joint.npz")
-    names = json.loads((tmp_path / "l.json").read_text())
-    assert names == json.loads((DATA / "labels.json").read_text())
-    with np.load(tmp_path / "joint.npz") as joint:
-        assert joint["en-1"].shape == (9, 9, len(names))
-    got = done("decode", tmp_path / "joint.npz", "--labels", tmp_path / "l.json").rows
-    assert [row["deprels"] for row in got] == [row["deprels"] for row in done("decode", *SCORES, *LABELS).rows]
-
-
 def test_weights_that_no_float_holds(done, put):
     """Columns are shifted where that helps; what is still too small is counted."""
     put("far.npy", np.array([[0, 800.0, 900], [0, 0, 100], [0, 790, 0]]))
@@ -97,25 +73,6 @@ def test_weights_that_no_float_holds(done, put):
     (row,) = shifted.rows[1:]
     np.testing.assert_allclose(row["scores"], [[0, 1, 1], [0, 0, 0], [0, np.exp(-10), 0]])
     assert "forbidden" not in done("convert", *far, "--to", "log").err
-
-
-def test_arrays_one_after_another(done, tmp_path):
-    done("convert", *SCORES, "--to", "log", "-o", tmp_path / "scores.npy")
-    with (tmp_path / "scores.npy").open("rb") as stream:
-        arrays = [np.load(stream) for _ in range(8)]
-        assert stream.read() == b""
-    assert arrays[0].shape == (9, 9)
-
-
-def test_a_gzipped_pipe_says_its_layout_too(done):
-    lines = done("convert", *SCORES).out
-    assert done("partition", "-", stdin=gzip.compress(lines)).rows == done("partition", "-", stdin=lines).rows
-
-
-def test_what_other_commands_write_is_no_layout(deptree, done, tmp_path):
-    """Marginals are probabilities, whatever the scores were that they were computed from."""
-    done("marginals", *SCORES, "-o", tmp_path / "marginals.npz")
-    assert "|from:natasha,weight|" in done("partition", tmp_path / "marginals.npz", "--header").signature
 
 
 def test_a_layout_of_a_later_version_is_an_error(deptree):
@@ -144,15 +101,6 @@ def test_what_is_said_of_mistakes(deptree, tmp_path, monkeypatch, arguments, par
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["out.npz", "out.safetensors"])
-def test_two_sentences_of_one_name(deptree, put, name):
-    put("twice.jsonl", '{"sent_id":"a","scores":[[1,1],[1,1]]}\n' * 2)
-    ran = deptree("convert", "twice.jsonl", "--orient", "head-dep", "-o", name)
-    assert ran.code == 2
-    assert "cannot hold two sentences of one name" in ran.err
-    assert not Path(name).exists()
-
-
 def test_forms_stay_and_make_conllu(done):
     """Words beside the scores are enough for CoNLL-U; without them there is an error, not a guess."""
     lines = done("convert", DATA / "scores.jsonl", "--from", "natasha").out
@@ -160,12 +108,6 @@ def test_forms_stay_and_make_conllu(done):
     out = done("decode", "-", "--format", "conllu", stdin=lines).out.decode()
     assert "# text = She saw the man with the telescope ." in out
     assert "\n2\tsaw\t_\t_\t_\t_\t0\troot\t_\tHeadProb=0.9999" in out
-
-
-def test_without_words_there_is_no_conllu(deptree):
-    ran = deptree("sample", *SCORES, "--format", "conllu")
-    assert (ran.code, ran.out) == (2, b"")
-    assert "there are no sentences to write as CoNLL-U. Name them with --conllu FILE." in ran.err
 
 
 def test_forms_that_cannot_stand_in_a_column_are_an_error(deptree):

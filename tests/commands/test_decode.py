@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces import space
-
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
-
-
-@pytest.mark.parametrize("multi", [False, True])
-def test_the_best_tree_is_the_best(done, exact, multi):
-    rows = done("decode", *SCORES, *["--multi-root"] * multi).rows
-    short = [row for row in rows if len(row["heads"]) <= 6]
-    assert short
-    for row in short:
-        oracle = exact(row["sent_id"], single_root=not multi)
-        assert row["log_prob"] == pytest.approx(oracle.log_probs.max())
-        assert row["entropy"] == pytest.approx(-(np.exp(oracle.log_probs) @ oracle.log_probs))
-    for row in rows:
-        assert list(row) == ["sent_id", "heads", "log_prob", "entropy"]
-        assert space(not multi).contains(np.array([row["heads"]])).all()
+from tests.sample import SCORES, SENTENCES
 
 
 def test_conllu_says_how_sure(done):
@@ -53,25 +33,9 @@ def test_k_best(done):
     assert "# sent_id = en-1/sample_2" in named
 
 
-def test_arrays_of_heads(done, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done("decode", *SCORES, "-o", "heads.npz")
-    done("decode", *SCORES, "-k", 3, "-o", "more.npz")
-    rows = {row["sent_id"]: row["heads"] for row in done("decode", *SCORES).rows}
-    with np.load("heads.npz") as heads, np.load("more.npz") as more:
-        for sent_id, tree in rows.items():
-            assert heads[sent_id].tolist() == tree
-            assert more[sent_id][0].tolist() == tree
-
-
 def test_minimum_risk_by_name(done, deptree):
     assert "|method:mbr|" in done("decode", *SCORES, "--method", "mbr", "--header").signature
     assert deptree("decode", *SCORES, "--method", "mbr", "-k", 2).code == 2
-
-
-def test_bytes_do_not_depend_on_jobs(done):
-    one, two = (done("decode", *SCORES, *SENTENCES, "-k", 3, "--jobs", jobs).out for jobs in (1, 2))
-    assert one == two
 
 
 FIXED = """\
@@ -130,9 +94,3 @@ def test_fixed_heads_that_no_tree_has(deptree, put, heads, said):
     assert ran.code == 2
     assert len(ran.said) == 1
     assert said in ran.err
-
-
-def test_fixed_heads_need_sentences(deptree):
-    ran = deptree("sample", *SCORES, "--fix-heads")
-    assert ran.code == 2
-    assert "--fix-heads needs the sentences" in ran.err

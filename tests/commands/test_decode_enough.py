@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
-
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+from tests.sample import DATA, LABELS, SCORES
 
 
 @pytest.mark.parametrize("projective", [False, True])
@@ -49,11 +46,6 @@ def test_mass_with_labels_is_of_trees(done) -> None:
     rows = done("decode", *SCORES, *LABELS, "--mass", 0.9).rows
     assert [row["heads"] for row in rows] == [row["heads"] for row in done("decode", *SCORES, "--mass", 0.9).rows]
     assert all(len(row["deprels"]) == len(row["heads"]) for row in rows)
-
-
-def test_the_same_bytes_for_any_jobs(done) -> None:
-    line = ("decode", *SCORES, "--within", 2)
-    assert done(*line, "--jobs", 2).out == done(*line).out
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
 
 
 @pytest.fixture
@@ -31,12 +28,6 @@ def test_both_ways(done, other):
     assert len(done("diff", SCORES[0], other, *SCORES[1:], "--arcs", 2).rows[0]["arcs"]) == 2
 
 
-def test_seeds_and_jobs(done, other):
-    given = ("diff", SCORES[0], other, *SCORES[1:], "--seed", 5, "-k", 50)
-    assert done(*given).out == done(*given, "--jobs", 2).out
-    assert done(*given[:-4], "--seed", 6, "-k", 50).out != done(*given).out
-
-
 def test_with_itself(done):
     for row in done("diff", SCORES[0], *SCORES, "-k", 5).rows:
         assert (row["kl"], row["kl_reverse"], row["arcs"]) == (0.0, 0.0, [])
@@ -52,9 +43,3 @@ def test_what_the_other_forbids_is_null(done, put):
     assert row["kl"] is None
     assert row["kl_reverse"] > 0
     assert 0 < row["jensen_shannon"] < np.log(2)
-
-
-def test_not_the_same_sentences(deptree):
-    ran = deptree("diff", SCORES[0], DATA / "one.npy", *SCORES[1:])
-    assert ran.code == 2
-    assert len(ran.said) == 1

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
+from tests.sample import DATA, LABELS
 
 GOLD = DATA / "gold.conllu"
 BARE = (DATA / "scores.npz", "--from", "natasha")
 LINE = ("doubt", *BARE, "--conllu", GOLD)
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 
 
 def sentences() -> dict[str, object]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 import pytest
 
 from deptree_cli.core.workers import most_workers
 from tests.every_command import COMMANDS, command
+from tests.sample import SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 VARIABLES = {"--jobs": "DEPTREE_JOBS", "--scheduler": "DEPTREE_SCHEDULER", "--quiet": "DEPTREE_QUIET"}
 
 

@@ -11,10 +11,9 @@ import pytest
 from deptree_cli import read
 from deptree_cli.core.expectations.risks import risk, risk_variance
 from deptree_cli.io.conllu import lexical_scores
-from tests.commands.conftest import DATA
+from tests.sample import DATA, LABELS, SCORES
 
-GOLD, SCORES = DATA / "gold.conllu", (DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
+GOLD = DATA / "gold.conllu"
 FEW = ("--seed", 7, "--resamples", 50)
 
 
@@ -79,20 +78,6 @@ def test_one_sentence_has_no_interval(done, systems) -> None:
     rows = done("eval", GOLD, *systems, *FEW, "--shard", "1/8").rows
     assert {(row["low"], row["high"]) for row in rows} == {(None, None)}
     assert rows[-1]["p"] == 1.0
-
-
-def test_jobs_and_formats(done, systems) -> None:
-    """Any number of workers writes the same bytes; --tsv, -o and --header are those of every command with rows."""
-    pytest.importorskip("udtools", reason="udtools is not installed")
-    line = ("eval", GOLD, systems[0], *FEW)
-    for more in ((), ("--by", "label"), ("--no-punct",)):
-        assert done(*line, *more, "--jobs", 2).out == done(*line, *more).out
-    signed, names, *cells = done(*line, "--tsv", "--header").out.decode().splitlines()
-    assert signed.startswith("# deptree|eval|gold:")
-    assert names.split("\t")[:3] == ["system", "metric", "value"]
-    assert len(cells) == 6
-    done(*line, "-o", "rows.tsv")
-    assert Path("rows.tsv").read_text().splitlines() == [names, *cells]
 
 
 def edited(put, name: str, *columns: tuple[int, int, str]) -> str:
@@ -236,14 +221,6 @@ def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
         ran = deptree("eval", GOLD, system, *FEW, "--on-error", "skip")
         assert ran.code == 1
         assert "(n = 7 sentences" in ran.err
-
-
-def test_another_number_of_sentences(deptree, put) -> None:
-    short = put("short.conllu", GOLD.read_text(encoding="utf-8").split("# sent_id = ru-2")[0])
-    for files in ((GOLD, short), (short, GOLD)):
-        ran = deptree("eval", *files, *FEW, "-q")
-        assert (ran.code, len(ran.said)) == (2, 1)
-        assert "(ru-2)" in ran.err
 
 
 @pytest.mark.parametrize(

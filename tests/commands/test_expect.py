@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from deptree_cli.core.expectations import QUANTITIES
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = ("--gold", DATA / "gold.conllu")
 NEEDS = {"order": ("--order", 2), "other": ("--other", DATA / "scores.npz"), "gold": GOLD}
 SIMPLE = [entry for entry in QUANTITIES if {each.name for each in entry.inputs} <= set(NEEDS)]
@@ -34,12 +31,6 @@ def test_every_quantity_with_gradient(done, entry):
         assert np.isfinite(gradient).all()
         # adding a constant to a word's scores changes no distribution, and a cross-entropy's gradient sums to 0 too
         np.testing.assert_allclose(gradient.sum(axis=1), 0.0, atol=1e-9)
-
-
-def test_entropy_is_the_trees(done, exact):
-    rows = {row["sent_id"]: row["entropy"] for row in done("expect", "entropy", *SCORES).rows}
-    oracle = exact("en-4")
-    assert rows["en-4"] == pytest.approx(-(np.exp(oracle.log_probs) @ oracle.log_probs))
 
 
 def test_divergence_between_two_files(done, put):
@@ -136,21 +127,3 @@ def test_features_that_do_not_fit(deptree, put, features):
         assert ran.code == 2, args
         assert said in ran.err
         assert len(ran.said) == 1
-
-
-def test_files_out_of_step(deptree, put):
-    put("ours.npz", {"a": np.ones((4, 4)), "b": np.ones((4, 4))})
-    put("theirs.npz", {"a": np.ones((4, 4))})
-    put("longer.npz", {"a": np.ones((4, 4)), "b": np.ones((5, 5))})
-    for other, said in (
-        ("theirs.npz", "(b): theirs.npz has nothing of this name"),
-        ("longer.npz", "longer.npz[b] (b): the scores have 4 words"),
-    ):
-        ran = deptree("expect", "kl", "ours.npz", "--orient", "head-dep", "--other", other)
-        assert ran.code == 2
-        assert said in ran.err
-
-
-def test_bytes_do_not_depend_on_jobs(done):
-    given = ("expect", "kl", *SCORES, "--other", DATA / "scores.npz", "--temperature", 2, "--grad")
-    assert done(*given).out == done(*given, "--jobs", 2).out

@@ -2,53 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.io.scores.presets import PRESETS
 from tests.oracle import Oracle
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 LENGTHS = ("--lengths", DATA / "lengths.txt")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
 SAME = {
     "npz": (DATA / "scores.npz", "--from", "natasha"),
     "jsonl": (DATA / "scores.jsonl", "--from", "natasha"),
     "npy": (DATA / "scores.npy", "--from", "supar", *LENGTHS),
     "stream": (DATA / "scores_stream.npy", "--from", "supar"),
 }
-
-
-@pytest.mark.parametrize("name", SAME)
-def test_every_container_gives_the_same_numbers(done, name):
-    for command in ("partition", "marginals"):
-        got = done(command, *SAME[name], *SENTENCES, "--format=jsonl" if command == "marginals" else "-q").rows
-        expected = done(command, *SAME["npz"]).rows
-        if command == "marginals":
-            got = [row | {"marginals": row["marginals"][-row["n"] :]} for row in got]
-        assert got == expected
-
-
-@pytest.mark.parametrize("command", ["sample", "swor"])
-@pytest.mark.parametrize("name", SAME)
-def test_every_container_gives_the_same_trees(done, command, name):
-    options = (*SENTENCES, "-k", 5, "--seed", 7, "--no-header")
-    assert done(command, *SAME[name], *options).out == done(command, *SAME["npz"], *options).out
-
-
-def test_a_padded_batch_takes_its_lengths_from_the_sentences(done):
-    batch = (DATA / "scores.npy", "--from", "supar")
-    assert done("partition", *batch, *SENTENCES).rows == done("partition", *SAME["npz"]).rows
-
-
-def test_lengths_as_an_array(done, put):
-    put("lengths.npy", np.array([8, 8, 8, 3, 9, 5, 7, 6]))
-    options = ("--from", "supar", "--lengths", "lengths.npy")
-    assert done("partition", DATA / "scores.npy", *options).out == done("partition", *SAME["npy"]).out
 
 
 @pytest.mark.parametrize("container", ["padded.npy", "padded.npz"])
@@ -65,57 +33,12 @@ def test_lengths_that_count_root_are_refused(deptree, put, container):
     assert "Do the lengths count ROOT?" in ran.err
 
 
-def test_a_padded_batch_with_its_lengths_in_one_archive(done, put):
-    lengths = np.loadtxt(DATA / "lengths.txt", dtype=int)
-    put("batch.npz", {"scores": np.load(DATA / "scores.npy"), "lengths": lengths})
-    got = done("partition", "batch.npz", "--from", "supar")
-    assert got.out == done("partition", *SAME["npy"]).out
-
-
-def test_without_names_sentences_are_numbered(done):
-    assert [row["sent_id"] for row in done("partition", *SAME["stream"]).rows] == list("12345678")
-
-
-def test_keys_pair_in_any_order(done, put):
-    with np.load(DATA / "scores.npz") as scores:
-        put("turned.npz", {key: scores[key] for key in reversed(list(scores))})
-    options = (*SENTENCES, "--seed", 7, "--no-header")
-    got = done("sample", "turned.npz", "--from", "natasha", *options)
-    assert got.out == done("sample", *SAME["npz"], *options).out
-
-
-def test_other_keys_pair_by_order(done, put):
-    with np.load(DATA / "scores.npz") as scores:
-        put("numbered.npz", {f"s{number}": scores[key] for number, key in enumerate(scores)})
-    options = (*SENTENCES, "--seed", 7, "--no-header")
-    got = done("sample", "numbered.npz", "--from", "natasha", *options)
-    assert got.out == done("sample", *SAME["npz"], *options).out
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@pytest.mark.parametrize("name", SAME)
-def test_standard_input(done, name, pack):
-    path, *options = SAME[name]
-    got = done("partition", "-", *options, stdin=pack(path.read_bytes()))
-    assert got.out == done("partition", path, *options).out
-
-
 @pytest.mark.parametrize("name", SAME)
 def test_a_real_pipe(shell, done, name):
     path, *options = SAME[name]
     ran = shell(f"cat {path} | deptree partition - -q -o - {' '.join(map(str, options))}")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == done("partition", path, *options).out
-
-
-def test_sentences_on_standard_input(done):
-    got = done("sample", *SAME["npz"], "--conllu", "-", "--seed", 7, stdin=SENTENCES[1].read_bytes())
-    assert got.out == done("sample", *SAME["npz"], *SENTENCES, "--seed", 7).out
-
-
-def test_a_gzipped_file(done, put):
-    put("scores.jsonl.gz", gzip.compress((DATA / "scores.jsonl").read_bytes()))
-    assert done("partition", "scores.jsonl.gz", "--from", "natasha").out == done("partition", *SAME["jsonl"]).out
 
 
 def diagonal(square: np.ndarray) -> np.ndarray:
@@ -158,60 +81,6 @@ def test_presets(done, put, name):
     (row,) = done("partition", "scores.npy", "--from", name).rows
     assert row["n"] == 4
     assert row["log_z"] == pytest.approx(Oracle(TreeDistribution(weights, "weight")).log_z, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("options", "laid_out"),
-    [
-        ((), lambda weights: weights),
-        (("--orient", "dep-head"), lambda weights: weights.T),
-        (("--scale", "log"), np.log),
-        (("--from", "supar", "--orient", "head-dep"), np.log),
-        (("--from", "supar", "--scale", "weight"), lambda weights: weights.T),
-        (("--root", "last"), lambda weights: np.roll(weights, -1, axis=(0, 1))),
-        (("--from", "synjax", "--root", "last"), lambda weights: np.roll(np.log(weights), -1, axis=(0, 1))),
-        (("--root", "diagonal", "--orient", "dep-head"), lambda weights: diagonal(weights).T),
-        ((), lambda weights: weights[:, 1:]),
-        ((), lambda weights: weights.T[1:]),
-    ],
-    ids=lambda options: " ".join(options) if isinstance(options, tuple) else "",
-)
-def test_single_answers_override(done, put, options, laid_out):
-    weights = np.random.default_rng(7).uniform(0.1, 3, (5, 5))
-    put("scores.npy", np.ascontiguousarray(laid_out(weights)))
-    (row,) = done("partition", "scores.npy", *options).rows
-    assert row["log_z"] == pytest.approx(Oracle(TreeDistribution(weights, "weight")).log_z, abs=1e-9)
-
-
-@pytest.mark.parametrize("mask", [-np.inf, -1e32, float(np.finfo(np.float32).min)])
-def test_what_parsers_pad_with_forbids(done, put, mask):
-    scores = np.random.default_rng(7).normal(size=(5, 5))
-    weights = np.exp(scores)
-    scores[1, 2] = scores[3, 4] = mask
-    weights[1, 2] = weights[3, 4] = 0
-    put("scores.npy", scores.astype(np.float32))
-    (row,) = done("partition", "scores.npy", "--from", "synjax").rows
-    assert row["log_z"] == pytest.approx(Oracle(TreeDistribution(weights, "weight")).log_z, abs=1e-5)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4", "int8", "uint16", "bool"])
-def test_number_types(done, put, dtype):
-    weights = np.ones((4, 4))
-    put("scores.npy", weights.astype(dtype))
-    assert done("partition", "scores.npy").rows[0]["log_z"] == pytest.approx(np.log(9))
-
-
-def test_columns_first(done, put):
-    weights = np.random.default_rng(7).uniform(0.1, 3, (5, 5))
-    put("c.npy", weights)
-    put("f.npy", np.asfortranarray(weights))
-    assert done("partition", "f.npy").out == done("partition", "c.npy").out
-
-
-def test_null_forbids_in_json(done, put):
-    put("null.jsonl", '{"scores": [[0, 1, null], [0, 0, 1], [0, 1, 0]]}\n')
-    assert done("partition", "null.jsonl").rows[0]["log_z"] == 0
-    assert done("partition", "null.jsonl", "--scale", "log").rows[0]["log_z"] == 2
 
 
 @pytest.mark.parametrize("command", ["sample", "inspect", "convert -o out.npz", "bitext expectations"])

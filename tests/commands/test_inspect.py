@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
+
 GOLD = ("--conllu", DATA / "gold.conllu")
 
 
@@ -24,11 +21,6 @@ def test_json(done, golden):
     assert "sentences" not in ran.err
 
 
-def test_json_is_for_pipes_and_files(done):
-    assert done("inspect", *SCORES).rows == done("inspect", *SCORES, "--json").rows
-    assert done("inspect", *SCORES, "-q").err == ""
-
-
 def test_a_table_is_for_people(done, terminal):
     code, shown = terminal("inspect", *SCORES, "-q")
     assert code == 0
@@ -37,12 +29,6 @@ def test_a_table_is_for_people(done, terminal):
     for name, value in inspected(done, *SCORES).items():
         assert isinstance(value, float) or told[name] == str(value)
     assert "{" not in shown
-
-
-def test_json_for_people_who_ask(terminal, done):
-    code, shown = terminal("inspect", *SCORES, "--json", "-q")
-    assert code == 0
-    assert json.loads(shown) == inspected(done, *SCORES)
 
 
 def test_facts(done, exact):
@@ -77,12 +63,6 @@ def test_normalised_heads_and_forbidden_arcs(done):
     figure1 = inspected(done, DATA / "figure1.npy")
     assert figure1["forbidden_arcs"] == 3
     assert figure1["weights_sum_to_1"] is True
-
-
-def test_who_decided_the_orientation(done):
-    assert "shape" in inspected(done, *SCORES)["orient"]
-    assert "assumed" in inspected(done, DATA / "one.npy")["orient"]
-    assert inspected(done, DATA / "one.npy", "--orient", "head-dep")["orient"] == "head-dep"
 
 
 def test_gold_heads_tell_the_orientation(done, put):

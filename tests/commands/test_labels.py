@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +12,8 @@ from deptree_cli import read
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.scores.labels import read_labels
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 LABELS = ("--labels", DATA / "labels.json")
 GIVEN = (*SCORES, *LABELS, "--label-scores", DATA / "label_scores.npz")
 GOLD = ("--conllu", DATA / "gold.conllu")
@@ -159,18 +157,6 @@ def test_names_of_labels_in_every_form(done, put, written):
     assert got == done("decode", *GIVEN).rows
 
 
-def test_label_scores_pair_by_name_or_by_order(done, put):
-    with np.load(DATA / "label_scores.npz") as file:
-        tensors = {key: file[key] for key in file}
-    put("turned.npz", dict(reversed(tensors.items())))
-    with (Path("stream.npy")).open("wb") as stream:
-        for tensor in tensors.values():
-            np.save(stream, tensor)
-    expected = done("decode", *GIVEN).rows
-    for name in ("turned.npz", "stream.npy"):
-        assert done("decode", *SCORES, *LABELS, "--label-scores", name).rows == expected
-
-
 def test_a_padded_batch_of_joint_scores(done, put):
     with np.load(DATA / "label_scores.npz") as file:
         tensors = [file[key] for key in file]
@@ -218,21 +204,6 @@ def test_too_few_names(deptree, put):
     ran = deptree("decode", *SCORES, "--labels", "few.txt", "--label-scores", DATA / "label_scores.npz")
     assert ran.code == 2
     assert "(en-1): labels: there are scores of 15 labels, but 2 names of labels" in ran.err
-
-
-def test_a_sentence_without_label_scores_is_skipped_by_name(deptree, put):
-    with np.load(DATA / "label_scores.npz") as file:
-        put("some.npz", {key: file[key] for key in list(file)[:3]})
-    options = (*SCORES, *LABELS, "--label-scores", "some.npz")
-    assert "(en-4): some.npz has nothing of this name" in deptree("decode", *options).err
-    ran = deptree("decode", *options, "--on-error", "skip")
-    assert (ran.code, len(ran.rows)) == (1, 3)
-
-
-def test_labelled_needs_labels(deptree):
-    ran = deptree("swor", *SCORES, "--labelled")
-    assert (ran.code, ran.out) == (2, b"")
-    assert "--labelled needs the names of labels" in ran.err
 
 
 def words_of(conllu: str) -> list[list[str]]:

@@ -42,12 +42,6 @@ def test_a_contradiction_names_both(deptree, own, reader, said, both):
     assert "own.npz: the file says {} of itself, but {}".format(*both) in ran.err
 
 
-def test_a_preset_behind_a_file_contradicts_it_too(deptree, own):
-    ran = deptree("combine", "own.npz:supar", "-q")
-    assert (ran.code, len(ran.said)) == (2, 1)
-    assert "own.npz: the file says head-dep of itself, but dep-head was asked for" in ran.err
-
-
 @pytest.mark.parametrize("lines", [("diff", "base.npz", "own.npz"), ("expect", "kl", "base.npz", "--other", "own.npz")])
 def test_a_second_file_says_its_layout_too(deptree, own, lines):
     ran = deptree(*lines, "--from", "supar", "-q")

@@ -9,12 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.distribution import TreeDistribution
-from tests.oracle import Oracle
-
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SMALL = ["en-4", "cs-2", "ru-1", "ru-2"]
+from tests.sample import DATA, SCORES
 
 
 def load(path: Path) -> dict[str, np.ndarray]:
@@ -27,29 +22,6 @@ def row(done, *args) -> dict:
     return only
 
 
-@pytest.mark.slow("process")
-@pytest.mark.parametrize("options", [(), ("--multi-root",), ("--temperature", 3)])
-def test_json_lines_are_exact(done, exact, options):
-    rows = {row["sent_id"]: row for row in done("marginals", *SCORES, *options).rows}
-    single_root, temperature = "--multi-root" not in options, 3 if 3 in options else 1
-    for sent_id in SMALL:
-        expected = exact(sent_id, single_root=single_root, temperature=temperature).marginals()
-        assert list(rows[sent_id]) == ["sent_id", "n", "orient", "root", "marginals"]
-        assert rows[sent_id]["n"] == len(expected) - 1
-        np.testing.assert_allclose(rows[sent_id]["marginals"], expected.T[1:], atol=1e-9)
-
-
-def test_the_probabilities_of_every_word_sum_to_one(done):
-    for row in done("marginals", *SCORES).rows:
-        np.testing.assert_allclose(np.sum(row["marginals"], axis=1), 1, rtol=1e-12)
-
-
-def test_where_the_inverse_of_the_laplacian_fails(done):
-    weights = np.load(DATA / "saturated.npy")
-    marginals = row(done, DATA / "saturated.npy")["marginals"]
-    np.testing.assert_allclose(marginals, Oracle(TreeDistribution(weights, "weight")).marginals(), atol=1e-9)
-
-
 def test_npz_keeps_keys_and_rectangles(done, put, tmp_path):
     put("unrelated", b"")
     done("marginals", *SCORES, "-o", "m.npz")
@@ -60,37 +32,6 @@ def test_npz_keeps_keys_and_rectangles(done, put, tmp_path):
         np.testing.assert_array_equal(got[row["sent_id"]], row["marginals"])
     with zipfile.ZipFile(tmp_path / "m.npz") as archive:
         assert archive.comment.decode() == done("marginals", *SCORES, "--header").signature
-
-
-def test_npz_has_the_same_bytes_on_standard_output(done, put, tmp_path):
-    put("unrelated", b"")
-    done("marginals", *SCORES, "-o", "m.npz")
-    assert (tmp_path / "m.npz").read_bytes() == done("marginals", *SCORES, "--format", "npz").out
-
-
-LAYOUTS = {
-    "head-dep": (("--orient", "head-dep"), lambda square: square),
-    "dep-head": (("--orient", "dep-head"), lambda square: square.T),
-    "root last": (("--orient", "head-dep", "--root", "last"), lambda square: np.roll(square, -1, axis=(0, 1))),
-    "diagonal": (
-        ("--orient", "head-dep", "--root", "diagonal"),
-        lambda square: np.where(np.eye(len(square) - 1), square[0, 1:], square[1:, 1:]),
-    ),
-    "wide": ((), lambda square: square.T[1:]),
-    "tall": ((), lambda square: square[:, 1:]),
-    "tall, root last": (("--root", "last"), lambda square: np.roll(square, -1, axis=0)[:, 1:]),
-}
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_the_orientation_is_the_one_read(done, put, name):
-    options, laid_out = LAYOUTS[name]
-    weights = np.random.default_rng(7).uniform(0.1, 1, (5, 5))
-    np.fill_diagonal(weights, 0)
-    weights[:, 0] = 0
-    put("w.npy", laid_out(weights))
-    expected = laid_out(Oracle(TreeDistribution(weights, "weight")).marginals())
-    np.testing.assert_allclose(row(done, "w.npy", *options)["marginals"], expected, atol=1e-12)
 
 
 def test_gold_heads_get_their_probability(done, golden):
@@ -109,18 +50,6 @@ def test_head_probabilities_are_marginals(done):
         assert said == pytest.approx(marginals[np.arange(len(words)), heads].tolist(), rel=1e-3)
 
 
-def test_comments_are_the_trees_log_probability_and_the_entropy(done, exact):
-    out = done("marginals", *SCORES, "--conllu", DATA / "gold.conllu").out.decode()
-    for sent_id in SMALL:
-        block = next(block for block in out.split("\n\n") if f"# sent_id = {sent_id}\n" in block)
-        heads = [int(line.split("\t")[6]) for line in block.splitlines() if re.match(r"\d+\t", line)]
-        oracle = exact(sent_id)
-        (tree,) = np.flatnonzero((oracle.trees == heads).all(axis=1))
-        entropy = -(np.exp(oracle.log_probs) * oracle.log_probs).sum()
-        assert comment(block, "tree_logprob") == pytest.approx(oracle.log_probs[tree], abs=1e-6)
-        assert comment(block, "entropy") == pytest.approx(entropy, abs=1e-6)
-
-
 def comment(block: str, key: str) -> float:
     return float(re.search(f"# {key} = (.*)", block)[1])
 
@@ -131,21 +60,6 @@ def test_sentences_without_heads_get_their_entropy_only(done):
     added = [line for line in lines if line.startswith(b"# entropy = ")]
     assert len(added) == 8
     assert b"".join(line for line in lines if line not in added) == (DATA / "sentences.conllu").read_bytes()
-
-
-def test_all_but_head_probability_and_comments_stays(done):
-    out = done("marginals", *SCORES, "--conllu", DATA / "gold.conllu", "--no-header").out
-    kept = re.sub(rb"# (entropy|tree_logprob|tree_prob) = .*\n", b"", out)
-    kept = re.sub(rb"\|HeadProb=[^|\n]+", b"", re.sub(rb"\tHeadProb=[^|\n]+", b"\t_", kept))
-    assert kept == (DATA / "gold.conllu").read_bytes()
-
-
-def test_running_it_again_replaces_what_it_said(done, put):
-    once = done("marginals", *SCORES, "--conllu", DATA / "gold.conllu", "--no-header").out
-    put("once.conllu", once)
-    again = done("marginals", *SCORES, "--conllu", "once.conllu", "--no-header").out
-    assert again.count(b"HeadProb=") == once.count(b"HeadProb=")
-    assert again.count(b"# entropy") == once.count(b"# entropy")
 
 
 def test_a_tree_that_cannot_be_has_no_log_probability(done, put):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, LABELS, SCORES
+
 GOLD = ("--conllu", DATA / "gold.conllu")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 COLUMNS = ["sent_id", "word", "form", "head", "head_form", "prob"]
 
 
@@ -53,18 +51,6 @@ def test_labels_have_rows_of_their_own(done) -> None:
     assert len(rows) == (probs > 0.2).sum() > 5
     for row in rows:
         assert row["prob"] == probs[row["word"] - 1, row["head"], first["labels"].index(row["label"])]
-
-
-@pytest.mark.parametrize(
-    ("args", "says"),
-    [
-        (("-o", "x.npz"), "--above needs TSV or JSON Lines, but the output is npz"),
-        (GOLD, "--above needs TSV or JSON Lines, but the output is conllu"),
-    ],
-)
-def test_other_formats_have_no_rows(deptree, args: tuple[object, ...], says: str) -> None:
-    ran = deptree("marginals", *SCORES, *args, "--above", 0.1)
-    assert (ran.code, says in ran.err) == (2, True)
 
 
 LAYOUTS = [

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import click
 import numpy as np
 import pytest
 
 from tests.every_command import COMMANDS, command
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 GOLD = DATA / "gold.conllu"
 
 
@@ -39,30 +37,6 @@ def test_short_names_mean_the_same_everywhere(name):
         "tsv" * ("tsv" in written),
     } - {""}
     assert all(found[each].hidden for each in ("--json", "--tsv") if each in found)
-
-
-@pytest.mark.parametrize("name", ["expect", "partition", "diff", "inspect", "check-bias", "sample", "swor", "decode"])
-def test_label_scores_are_taken_where_labels_are(name):
-    assert "--label-scores" in options(name)
-
-
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("expect", "entropy", *SCORES),
-        ("partition", *SCORES),
-        ("diff", SCORES[0], *SCORES, "-k", 5, "--seed", 1),
-        ("inspect", *SCORES),
-        ("check-bias", *SCORES, "-k", 20, "--seed", 1),
-    ],
-    ids=lambda args: args[0],
-)
-def test_scores_of_labels_beside_change_nothing_of_the_trees(deptree, args):
-    plain, labelled = deptree(*args), deptree(*args, *LABELS)
-    assert (labelled.code, labelled.out) == (plain.code, plain.out), labelled.err
 
 
 @pytest.mark.parametrize(("name", "given"), [("expect", ("risk", *SCORES)), ("inspect", SCORES)])
@@ -112,24 +86,10 @@ def test_names_of_trees(done, text):
     assert f"# sent_id = {text.format(id='en-1', k=2)}\n" in out
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{id:>10000000000}{k}",
-        "{id}{k:10000000000}",
-        "{id}{k:100}",
-        "{id}{k:{k}}",
-        "{id}{k!r}",
-        "{id.__class__}{k}",
-        "{id[0]}{k}",
-        "{id}",
-        "{k}",
-        "{}{k}",
-        "{id}{k}{n}",
-        "{id}{k",
-        "{id}\n{k}",
-    ],
-)
+NO_NAMES = "{id:>10000000000}{k} {id}{k:10000000000} {id}{k:100} {id}{k:{k}} {id}{k!r} {id.__class__}{k} {id[0]}{k}"
+
+
+@pytest.mark.parametrize("text", [*NO_NAMES.split(), *["{id}", "{k}", "{}{k}", "{id}{k}{n}", "{id}{k"], "{id}\n{k}"])
 def test_no_other_names_of_trees(deptree, text):
     ran = deptree("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "--sent-id-format", text)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)

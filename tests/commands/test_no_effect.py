@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from deptree_cli.io.encoders import ARRAYS, encoder_of, encoders
 from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
 from tests.every_command import COMMANDS, ENTRIES, options
+from tests.sample import DATA, SCORES, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-GOLD, SENTENCES = DATA / "gold.conllu", ("--conllu", DATA / "sentences.conllu")
+GOLD = DATA / "gold.conllu"
 BITEXT = (DATA / "bitext.npz",)
 
 # What commands with --seed that draw no random numbers do without; all others draw some.
@@ -37,6 +34,11 @@ NO_EFFECT = [
     ("eval", (GOLD, "--scores", *SCORES, "--resamples", "9"), "--resamples needs gold trees"),
     ("hpyp parse", ("m.npz", GOLD, "--beam", "8", "--particles", "9"), "--particles needs --scores"),
     ("decode", (*SCORES, "--budget", "7"), "--budget needs rules"),
+    ("decode", (*SCORES, "--relax"), "--relax needs rules: --rules"),
+    ("decode", (*SCORES, "--method", "mbr", "-k", 2), "-k needs --method mst, but --method is mbr. Remove one, or add"),
+    ("marginals", (*SCORES, "-k", "5"), "-k needs rules that only whole trees decide"),
+    ("marginals", (*SCORES, "--above", "0.1", "-o", "x.npz"), "--above needs TSV or JSON Lines, but the output is npz"),
+    ("swor", (*SCORES, "--labelled"), "--labelled needs the names of labels"),
     ("decode", (*SCORES, *SENTENCES, "--sent-id-format", "{id}/{k}"), "--sent-id-format needs -k"),
     ("sample", (*SCORES, "--deps", "keep"), "--deps needs --format conllu, but the output is jsonl"),
     ("swor", (*SCORES, "--sent-id-format", "{id}-{k}"), "--sent-id-format needs --format conllu"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
+
 NATASHA = (DATA / "scores.npz", "--from", "natasha")
 LABELS = ("--label-scores", DATA / "label_scores.npz", "--labels", DATA / "labels.json")
 GOLD = DATA / "gold.conllu"

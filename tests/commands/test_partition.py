@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-FIELDS = [
-    "sent_id",
-    "n",
-    "log_z",
-    "log_z_multi_root",
-    "single_root_mass",
-    "samples_per_single_root_tree",
-    "projective_mass",
-]
+from tests.sample import SCORES
 
 
 def test_json_lines(done, golden):
@@ -26,46 +14,6 @@ def test_json_lines(done, golden):
 
 def test_summary(done, golden):
     golden("partition_summary.json", done("partition", *SCORES, "--summary").out)
-
-
-@pytest.mark.slow("process")
-@pytest.mark.parametrize("projective", [False, True])
-@pytest.mark.parametrize("temperature", [1, 0.5, 10])
-def test_sums_are_exact(done, exact, temperature, projective):
-    given = ("--temperature", temperature, *["--projective"] * projective)
-    rows = {row["sent_id"]: row for row in done("partition", *SCORES, *given).rows}
-    for sent_id in ("en-4", "cs-2", "ru-1", "ru-2"):
-        single = exact(sent_id, temperature=temperature, projective=projective).log_z
-        multi = exact(sent_id, temperature=temperature, single_root=False, projective=projective).log_z
-        straight, every = (exact(sent_id, temperature=temperature, projective=one).log_z for one in (True, False))
-        assert list(rows[sent_id]) == FIELDS
-        assert rows[sent_id]["log_z"] == pytest.approx(single, abs=1e-9)
-        assert rows[sent_id]["log_z_multi_root"] == pytest.approx(multi, abs=1e-9)
-        assert rows[sent_id]["single_root_mass"] == pytest.approx(np.exp(single - multi))
-        assert rows[sent_id]["samples_per_single_root_tree"] == pytest.approx(np.exp(multi - single))
-        assert rows[sent_id]["projective_mass"] == pytest.approx(np.exp(straight - every))
-
-
-def test_multi_root_changes_the_projective_mass_and_nothing_else(done, exact):
-    rows, plain = done("partition", *SCORES, "--multi-root").rows, done("partition", *SCORES).rows
-    masses = [row.pop("projective_mass") for row in rows]
-    assert rows == [{field: row[field] for field in row if field != "projective_mass"} for row in plain]
-    straight, every = (exact("en-4", single_root=False, projective=one).log_z for one in (True, False))
-    assert masses[3] == pytest.approx(np.exp(straight - every))
-
-
-def test_the_summary_sums(done):
-    rows = done("partition", *SCORES).rows
-    (summary,) = done("partition", *SCORES, "--summary").rows
-    assert summary["sentences"] == len(rows) == 8
-    assert summary["words"] == sum(row["n"] for row in rows)
-    assert summary["log_z_sum"] == pytest.approx(sum(row["log_z"] for row in rows))
-    for mass in ("single_root_mass", "projective_mass"):
-        least = min(rows, key=lambda row: row[mass])
-        assert summary[f"{mass}_mean"] == pytest.approx(np.mean([row[mass] for row in rows]))
-        assert summary[f"{mass}_min"] == least[mass]
-        assert summary[f"{mass}_min_sent_id"] == least["sent_id"]
-        assert summary[f"{mass}_below_half"] == 0
 
 
 def test_no_single_root_tree(done, put):
@@ -107,23 +55,3 @@ def test_numbers_are_finite_or_null_with_a_reason(done, put):
     assert row["log_z_multi_root"] == pytest.approx(3000)
     assert row["samples_per_single_root_tree"] is None
     assert "e^1997.8" in row["reason"]
-
-
-def test_into_a_file(done, put, tmp_path):
-    put("unrelated", b"")
-    assert done("partition", *SCORES, "-o", "p.jsonl").out == b""
-    assert (tmp_path / "p.jsonl").read_bytes() == done("partition", *SCORES).out
-
-
-def test_header(done):
-    ran = done("partition", *SCORES, "--header")
-    assert list(ran.rows[0]) == ["signature"]
-    assert ran.signature.startswith("deptree|partition|from:natasha|")
-    assert ran.rows[1:] == done("partition", *SCORES).rows
-
-
-def test_sent_ids_come_from_the_sentences_where_there_are_any(done, put):
-    put("two.jsonl", '{"scores": [[0, 1], [0, 0]]}\n' * 2)
-    put("two.conllu", "# sent_id = a\n1\tf\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tf\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
-    assert [row["sent_id"] for row in done("partition", "two.jsonl").rows] == ["1", "2"]
-    assert [row["sent_id"] for row in done("partition", "two.jsonl", "--conllu", "two.conllu").rows] == ["a", "2"]

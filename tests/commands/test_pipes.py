@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
+
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 SCORES = "$DATA/scores.npz --from natasha -q"
 MANY = f"deptree sample {SCORES} -k 200000 --seed 7"

@@ -154,13 +154,3 @@ def test_projective_trees_that_cannot_obey_advise_others(given, deptree, put) ->
     ran = deptree("decode", "s.npz", *READING, "--rules", "c.tsv", "--projective")
     said = "no tree obeys HeadIn of word 1 and HeadIn of word 2 together. Give one up, or pass --relax, or leave out"
     assert f"{said} --projective." in ran.err
-
-
-def test_relax_needs_rules(given, deptree) -> None:
-    ran = deptree("decode", "s.npz", *READING, "--relax")
-    assert "--relax needs rules: --rules" in ran.err
-
-
-def test_k_best_by_expected_score_needs_rules(given, deptree) -> None:
-    said = "-k needs --method mst, but --method is mbr. Remove one, or add --rules."
-    assert said in deptree("decode", "s.npz", *READING, "--method", "mbr", "-k", 2).err

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.conftest import DATA
 from tests.commands.test_repair import CYCLE, FINE, FREE, LIKE, MENDED
+from tests.sample import DATA, LABELS
 
 LINES = """\
 {"sent_id": "fine", "heads": [2, 0], "x": 1.50}
@@ -80,17 +79,6 @@ def test_lines_that_nobody_understands(deptree, put, line: str, said: str) -> No
     ran = deptree("repair", put("t.jsonl", line))
     assert ran.code == 2
     assert ran.err.lower().startswith(f"deptree: {said}".lower())
-
-
-def test_the_same_bytes_from_standard_input_gzipped_and_by_any_workers(done, real, trees) -> None:
-    expected = done("repair", trees, "-q").out
-    data = Path(trees).read_bytes()
-    for args in (["-"], ["-", "-j", 2]):
-        assert real("repair", *args, "-q", stdin=data).out == expected
-    assert done("repair", "-", "-q", stdin=gzip.compress(data)).out == expected
-    shards = [done("repair", trees, "-q", "--shard", f"{part}/2").out.decode() for part in (1, 2)]
-    first, second = (text.split("\n\n")[:-1] for text in shards)
-    assert [*first, *second] == [*expected.decode().split("\n\n")[:-1][::2], *expected.decode().split("\n\n")[1:-1:2]]
 
 
 def test_rules_decide_what_is_broken(deptree, done, put) -> None:
@@ -203,7 +191,6 @@ def test_malformed_sentences_end_the_run_or_are_left_out(deptree, put) -> None:
 
 
 SCORES = ("--scores", DATA / "scores.npz", "--from", "natasha")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 
 
 def damaged(word: int = 1) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
+
 GOLD = ("--conllu", DATA / "gold.conllu")
 
 
@@ -95,10 +94,6 @@ def test_a_wrong_layout_is_suspected(done):
     line = ("report", DATA / "scores.npy", *GOLD, "-o", "page.html", "--from")
     assert any("are --from and --orient right?" in said for said in done(*line, "synjax").said)
     assert not any("are --from and --orient right?" in said for said in done(*line, "supar").said)
-
-
-def test_workers_change_nothing(done):
-    assert done("report", *SCORES, *GOLD, "-j", 2).out == done("report", *SCORES, *GOLD).out
 
 
 @pytest.mark.parametrize(

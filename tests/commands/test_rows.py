@@ -12,9 +12,8 @@ import pytest
 
 from deptree_cli.io.encoders.base import Page, Sheet
 from deptree_cli.io.encoders.text import TSV
+from tests.sample import SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 COMMANDS = [
     ("partition", *SCORES),
     ("partition", *SCORES, "--summary"),
@@ -90,12 +89,6 @@ def test_what_has_no_place(deptree, put):
         ran = deptree(*args)
         assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1), args
         assert said in ran.err
-
-
-def test_the_signature_in_front_if_asked_for(done):
-    first, second = done("partition", *SCORES, "--tsv", "--header").out.splitlines()[:2]
-    assert first.startswith(b"# deptree|partition|")
-    assert second.startswith(b"sent_id\tn\t")
 
 
 def test_a_cell_stays_in_its_line_and_column(capfdbinary):

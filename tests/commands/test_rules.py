@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli.io.rules.reading import read_rules
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 LABELLED = (*SCORES, "--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 WORDS = ("--conllu", DATA / "sentences.conllu")
 JSON = ("--format", "jsonl")
@@ -149,11 +147,6 @@ def test_nothing_but_a_tree_is_what_there_is_anyhow(done) -> None:
         assert one["heads"] == other["heads"] or one["log_prob"] >= other["log_prob"]
 
 
-def test_any_number_of_jobs_writes_the_same(real) -> None:
-    args = ("decode", *LABELLED, *WORDS, "--rules", "ud", "-k", 2)
-    assert real(*args, "--jobs", 2).out == real(*args).out != b""
-
-
 def test_heads_and_labels_of_words_from_misc_and_from_a_file(done, put) -> None:
     text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith("7\ttelescope"))
@@ -223,25 +216,17 @@ def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--rules", "udd"), "there are no rules 'udd'. Did you mean ud?"),
-        (("--rules", "bad.toml"), "bad.toml: there is no kind of rules 'leafs'. Did you mean leaf?"),
-        (("--rules", "none.tsv"), "none.tsv: no such file."),
         (("--rules", "misc"), "--rules misc needs the sentences: --conllu FILE."),
         (("--rules", "ud"), "7 of 39 rules of ud-2026-11 ask for UPOS. Add the sentences: --conllu FILE."),
         (("--rules", "tree", "--budget", "0"), "Invalid value for '--budget'"),
-        (("--rules", "bad.tsv"), "bad.tsv:2: there is no constraint 'Headin'. Did you mean HeadIn?"),
         (("--rules", "far.tsv"), "far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it."),
         (("--rules", "label.tsv"), "label.tsv:1 (en-1): DeprelIn of word 1 is 'nsubjj', which is no label of"),
-        (("--rules", "far.jsonl"), "far.jsonl:1 (en-1): there are no words 7 to 9. Name words 1 to 8."),
     ],
 )
 def test_what_is_refused(deptree, put, args: tuple[str, ...], message: str) -> None:
     """One line, before anything is written."""
-    put("bad.toml", "leafs = ['obl']")
-    put("bad.tsv", "en-1\t1\tHeadIn\t2\nen-1\t1\tHeadin\t2\n")
     put("far.tsv", "en-1\t1\tHeadIn\t99\n")
     put("label.tsv", "en-1\t1\tDeprelIn\tnsubjj\n")
-    put("far.jsonl", '{"sent_id": "en-1", "spans": [[7, 9]]}')
     ran = deptree("decode", *LABELLED, *args, *JSON)
     assert (ran.code, ran.out) == (2, b"")
     assert len(ran.said) == 1

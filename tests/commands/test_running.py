@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.parsers.scoring import adapter_of
+from tests.sample import DATA, SCORES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
 CONLLU = DATA / "gold.conllu"
 BLOCKS = CONLLU.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
 NAMES = ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
@@ -28,20 +27,6 @@ def draws(done, put) -> str:
     """Three trees of each sentence; every second one has come before under its name."""
     rows = done("swor", *SCORES, "-k", 3, "--seed", 7).out.splitlines(keepends=True)
     return put("draws.jsonl", b"".join([*rows, *rows[3:6], *rows[9:12]]))
-
-
-def test_estimates_by_two_workers(done, draws):
-    assert done("estimate", draws, "--jobs", 2).out == done("estimate", draws).out
-
-
-@pytest.mark.parametrize("shards", SHARDS)
-def test_estimates_in_shards(done, draws, shards):
-    whole = done("estimate", draws).rows
-    assert len(whole) == 10
-    for i in range(1, shards + 1):
-        ran = done("estimate", draws, "--shard", f"{i}/{shards}", "--header")
-        assert ran.rows[1:] == whole[i - 1 :: shards]
-        assert not ran.rows or shards == 1 or f"|shard:{i}/{shards}|" in ran.signature
 
 
 @pytest.mark.parametrize("workers", [(), ("--jobs", 2)], ids=["one", "two"])
@@ -65,12 +50,6 @@ def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put, worker
     assert ran.said[-1] == "deptree: 2 sentences skipped"
     put("sound.jsonl", b"".join(row for row in rows if b'"en-2"' not in row and b'"en-4"' not in row))
     assert ran.out == done("estimate", "sound.jsonl").out
-
-
-def test_estimates_into_a_file(done, draws, tmp_path):
-    ran = done("estimate", draws, "-o", "out.jsonl", "-q")
-    assert (ran.out, ran.err) == (b"", "")
-    assert (tmp_path / "out.jsonl").read_bytes() == done("estimate", draws).out
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
+
 LABELS = (DATA / "label_scores.npz", "--from", "natasha", "--labels", DATA / "labels.json")
 
 
@@ -104,16 +104,6 @@ def test_gz_compresses(command, done, put) -> None:
         assert gzip.decompress(packed) == Path(name).read_bytes()
         assert packed[3:8] == bytes(5)  # no name, no date
     assert Path(f"{name}.gz").read_bytes() == packed
-
-
-@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.txt", "x.json"])
-@pytest.mark.parametrize("command", ["sample", "decode", "marginals", "partition", "check-bias", "convert", "swor"])
-def test_an_unknown_suffix(command, name, deptree, put) -> None:
-    put("unrelated", b"")
-    ran = deptree(command, *SCORES, "-o", name)
-    assert (ran.code, len(ran.said), Path(name).exists()) == (2, 1, False)
-    assert ".jsonl" in ran.err
-    assert ".csv" in ran.err or not name.startswith("x.csv")
 
 
 def test_a_suffix_that_a_format_overrides(done, put) -> None:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.spaces import SPACES
-from tests.oracle import Oracle
+from tests.sample import DATA, SCORES, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
 SENT_IDS = ["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"]
 RECIPE = {"conllu": ("--no-header", *SENTENCES), "jsonl": (), "npz": ("--format", "npz")}
 
@@ -79,40 +72,6 @@ def test_the_suffix_decides(done, put, tmp_path, name, form):
     assert (tmp_path / name).read_bytes() == done("sample", *SCORES, "--seed", 7, *RECIPE[form]).out
 
 
-def test_the_format_decides_where_no_suffix_does(done, put, tmp_path):
-    put("unrelated", b"")
-    done("sample", *SCORES, *SENTENCES, "--seed", 7, "-o", "a", "--format", "jsonl")
-    assert (tmp_path / "a").read_bytes() == done("sample", *SCORES, "--seed", 7).out
-
-
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.conllu.gz"])
-def test_a_name_that_promises_gzip(deptree, put, tmp_path, name):
-    """Compress, or refuse: plain text under that name is neither read by zcat nor by gzip.open."""
-    put("unrelated", b"")
-    ran = deptree("sample", *SCORES, *SENTENCES, "--seed", 7, "-o", name)
-    assert ran.code == 2 or (tmp_path / name).read_bytes().startswith(b"\x1f\x8b")
-
-
-def test_minus_is_standard_output(done, put, tmp_path):
-    put("unrelated", b"")
-    assert done("sample", *SCORES, "--seed", 7, "-o", "-").out == done("sample", *SCORES, "--seed", 7).out
-    assert [path.name for path in tmp_path.iterdir()] == ["unrelated"]
-
-
-def test_the_signature_is_the_first_comment(done):
-    with_header = done("sample", *SCORES, *SENTENCES, "--seed", 7)
-    first, rest = with_header.out.split(b"\n", 1)
-    assert first.startswith(b"# generator = deptree|sample|sampler:auto=")
-    assert rest == done("sample", *SCORES, *SENTENCES, "--seed", 7, "--no-header").out
-
-
-def test_the_signature_is_a_line_of_json_if_asked_for(done):
-    with_header = done("sample", *SCORES, "--seed", 7, "--header")
-    first, rest = with_header.out.split(b"\n", 1)
-    assert list(json.loads(first)) == ["signature"]
-    assert rest == done("sample", *SCORES, "--seed", 7).out
-
-
 def test_the_signature_says_how(done):
     fields = done("sample", *SCORES, "-k", 3, "--seed", 7, "--sampler", "colbourn", "--header").signature.split("|")
     assert fields[:2] == ["deptree", "sample"]
@@ -154,38 +113,3 @@ def test_quiet_says_nothing(done):
 def test_a_biased_sampler_is_called_so(done):
     assert "wilson-rc is biased" in done("sample", DATA / "one.npy", "--sampler", "wilson-rc").err
     assert "biased" not in done("sample", DATA / "one.npy").err
-
-
-CASES = [(entry.name, trees) for entry in SAMPLERS for trees in SPACES if entry.serves(trees)]
-
-
-@pytest.mark.parametrize(("name", "trees"), CASES, ids=lambda each: getattr(each, "name", each))
-def test_every_sampler_draws_trees(done, exact, name, trees):
-    options = ["--multi-root"] * (not trees.single_root) + ["--projective"] * trees.projective
-    ran = done("sample", *SCORES, "-k", 40, "--seed", 7, "--temperature", 4, "--sampler", name, "--header", *options)
-    assert f"sampler:{name}" in ran.signature
-    for sent_id in SENT_IDS:
-        heads = np.array([row["heads"] for row in ran.rows[1:] if row["sent_id"] == sent_id])
-        assert trees.contains(heads).all()
-    oracle = exact("cs-2", temperature=4, single_root=trees.single_root, projective=trees.projective)
-    assert_log_probs(ran.rows[1:], "cs-2", oracle)
-
-
-def test_multi_root_draws_several_roots(done):
-    rows = done("sample", *SCORES, "-k", 100, "--seed", 7, "--temperature", 9, "--multi-root").rows
-    assert any(row["heads"].count(0) > 1 for row in rows)
-
-
-def test_temperature_divides_log_scores(done, exact):
-    cold = done("sample", *SCORES, "-k", 100, "--seed", 7, "--temperature", 0.25).rows
-    hot = done("sample", *SCORES, "-k", 100, "--seed", 7, "--temperature", 100).rows
-    assert_log_probs(cold, "ru-2", exact("ru-2", temperature=0.25))
-    assert_log_probs(hot, "ru-2", exact("ru-2", temperature=100))
-    assert len({tuple(row["heads"]) for row in cold}) < len({tuple(row["heads"]) for row in hot})
-
-
-def assert_log_probs(rows, sent_id: str, oracle: Oracle) -> None:
-    expected = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
-    drawn = [row for row in rows if row["sent_id"] == sent_id]
-    assert drawn
-    assert [row["log_prob"] for row in drawn] == pytest.approx([expected[tuple(row["heads"])] for row in drawn])

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deptree_cli.core.samplers import names as samplers_of
-from deptree_cli.core.spaces import SINGLE_ROOT
 from deptree_cli.io.scores.reading import read
 from tests.every_command import COMMANDS, command
+from tests.sample import DATA, LABELS, SCORES, SENTENCES
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
-LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
 HOT = ("--temperature", 2)  # so that many trees break rules
 
 # Two subjects of one head, and words below punctuation.
@@ -58,14 +52,6 @@ def test_all_trees_obey_and_tell_what_share_does(done):
     assert not all(map(obeys, plain))
 
 
-def test_jobs_change_no_byte(done):
-    for form in ("jsonl", "conllu"):
-        given = ("sample", *OWN, *SENTENCES, "-k", 20, "--seed", 7, "--format", form)
-        assert done(*given, "--jobs", 2).out == done(*given).out
-    given = ("marginals", *OWN, "-k", 50, "--seed", 7)
-    assert done(*given, "--jobs", 2).out == done(*given).out
-
-
 def test_all_formats_hold_the_same_trees(done, tmp_path):
     given = ("sample", *OWN, *SENTENCES, "-k", 30, "--seed", 7)
     rows = done(*given, "--format", "jsonl").rows
@@ -84,14 +70,6 @@ def test_all_formats_hold_the_same_trees(done, tmp_path):
         }
 
 
-def test_unique_counts_the_same_trees(done):
-    given = ("sample", *OWN, "-k", 100, "--seed", 7)
-    drawn, unique = done(*given).rows, done(*given, "--unique").rows
-    expected = Counter((row["sent_id"], tuple(row["heads"]), tuple(row["deprels"])) for row in drawn)
-    assert {(row["sent_id"], tuple(row["heads"]), tuple(row["deprels"])): row["count"] for row in unique} == expected
-    assert {(row["sent_id"], row["acceptance"]) for row in unique} == {(r["sent_id"], r["acceptance"]) for r in drawn}
-
-
 def test_spans_need_no_labels(done):
     found = done("sample", *SCORES, "--temperature", 4, "--rules", "spans.tsv", "-k", 50, "--seed", 7).rows
     assert "deprels" not in found[0]
@@ -101,13 +79,6 @@ def test_spans_need_no_labels(done):
         assert all(sum(tree[word - 1] not in span for word in span) == 1 for tree in trees)
     assert {row["acceptance"] for row in found if row["sent_id"] not in ("en-1", "en-2")} == {1.0}
     assert all(row["acceptance"] < 1 for row in found if row["sent_id"] in ("en-1", "en-2"))
-
-
-@pytest.mark.parametrize("name", samplers_of(SINGLE_ROOT))
-def test_every_sampler_proposes(done, name):
-    rows = done("sample", *OWN, "-k", 5, "--seed", 7, "--sampler", name, "-q").rows
-    assert len(rows) == 40
-    assert all(map(obeys, rows))
 
 
 def test_python_draws_the_same_trees(done):
@@ -189,19 +160,6 @@ def test_marginals_of_sentences_that_no_such_rule_concerns_are_exact(done):
         concerned = row["sent_id"] in ("en-1", "en-2")
         assert ("standard_errors" in row) == concerned
         assert concerned or row == exact[row["sent_id"]]
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (("-k", 5), "-k needs rules that only whole trees decide"),
-        (("--rules", "mask.toml", "-k", 5), "-k needs rules that only whole trees decide"),
-    ],
-)
-def test_options_of_marginals_that_do_not_go_together(deptree, options, problem):
-    ran = deptree("marginals", *SCORES, *LABELS, *options)
-    assert ran.code == 2
-    assert problem in ran.err
 
 
 def test_other_commands_have_no_rules_to_break(deptree):

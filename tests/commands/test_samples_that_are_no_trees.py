@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
+from tests.sample import FIGURE1
 
 CYCLES = {"of two": [2, 1, 0], "of one": [1, 1, 0], "of all": [3, 1, 2], "behind a tail": [2, 3, 2]}
 NONE = {"out of range": [0, 1, 4], "negative": [0, 1, -1], "not a number": [0, 1, None]}

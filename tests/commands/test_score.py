@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from tests.commands.conftest import DATA
 from tests.oracle import Oracle
-
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
 
 
 @pytest.mark.parametrize("fmt", ["conllu", "jsonl"])
@@ -40,21 +38,6 @@ def test_trees_that_are_impossible_and_such_that_are_none(deptree, put) -> None:
     assert [(row["prob"], row["log_prob"], row["gap"]) for row in ran.rows] == [(1.0, 0.0, 0.0), (0.0, None, None)]
     assert ran.code == 1
     assert [line.split(": ")[2] for line in ran.said if "skipped: " in line] == ["t.jsonl:3 (a)", "t.jsonl:4 (b)"]
-
-
-def test_rows_as_elsewhere(done) -> None:
-    """--tsv, --header, --jobs and --shard are those of every command with rows."""
-    line = ("score", *SCORES[:1], DATA / "gold.conllu", *SCORES[1:])
-    first, names, *cells = done(*line, "--tsv", "--header").out.decode().splitlines()
-    assert first.startswith("# deptree|score|from:natasha|root:single|given:")
-    signed = done(*line, "--projective", "--tsv", "--header").out.decode()
-    assert "|trees:projective|given:" in signed.splitlines()[0]
-    assert names.split("\t") == ["sent_id", "n", "prob", "log_prob", "gap"]
-    assert len(cells) == 8
-    whole = done(*line).out
-    assert done(*line, "--jobs", 2).out == whole
-    halves = [done(*line, "--shard", f"{i}/2").out.splitlines() for i in (1, 2)]
-    assert [line for pair in zip(*halves, strict=True) for line in pair] == whole.splitlines()
 
 
 def test_labels_count_where_there_are_scores_of_them(done, put) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
+from tests.sample import DATA, SCORES
+
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 HOT = ("-k", 20, "--temperature", 5, "--seed", 7)
 
@@ -19,53 +17,8 @@ def trees(ran, sent_id: str) -> list[list[int]]:
     return [row["heads"] for row in ran.rows if row["sent_id"] == sent_id]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 4])
-@pytest.mark.parametrize(
-    "args",
-    [("sample", *HOT), ("sample", *HOT, *SENTENCES), ("sample", *HOT, "--format", "npz"), ("swor", *HOT)],
-    ids=["jsonl", "conllu", "npz", "swor"],
-)
-def test_any_number_of_jobs(done, args, jobs):
-    command, *options = args
-    assert done(command, *SCORES, *options, "--jobs", jobs).out == done(command, *SCORES, *options).out
-
-
-@pytest.mark.parametrize("jobs", [2, 4])
-@pytest.mark.parametrize("command", ["marginals", "partition", "inspect"])
-def test_any_number_of_jobs_without_chance(done, command, jobs):
-    assert done(command, *SCORES, "--jobs", jobs).out == done(command, *SCORES).out
-
-
-def test_any_number_of_workers(done):
-    assert done("sample", *SCORES, *HOT, "--jobs", 3).out == done("sample", *SCORES, *HOT).out
-
-
-@pytest.mark.slow("process")
-def test_a_local_dask_cluster(done, real):
-    pytest.importorskip("distributed", reason="dask is not installed")
-    ran = real("sample", *SCORES, *HOT, "--scheduler", "local", "--jobs", 2, "-q")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out == done("sample", *SCORES, *HOT).out
-
-
-@pytest.mark.parametrize("shards", [1, 3, 8, 9])
-def test_shards_are_the_whole(done, shards):
-    """Sentence i is in shard i modulo N, with the trees that it has in the whole."""
-    stdin = b"".join([*LINES, LINES[0]])
-    options = ("sample", "-", "--from", "natasha", "-k", 5, "--temperature", 5, "--seed", 7)
-    whole = done(*options, stdin=stdin).rows
-    parts = [done(*options, "--shard", f"{i}/{shards}", stdin=stdin).rows for i in range(1, shards + 1)]
-    sentences = [whole[start : start + 5] for start in range(0, len(whole), 5)]
-    for i, part in enumerate(parts):
-        assert part == [row for number, rows in enumerate(sentences) if number % shards == i for row in rows]
-
-
 def test_the_signature_names_the_shard(done):
     assert "|shard:2/3|" in done("sample", *SCORES, "--shard", "2/3", "--header").signature
-
-
-def test_another_process(done, real):
-    assert real("sample", *SCORES, *HOT, "--jobs", 2, "-q").out == done("sample", *SCORES, *HOT).out
 
 
 @pytest.mark.parametrize("command", ["sample", "swor"])
@@ -81,23 +34,6 @@ def test_a_subset_of_json_lines(done, command):
     assert list(dict.fromkeys(row["sent_id"] for row in part.rows)) == ["cs-2", "ru-1", "ru-2", "en-3"]
     for sent_id in ("cs-2", "ru-1", "ru-2", "en-3"):
         assert trees(part, sent_id) == trees(whole, sent_id)
-
-
-def test_a_subset_of_an_archive(done, put):
-    with np.load(DATA / "scores.npz") as scores:
-        put("part.npz", {key: scores[key] for key in ("ru-2", "cs-1")})
-    whole, part = done("sample", *SCORES, *HOT), done("sample", "part.npz", "--from", "natasha", *HOT)
-    assert len(part.rows) == 40
-    assert trees(part, "ru-2") == trees(whole, "ru-2")
-    assert trees(part, "cs-1") == trees(whole, "cs-1")
-
-
-def test_a_subset_of_the_sentences(done, put):
-    blocks = SENTENCES[1].read_text(encoding="utf-8").split("\n\n")
-    put("part.conllu", "\n\n".join(blocks[4:]))
-    whole = done("sample", *SCORES, *HOT, *SENTENCES, "--no-header").out
-    part = done("sample", *SCORES, *HOT, "--conllu", "part.conllu", "--no-header").out
-    assert part == whole[whole.index(b"# sent_id = cs-1") :]
 
 
 def test_sentences_share_no_stream(done, put):

@@ -11,8 +11,8 @@ import pytest
 from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.source import ScoreSource
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
 BLOCKS = [f"{block}\n\n" for block in (DATA / "gold.conllu").read_text(encoding="utf-8").rstrip("\n").split("\n\n")]
 FROM = ("--from", "natasha")

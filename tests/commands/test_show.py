@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
+from tests.sample import DATA, SCORES, SENTENCES
+
 GOLD = ("--conllu", DATA / "gold.conllu")
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -123,11 +121,6 @@ def test_other_sentences_may_be_unusable(done, deptree, put):
     assert ran.code == 2
     assert "scores.npz[bad]" in ran.err
     assert deptree("show", *given, "--on-error", "skip").code == 1
-
-
-def test_no_sentence_at_all(deptree, put):
-    put("scores.jsonl", "")
-    assert deptree("show", "scores.jsonl").code == 2
 
 
 def test_samples(done):

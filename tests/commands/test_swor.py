@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 
-from deptree_cli.core.spaces import space
 from deptree_cli.core.swor import ALGORITHMS
-
-DATA = Path(__file__).parents[2] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-SENTENCES = ("--conllu", DATA / "sentences.conllu")
-
-
-def by_sentence(rows: list[dict]) -> dict[str, list[dict]]:
-    return {name: [row for row in rows if row["sent_id"] == name] for name in dict.fromkeys(r["sent_id"] for r in rows)}
+from tests.sample import DATA, SCORES, SENTENCES
 
 
 def test_json_lines(done, golden):
@@ -25,21 +14,6 @@ def test_json_lines(done, golden):
 
 def test_conllu(done, golden):
     golden("swor.conllu", done("swor", *SCORES, *SENTENCES, "--no-header", "-k", 2, "--seed", 7).out)
-
-
-@pytest.mark.parametrize("multi", [False, True])
-@pytest.mark.parametrize("name", ALGORITHMS.names)
-def test_trees_are_distinct_and_sum_up(done, name, multi):
-    ran = done("swor", *SCORES, "-k", 6, "--seed", 7, "--sampler", name, "--header", *["--multi-root"] * multi)
-    assert f"sampler:{name}" in ran.signature
-    for rows in by_sentence(ran.rows[1:]).values():
-        heads = np.array([row["heads"] for row in rows])
-        assert len({tuple(tree) for tree in heads.tolist()}) == len(rows) == 6
-        assert space(not multi).contains(heads).all()
-        assert [row["sample"] for row in rows] == list(range(1, 7))
-        assert rows[-1]["mass"] == pytest.approx(sum(np.exp(row["log_prob"]) for row in rows))
-        assert rows[-1]["exhausted"] is False
-        assert not any("mass" in row or "exhausted" in row for row in rows[:-1])
 
 
 def test_ten_trees_unless_told_otherwise(done):
@@ -75,36 +49,6 @@ def test_conllu_says_what_an_estimator_needs(done, put):
     assert sent_ids == [f"# sent_id = abc/sample_{rank}" for rank in (1, 2, 3)]
 
 
-def test_weights_and_times(done):
-    rows = done("swor", DATA / "one.npy", "-k", 5, "--seed", 7).rows
-    probs = np.exp([row["log_prob"] for row in rows])
-    weights = [row["weight"] for row in rows]
-    assert weights == pytest.approx(probs / (1 - np.exp(-probs * rows[-1]["tau"])))
-    assert [row["weight_normalised"] for row in rows] == pytest.approx(np.array(weights) / sum(weights))
-    times = [*(row["arrival"] for row in rows), rows[-1]["tau"]]
-    assert times == sorted(times)
-    everything = done("swor", DATA / "figure1.npy", "-k", 5, "-q").rows
-    assert everything[-1]["tau"] is None
-    assert [row["weight"] for row in everything] == pytest.approx([np.exp(row["log_prob"]) for row in everything])
-
-
-@pytest.mark.parametrize("name", ALGORITHMS.names)
-def test_mass_stops_the_draw(done, name):
-    ran = done("swor", *SCORES, "--mass", 0.9, "--seed", 7, "--sampler", name, "-k", 40, "--header")
-    assert "|size:40|mass:0.9|" in ran.signature
-    for rows in by_sentence(ran.rows[1:]).values():
-        probs, certain = np.exp([row["log_prob"] for row in rows]), rows[-1]["certain"]
-        assert probs[: certain - 1].sum() < 0.9
-        assert len(rows) == (certain + 5 if certain < 20 else 40) or rows[-1]["exhausted"]
-        assert certain == 20 or probs[:certain].sum() >= 0.9
-        assert rows[-1]["since"] == rows[certain - 1]["arrival"]
-        window = (rows[-1]["tau"] or np.inf) - rows[-1]["since"]
-        assert [row["weight"] for row in rows[:certain]] == pytest.approx(probs[:certain])
-        assert [row["weight"] for row in rows[certain:]] == pytest.approx(
-            probs[certain:] / -np.expm1(-probs[certain:] * window)
-        )
-
-
 def test_comments_of_trees_drawn_to_a_mass(done):
     out = done("swor", *SCORES, *SENTENCES, "--mass", 0.9, "--seed", 7, "--no-header").out.decode()
     rows = done("swor", *SCORES, "--mass", 0.9, "--seed", 7).rows
@@ -119,27 +63,3 @@ def test_where_the_number_comes_before_the_mass(done):
     ran = done("swor", DATA / "one.npy", "--mass", 0.999999, "-k", 2, "--seed", 1)
     assert ran.said[-1] == "deptree: 1 sentence (1) below --mass 0.999999 after 2 trees: raise -k"
     assert "less" not in done("swor", DATA / "one.npy", "--mass", 0.999999, "-k", 2, "-q").err
-
-
-@pytest.mark.parametrize("mass", ["0", "1.1", "x"])
-def test_a_mass_is_a_probability(deptree, mass):
-    ran = deptree("swor", DATA / "one.npy", "--mass", mass)
-    assert ran.code == 2
-    assert "--mass" in ran.err
-
-
-def test_header(done):
-    conllu = done("swor", *SCORES, *SENTENCES, "--seed", 7)
-    assert conllu.out.startswith(b"# generator = deptree|swor|sampler:auto|")
-    jsonl = done("swor", *SCORES, "--seed", 7, "--header")
-    assert list(jsonl.rows[0]) == ["signature"]
-    assert jsonl.signature.startswith("deptree|swor|sampler:auto|")
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.conllu", "a.ndjson"])
-def test_the_suffix_decides(done, put, tmp_path, name):
-    put("unrelated", b"")
-    assert done("swor", *SCORES, *SENTENCES, "--seed", 7, "-k", 2, "-o", name).out == b""
-    form = "conllu" if name.endswith("conllu") else "jsonl"
-    expected = done("swor", *SCORES, *SENTENCES, "--seed", 7, "-k", 2, "--format", form).out
-    assert (tmp_path / name).read_bytes() == expected

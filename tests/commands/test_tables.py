@@ -10,8 +10,7 @@ import pytest
 
 from deptree_cli.hpyp import Parser
 from tests.every_command import COMMANDS, command, reading
-
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
 
 # As in UD_English-EWT, UD_English-GUM and UD_Czech-PDT.
 IDS = {

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import DATA
+
 pytest.importorskip("distributed")
 
-DATA = Path(__file__).parents[2] / "sample_data"
 COMMAND = [sys.executable, "-m", "deptree_cli", "decode", str(DATA / "scores.npz"), "--from", "natasha", "-q"]
 
 SCHEDULER = """

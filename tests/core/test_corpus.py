@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +12,6 @@ import pytest
 from deptree_cli.core.corpus import AHEAD, BATCH, CHUNK, HEAVY, ordered_map
 from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.workers import LOCAL
 
 # One works here, more are processes; dask, which needs a cluster and is no requirement, is looked at once.
 EVERY_WAY = pytest.mark.parametrize("jobs", [1, 2, 4])
@@ -111,15 +109,6 @@ def test_an_error_of_reading_is_raised(jobs: int) -> None:
 def test_a_dead_process_is_reported() -> None:
     with pytest.raises(DeptreeError, match="a worker process died"):
         list(mapped(deadly, range(100), 2))
-
-
-@pytest.mark.slow("size")
-def test_a_cluster() -> None:
-    """One of dask's own, on this machine."""
-    pytest.importorskip("distributed")
-    assert list(ordered_map(operator.neg, range(3 * CHUNK), Workers(2, LOCAL))) == [
-        -number for number in range(3 * CHUNK)
-    ]
 
 
 class Together:

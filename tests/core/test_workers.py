@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +14,6 @@ from deptree_cli.core.engines import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import register, undo_everything, undone_at_once
 from deptree_cli.core.workers import most_workers
-
-DATA = Path(__file__).parents[2] / "sample_data"
 
 
 def worker(_: int) -> int:
@@ -65,19 +61,6 @@ class sleep_from:  # noqa: N801 (a function with an argument, which travels to p
     def __call__(self, number: int) -> int:
         time.sleep(60 if number >= self.first else 0)
         return number
-
-
-def test_the_command_says_so_once(warm: Path) -> None:
-    command = [warm / "deptree", "partition", DATA / "scores.npz", "--from", "natasha"]
-    runs: Callable[..., subprocess.CompletedProcess[str]] = lambda *options: subprocess.run(  # noqa: E731
-        [*command, *options], capture_output=True, text=True, check=False, timeout=120
-    )
-    capped = runs("--jobs", "100000")
-    line = f"deptree: --jobs 100000: {most_workers()} workers, 4 for every core"
-    assert capped.returncode == 0
-    assert capped.stderr.splitlines().count(line) == 1
-    quiet = runs("--jobs", "100000", "-q")
-    assert (quiet.stderr, quiet.stdout) == ("", capped.stdout)
 
 
 def test_what_is_registered_is_undone_the_latest_first() -> None:

@@ -14,8 +14,8 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp import Annotated, Parser
 from deptree_cli.hpyp.model.contexts import Contexts
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[2] / "sample_data"
 TREEBANK = DATA / "treebank.conllu"
 FORMS = ["The", "dog", "saw", "the", "cat", "in", "the", "garden", "."]
 TAGS = ["DET", "NOUN", "VERB", "DET", "NOUN", "ADP", "DET", "NOUN", "PUNCT"]

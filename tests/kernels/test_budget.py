@@ -14,8 +14,7 @@ import pytest
 
 from deptree_cli.kernels import budget
 from deptree_cli.kernels.budget import TREE, WORTH, Budget, PythonKernel, compile_kernels, foresee, once_more
-
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
 
 
 @pytest.fixture

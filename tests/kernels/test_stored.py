@@ -12,8 +12,7 @@ import numba
 import pytest
 
 from deptree_cli.kernels import cache, stored
-
-DATA = Path(__file__).parents[2] / "sample_data"
+from tests.sample import DATA
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is cached")
 

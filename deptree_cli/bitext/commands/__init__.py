@@ -28,12 +28,7 @@ COMMANDS = {
 }
 
 
-@click.group(
-    cls=LazyGroup,
-    package="deptree_cli.bitext.commands",
-    table=COMMANDS,
-    no_args_is_help=False,
-)
+@click.group(cls=LazyGroup, package="deptree_cli.bitext.commands", table=COMMANDS, no_args_is_help=False)
 def bitext() -> None:
     """Align the words of sentence pairs: which source word is linked with which target word.
 

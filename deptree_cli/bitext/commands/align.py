@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from deptree_cli.bitext.files.pharaoh import pharaoh_line
-from deptree_cli.bitext.files.record import PairRecord, ScoredPair
+from deptree_cli.bitext.files.record import ScoredPair
 from deptree_cli.bitext.model.links import LinkCounts, Links, links_of
 from deptree_cli.bitext.options.estimating import Estimating, Estimator
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
@@ -19,14 +19,11 @@ from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.params import INPUT, OUTPUT
-from deptree_cli.cli.pipeline import Task
-from deptree_cli.cli.ranges import FloatRange
+from deptree_cli.cli.params import INPUT, OUTPUT, FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.cli.tables import Table
 from deptree_cli.cli.writing import Writing, format_options
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
@@ -44,10 +41,7 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 """
 
 
-@command(
-    help=HELP,
-    listing=LISTING,
-)
+@command(help=HELP, listing=LISTING)
 @bitext_options
 @option(
     "--threshold",
@@ -85,11 +79,8 @@ def align(
         raise click.UsageError("--report needs something to compare with. Add --gold FILE.")
     estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)
 
-    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
-        return bitext.announced(
-            estimating.until_stopped(tasks), run, 1 if threshold is None else 0 if pruning.is_asked else 2
-        )
-
+    sums = 1 if threshold is None else 0 if pruning.is_asked else 2
+    chosen = bitext.announcing(estimating.until_stopped, run, sums)
     probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
     job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, select=chosen)
     work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.bitext.files.record import PairRecord, ScoredPair
+from deptree_cli.bitext.files.record import ScoredPair
 from deptree_cli.bitext.options.estimating import Estimating, Estimator, convergence
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.json_lines import dump
@@ -39,10 +36,7 @@ The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseco
 """
 
 
-@command(
-    help=HELP,
-    listing=LISTING,
-)
+@command(help=HELP, listing=LISTING)
 @bitext_options
 @pruning_options
 @format_options("jsonl", ARRAYS)
@@ -50,10 +44,7 @@ The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseco
 def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, writing: Writing) -> int:
     """Compute the probability of every link."""
     estimating = Estimating(pruning.method, pruning.settings, run)
-
-    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
-        return bitext.announced(estimating.until_stopped(tasks), run, 0 if pruning.is_asked else 2)
-
+    chosen = bitext.announcing(estimating.until_stopped, run, 0 if pruning.is_asked else 2)
     job = Job("bitext expectations", bitext.source(run), run, writing, last=pruning.signature_fields, select=chosen)
     with estimating.listening():
         code = job.write(LinkExpectations(estimating.work), pruning.stream_seed, folds=[estimating])

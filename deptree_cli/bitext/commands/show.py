@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.bitext.files.picture import AlignmentPicture, alignment_picture
-from deptree_cli.bitext.files.record import PairRecord, ScoredPair
+from deptree_cli.bitext.files.record import ScoredPair
 from deptree_cli.bitext.files.text_picture import alignment_text
 from deptree_cli.bitext.options.estimating import Estimating, Estimator
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
 from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.run_options import RunOptions, one_run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.writing import Writing
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import counted
 from deptree_cli.io.encoders.pictures import as_text
 from deptree_cli.io.files.streams import place_of
 
@@ -31,10 +29,7 @@ marked, and their probabilities listed on the right. Without --text, words are s
 """
 
 
-@command(
-    help=HELP,
-    listing=LISTING,
-)
+@command(help=HELP, listing=LISTING)
 @bitext_options
 @wanted_option
 @pruning_options
@@ -43,10 +38,7 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     """Draw one sentence pair."""
     estimating = Estimating(pruning.method, pruning.settings, run)
     select = ChosenSentence(wanted, place_of(bitext.sources[0].path), "sentence pair")
-
-    def chosen(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
-        return bitext.announced(select(tasks), run, 1 if pruning.is_asked else 3)
-
+    chosen = bitext.announcing(select, run, 1 if pruning.is_asked else 3)
     fields = {"sentence": wanted, **pruning.signature_fields}
     job = Job("bitext show", bitext.source(run), run, Writing((as_text(alignment_text),)), last=fields, select=chosen)
     with estimating.listening():

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from deptree_cli.bitext.options.interrupts import Interrupt
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.progress import report_progress
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.signals import INTERRUPTED
+from deptree_cli.cli.status_line import report_progress
 from deptree_cli.core.errors import plural
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.pruning.methods import Method
@@ -21,6 +22,40 @@ from deptree_cli.pruning.program import AnyProgram
 from deptree_cli.pruning.settings import Settings
 
 Item = TypeVar("Item")
+
+
+class Interrupt:
+    """Whether Ctrl-C was pressed while somebody listened; the second one ends the process as always."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self) -> bool:
+        """Whether to stop."""
+        return self.asked
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the first Ctrl-C within the block for a wish; in the main thread only."""
+        before = signal.getsignal(signal.SIGINT)
+
+        def note(number: int, frame: FrameType | None) -> None:
+            self.asked = True
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def until(self, items: Iterator[Item]) -> Iterator[Item]:
+        """The items up to the wish."""
+        for item in items:
+            if self.asked:
+                return
+            yield item
+
 
 # Chains that differ by more than this have not come to the same distribution (Gelman et al. 2013, section 11.4).
 HIGHEST_R_HAT = 1.1

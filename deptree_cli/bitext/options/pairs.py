@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf, isnan
@@ -16,15 +16,13 @@ from deptree_cli.bitext.files.pairs import PairSource
 from deptree_cli.bitext.files.record import PairInterpretation, PairRecord, ScoredPair
 from deptree_cli.bitext.model.costs import chart_size, seconds
 from deptree_cli.bitext.model.progress import watched
-from deptree_cli.cli.binding import bound
 from deptree_cli.cli.options import positive
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Task
-from deptree_cli.cli.progress import Counted, report_progress
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, reading_option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.sections import Decorator, bound, reading_option
+from deptree_cli.cli.status_line import message, report_progress
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES
@@ -52,11 +50,6 @@ class BitextOptions:
     layout: PairLayout
     interpretation: PairInterpretation
 
-    @property
-    def paths(self) -> list[str]:
-        """The paths of everything that is read pair by pair."""
-        return [path for each in self.sources for path in each.paths]
-
     def source(self, run: RunOptions, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
         """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
         only = self.sources[0] if len(self.sources) == 1 else None
@@ -72,18 +65,24 @@ class BitextOptions:
                 number += 1
                 yield record
 
-    def announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
-        """The tasks, long ones with a line beforehand; what is done in this process shows how far it has come.
+    def announcing(
+        self, select: Callable[[Iterator[_Task]], Iterator[_Task]], run: RunOptions, sums: int
+    ) -> Callable[[Iterator[_Task]], Iterator[_Task]]:
+        """Have the selected tasks announced, long ones with a line beforehand.
 
         Args:
             sums: how often a pair's chart is gone through.
         """
+        return lambda tasks: self._announced(select(tasks), run, sums)
+
+    def _announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
+        """The tasks; what is done in this process shows how far it has come."""
         with nullcontext() if run.workers.are_elsewhere else watched(report_progress):
             for task in tasks:
                 if not (run.quiet or isinstance(task, DeptreeError)):
                     (p, q), name = task[0].scores.shape, task[0].sent_id
                     if (time := sums * seconds(p, q)) > PATIENCE and chart_size(p, q) < available():
-                        talk(f"{name}: sums over alignments of {p:,} by {q:,} words take about {_spelled(time)}")
+                        message(f"{name}: sums over alignments of {p:,} by {q:,} words take about {_spelled(time)}")
                 yield task
 
     @property

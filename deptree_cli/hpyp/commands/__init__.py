@@ -34,12 +34,7 @@ COMMANDS = {
 }
 
 
-@click.group(
-    cls=LazyGroup,
-    package="deptree_cli.hpyp.commands",
-    table=COMMANDS,
-    no_args_is_help=False,
-)
+@click.group(cls=LazyGroup, package="deptree_cli.hpyp.commands", table=COMMANDS, no_args_is_help=False)
 def hpyp() -> None:
     """Train and use a generative parser. It needs no other parser, no GPU and no pretrained model.
 

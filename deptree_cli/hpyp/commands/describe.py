@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from deptree_cli.cli.params import RESULTS
-from deptree_cli.cli.report import talk
 from deptree_cli.cli.sections import command, writing_option
+from deptree_cli.cli.status_line import message
 from deptree_cli.cli.tables import Table, drawn
 from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.hpyp.options.parser_options import model_argument
@@ -40,7 +40,7 @@ def describe(model: str, writing: Writing, output: str | None) -> int:
     summary, rows = _summary(trained), list(levels(trained))
     columns = tuple(rows[0])
     if encoder is TABLE:
-        talk(made_by)
+        message(made_by)
         tables = [Table(model, ("what", "value"), [[name, _shown(value)] for name, value in summary.items()])]
         for process in trained.symbols.names:
             own = [[row[name] for name in columns[2:]] for row in rows if row["process"] == process]

@@ -9,11 +9,10 @@ import numpy as np
 
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import seed_option, size_option
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.hpyp.files.treebank import Tags
 from deptree_cli.hpyp.files.trees import to_conllu
@@ -61,6 +60,7 @@ class Name:
 
     sent_id: str
     place: str = ""
+    weight = 0
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
-from deptree_cli.cli.params import OUTPUT
-from deptree_cli.cli.ranges import IntRange
+from deptree_cli.cli.params import OUTPUT, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
@@ -23,15 +22,16 @@ from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, parser_options
-from deptree_cli.hpyp.options.scores_beside import ScoredWords, ScoresBeside
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
-from deptree_cli.io.encoders.base import Page
+from deptree_cli.io.encoders.arrays import SentenceScores
+from deptree_cli.io.encoders.base import Page, Write
 from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
     from deptree_cli.hpyp.model.parsing import Filtered  # loads kernels
+
 
 HELP = """Parse CoNLL-U sentences with a model of `deptree hpyp train`.
 
@@ -56,10 +56,7 @@ def _described(kind: ScoreKind) -> str:
     return f"{kind.name}: {kind.summary}"
 
 
-@command(
-    help=HELP,
-    listing=Listing("Kinds of arc scores", SCORE_KINDS, _described),
-)
+@command(help=HELP, listing=Listing("Kinds of arc scores", SCORE_KINDS, _described))
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")
 @size_option(None, "Sample N trees per sentence.", "the best tree")
@@ -158,9 +155,26 @@ class Parsed(AsTrees):
         return self.parsed
 
     @property
-    def beside(self) -> ScoredWords | None:
-        """The scores with the words, where there are some."""
-        return None if self.scores is None else ScoredWords(self.sentence.annotated, self.scores, self.notices)
+    def scored(self) -> tuple[SentenceScores, tuple[str, ...]] | None:
+        """Its scores, if there are some, and what the user must hear of them."""
+        words = self.sentence.annotated
+        return None if self.scores is None else (SentenceScores(words.sent_id, self.scores, words.forms), self.notices)
+
+
+class ScoresBeside(Fold[tuple[SentenceScores, tuple[str, ...]]]):
+    """Writes the scores of sentences as these pass."""
+
+    attribute = "scored"
+
+    def __init__(self, write: Write, run: RunOptions) -> None:
+        self._write, self._run = write, run
+
+    def add(self, counts: tuple[SentenceScores, tuple[str, ...]]) -> None:
+        scores, notices = counts
+        for notice in notices:
+            line = f"{scores.sent_id}: {notice}"
+            self._run.warn(line, line)
+        self._write(scores)
 
 
 @dataclass(frozen=True)

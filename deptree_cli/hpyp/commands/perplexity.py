@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -63,12 +63,6 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     return code
 
 
-class Cost(NamedTuple):
-    """What a sentence costs, as it is counted."""
-
-    counted: tuple[Any]
-
-
 @dataclass(frozen=True)
 class Score:
     """What a sentence costs; it travels to worker processes."""
@@ -76,10 +70,10 @@ class Score:
     parser: ParserOptions
     filters: int
 
-    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Cost:
+    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> tuple[Any]:
         """The work on one sentence."""
         from deptree_cli.hpyp.model.perplexity import score
 
         parser = self.parser
         how = parser.particles, parser.predicts_tags, self.filters
-        return Cost((score(parser.trained, sentence.annotated, rng, *how),))
+        return (score(parser.trained, sentence.annotated, rng, *how),)

@@ -12,20 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.help import WRITING
-from deptree_cli.cli.messages import Messages
-from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.params import INPUT, OUTPUT
-from deptree_cli.cli.provenance import mark_provenance
-from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.run_options import RunOptions, on_error_option, quiet_option
+from deptree_cli.cli.options import check_effect, mark_provenance
+from deptree_cli.cli.params import INPUT, OUTPUT, IntRange
+from deptree_cli.cli.run_options import Messages, RunOptions, on_error_option, quiet_option
 from deptree_cli.cli.sections import command, option, reading_option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.complete import Complete
 from deptree_cli.hpyp.model.defaults import SPACING
-from deptree_cli.hpyp.options.earlier_model import check_overwriting, model_to_resume
-from deptree_cli.hpyp.options.training_run import Targets, run_training
+from deptree_cli.hpyp.options.training_run import Targets, check_overwriting, model_to_resume, run_training
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import compile_kernels
@@ -214,9 +210,7 @@ def _contexts(options: TrainOptions) -> Contexts:
 
 
 def _usable(
-    found: Iterable[Annotated | DeptreeError],
-    run: RunOptions,
-    check: Callable[[Annotated], object],
+    found: Iterable[Annotated | DeptreeError], run: RunOptions, check: Callable[[Annotated], object]
 ) -> Iterator[Annotated]:
     """The sentences that pass a check."""
     for sentence in found:

@@ -9,14 +9,11 @@ from typing import Any
 
 import click
 
-from deptree_cli.cli.binding import bound
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.progress import Counted
-from deptree_cli.cli.ranges import IntRange
-from deptree_cli.cli.report import talk
+from deptree_cli.cli.params import INPUT, IntRange
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, option
-from deptree_cli.cli.source import Source
+from deptree_cli.cli.sections import Decorator, bound, option
+from deptree_cli.cli.status_line import message
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, annotated
 from deptree_cli.hpyp.model.annotated import Annotated
@@ -51,7 +48,7 @@ class AsAnnotated:
         """The sentence with its words."""
         found = annotated(read.sentence, read.sent_id, self.tagset)
         if (seconds := found.n * self.seconds_per_word) > PATIENCE:
-            talk(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
+            message(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
         return Sentence(read.sentence, found)
 
 

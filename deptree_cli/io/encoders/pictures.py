@@ -1,6 +1,6 @@
 """Results as pictures: of arcs in SVG, TeX and text, and as a page in HTML.
 
-A result offers its `picture` and, for a page, `packed()`.
+A result offers its `picture` and, for a page, `for_page()`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def _picture(result: Any, _: Any) -> Any:
     return result.picture
 
 
-def _packed(result: Any, _: Any) -> Any:
-    return result.packed()
+def _for_page(result: Any, _: Any) -> Any:
+    return result.for_page()
 
 
 @contextmanager
@@ -66,6 +66,6 @@ def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
 TEXT = as_text(to_text)
 SVG = Encoder("svg", (".svg",), _picture, _svg)
 TEX = Encoder("tex", (".tex",), _picture, _tex)
-HTML = Encoder("html", (".html", ".htm"), _packed, _html)
+HTML = Encoder("html", (".html", ".htm"), _for_page, _html)
 
 PICTURES = (TEXT, SVG, TEX, HTML)

@@ -56,7 +56,7 @@ def _with_generator(chunk: bytes, signature: str) -> bytes:
 
 
 def _to_jsonl(result: Any, _: Any) -> Any:
-    return b"".join(map(dump, rows_of(result))) if isinstance(result, Mapping | list) else result.to_jsonl()
+    return result.to_jsonl() if hasattr(result, "to_jsonl") else b"".join(map(dump, rows_of(result)))
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def _jsonl(path: str | None, page: Page) -> Iterator[Write]:
 
 
 def rows_of(result: Any, _: Any = None) -> Iterable[Row]:
-    """The rows of a result."""
+    """The rows of a result; a tuple in one is written with commas where there are cells."""
     return [result] if isinstance(result, Mapping) else result if isinstance(result, list) else result.rows()
 
 
@@ -113,7 +113,9 @@ def _cell(name: str, value: object) -> str:
     Raises:
         DeptreeError: it is a list, for which a cell has no place.
     """
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, list):
         raise DeptreeError(f"{name} is more than a number, which TSV has no place for", "Write JSON Lines")
     if value is None:
         return ""

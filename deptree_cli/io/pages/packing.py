@@ -80,12 +80,16 @@ class PackedSentence:
         return self.facts[3]
 
     @property
-    def least_doubt(self) -> float:
-        """The expected errors of the most probable tree."""
-        return self.facts[4]
+    def counted(self) -> tuple[int, float, frozenset[str]]:
+        """Its words, how many more heads are expected to be wrong than in the best tree, and its labels."""
+        return len(self.tree), self.doubt - self.facts[4], self.deprels
+
+    def for_page(self) -> PackedSentence:
+        """Return itself, as results do that are more than this."""
+        return self
 
 
-def packed(
+def for_page(
     sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool, samples: Integers | None = None
 ) -> PackedSentence:
     """Return a sentence for the page.

@@ -50,6 +50,7 @@ class Batch:
 
     sentences: list[Sentence]
     place: str
+    weight = 0
 
     @property
     def sent_id(self) -> str:

@@ -37,6 +37,11 @@ class DrawnTrees(NamedTuple):
     window: float
     arrivals: Float | None = None
 
+    @property
+    def weight(self) -> int:
+        """How many numbers wait with it: none to speak of."""
+        return 0
+
 
 def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
     """The output of `deptree swor`, sentence by sentence, or with ``file:line`` what is wrong with a sentence's trees.

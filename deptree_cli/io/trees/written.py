@@ -45,6 +45,7 @@ class Written:
     number: int
     suspect: bool | None = None
     has_other_tags: bool = False
+    weight = 0
 
     @property
     def sent_id(self) -> str:

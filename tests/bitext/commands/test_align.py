@@ -13,8 +13,8 @@ import pytest
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.bitext.model.links import KnownLinks, LinkCounts, Links, links_of
 from tests.commands.conftest import Run
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 PAIRS = DATA / "bitext.npz"
 GOLD = DATA / "bitext_gold.align"
 REPORT = ("--report", "-", "-o", "/dev/null")
@@ -42,12 +42,6 @@ def test_the_best_alignment(done: Run) -> None:
         links = [tuple(map(int, link.split("-"))) for link in line.decode().split()]
         assert links == sorted(links)
         assert len({source for source, _ in links}) == len({target for _, target in links}) == len(links)
-
-
-def test_every_container_gives_the_same(done: Run) -> None:
-    expected = done("bitext", "align", PAIRS).out
-    assert done("bitext", "align", DATA / "bitext.jsonl", "--text", DATA / "bitext.txt").out == expected
-    assert done("bitext", "align", "-", stdin=PAIRS.read_bytes()).out == expected
 
 
 def test_all_probable_links_may_share_words(done: Run) -> None:
@@ -133,18 +127,6 @@ def test_lines_stay_in_step_where_pairs_are_skipped(deptree: Run, put: Any, jobs
     assert [row["sent_id"] for row in deptree(*given, "--format", "jsonl").rows] == ["b", "d"]
 
 
-def test_shards_are_the_whole(done: Run) -> None:
-    given = ("bitext", "align", PAIRS, "--gold", GOLD)
-    lines = done(*given).out.splitlines()
-    assert [done(*given, "--shard", f"{i}/2").out.splitlines() for i in (1, 2)] == [lines[::2], lines[1::2]]
-    (whole,) = done(*given, *REPORT).rows
-    parts = [done(*given, *REPORT, "--shard", f"{i}/2").rows[0] for i in (1, 2)]
-    for name in ("pairs", "links", "sure"):
-        assert sum(part[name] for part in parts) == whole[name]
-    right = [part["recall"] * part["sure"] for part in (whole, *parts)]
-    assert right[0] == pytest.approx(right[1] + right[2])
-
-
 def expected_counts(threshold: float) -> LinkCounts:
     """By the library, a pair at a time."""
     counts = LinkCounts()
@@ -168,47 +150,11 @@ def test_known_links(done: Run, tmp_path: Path) -> None:
     assert not done("bitext", "align", PAIRS, "--gold", GOLD, "-q").err
 
 
-def test_known_links_by_hand(done: Run, put: Any) -> None:
-    """Found 0-0, 1-1; sure 0-0, 1-0, possible besides 1-1: |A & S| = 1, |A & P| = 2, so 1 - 3/4."""
-    put("one.npy", np.eye(2) * 4)
-    put("gold.align", "1-0 1?1 0-0\n")
-    (row,) = done("bitext", "align", "one.npy", "--gold", "gold.align", *REPORT).rows
-    assert row == {
-        "pairs": 1,
-        "links": 2,
-        "sure": 2,
-        "precision": 1.0,
-        "recall": 0.5,
-        "alignment_error_rate": 0.25,
-    }
-
-
-def test_rates_of_nothing(done: Run, put: Any) -> None:
-    none = np.full((2, 2), -np.inf)
-    put("none.npz", {"a": none, "b": none})
-    put("gold.align", "\n0?1\n")
-    ran = done("bitext", "align", "none.npz", "--gold", "gold.align")
-    assert re.search(r"2 +0 +0 +- +- +-", ran.err)
-
-
 def test_several_files(done: Run, put: Any) -> None:
     put("none.npy", np.full((2, 2), -np.inf))
     put("gold.align", "0-1\n")
-    ran = done(
-        "bitext",
-        "align",
-        PAIRS,
-        "none.npy",
-        "--gold",
-        GOLD,
-        "--gold",
-        "gold.align",
-        "--report",
-        "-",
-        "-o",
-        "links.align",
-    )
-    assert ran.rows[0]["pairs"] == 6
+    line = ("bitext", "align", PAIRS, "none.npy", "--gold", GOLD, "--gold", "gold.align")
+    assert done(*line, "--report", "-", "-o", "links.align").rows[0]["pairs"] == 6
 
 
 ERRORS = {

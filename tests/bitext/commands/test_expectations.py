@@ -16,7 +16,7 @@ from deptree_cli.bitext import read_pairs
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.pruning.methods import METHODS
 from deptree_cli.pruning.settings import Settings
-from tests.commands.conftest import DATA
+from tests.sample import DATA
 
 SCORES = str(DATA / "bitext.npz")
 BUDGET = ("--iterations", "20", "--chains", "2", "--burn-in", "3")
@@ -109,23 +109,6 @@ def test_options_that_do_not_go_together(deptree, options: tuple[str, ...], prob
     ran = deptree("bitext", "expectations", SCORES, *options)
     assert (ran.code, len(ran.said)) == (2, 1)
     assert problem in ran.err
-
-
-@pytest.mark.parametrize("method", METHODS.names)
-@pytest.mark.parametrize(
-    ("scores", "problem"),
-    [
-        ([[0.0, np.nan]], "the score of the link 1-2 is NaN"),
-        ([[0.0], [np.inf]], "the score of the link 2-1 is too large for a score"),
-        (np.zeros((0, 3)), "there are no source words"),
-        (np.zeros((3, 0)), "there are no target words"),
-    ],
-)
-def test_scores_that_are_none(deptree, put, method: str, scores: object, problem: str) -> None:
-    ran = deptree("bitext", "expectations", put("bad.npz", {"pair": np.array(scores)}), "--method", method, "-q")
-    assert (ran.code, len(ran.said)) == (2, 1)
-    assert problem in ran.err
-    assert "bad.npz[pair]" in ran.err
 
 
 @pytest.mark.parametrize("method", METHODS.names)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from deptree_cli.bitext.model import costs, progress
 from deptree_cli.bitext.options import pairs as bitext_options
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 SCORES = DATA / "bitext.npz"
 
 COMMANDS = pytest.mark.parametrize("command", ["expectations", "align", "show"])

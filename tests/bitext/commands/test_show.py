@@ -12,8 +12,8 @@ import pytest
 
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from tests.commands.conftest import Run
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 PAIRS = (DATA / "bitext.npz", "--text", DATA / "bitext.txt")
 
 
@@ -94,15 +94,6 @@ def test_a_terminal_gets_text(terminal: Callable[..., tuple[int, str]]) -> None:
     assert code == 0
     assert "[▓▓]" in shown
     assert "\x1b" not in shown
-
-
-@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
-def test_colour_on_a_terminal_unless_unwanted(shell: Run, no_color: str, coloured: bool) -> None:
-    spawn = "python -c 'import pty, sys; pty.spawn(sys.argv[1:])'"
-    show = "deptree bitext show $DATA/bitext.npz -q"
-    ran = shell(f"TERM=xterm NO_COLOR={no_color} {spawn} {show} < /dev/null")
-    assert "0.5618" in ran.out.decode()
-    assert (b"\x1b[33m  0.5618\x1b[0m" in ran.out) is coloured
 
 
 def test_files(done: Run, tmp_path: Path) -> None:

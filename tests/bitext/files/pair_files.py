@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Array
+from tests import arrays
 
 RNG = np.random.default_rng(5)
 LENGTHS = {"a": (2, 3), "b/č": (4, 2), "c": (1, 1)}
@@ -41,11 +42,7 @@ def npz(matrices: dict[str, Array]) -> bytes:
     return stream.getvalue()
 
 
-def npy(*arrays: Array) -> bytes:
-    stream = io.BytesIO()
-    for array in arrays:
-        np.save(stream, array)
-    return stream.getvalue()
+npy = arrays.npy
 
 
 def jsonl(matrices: dict[str, Array], words: Sequence[tuple[str, str]] = (), names: bool = True) -> bytes:

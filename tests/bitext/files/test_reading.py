@@ -7,7 +7,7 @@ import pytest
 
 from deptree_cli import DeptreeError
 from deptree_cli.bitext import read_pairs
-from tests.commands.conftest import DATA
+from tests.sample import DATA
 
 SCORES, TEXT = str(DATA / "bitext.npz"), str(DATA / "bitext.txt")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,7 @@ from deptree_cli.bitext.files.pharaoh import PharaohLine, pharaoh_line, read_pha
 from deptree_cli.bitext.files.record import PairInterpretation, PairRecord
 from deptree_cli.bitext.model.links import LinkCounts, links_of
 from deptree_cli.core.dtypes import Float
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 
 def sample(name: str) -> str:

@@ -17,8 +17,7 @@ from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.core.errors import DeptreeError
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 Run = Callable[..., Result]
 
@@ -37,7 +36,7 @@ def shapes(bitext: BitextOptions, run: RunOptions) -> None:
     pipeline = Pipeline(source, run)
     rows = list(pipeline.map(shape))
     fields = {key: value for key, value in bitext.signature_fields.items() if value is not None}
-    click.echo(json.dumps([rows, source.items.expected(), source.items.noun, fields, bitext.paths]))
+    click.echo(json.dumps([rows, source.items.expected(), source.items.noun, fields]))
     raise SystemExit(pipeline.exit_code)
 
 
@@ -55,37 +54,19 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_options_become_one_object(run: Run) -> None:
     ran = run("bitext.npz --symmetric bitext_reverse.npz --text bitext.txt --null-score -0.5 -q")
-    rows, expected, noun, fields, paths = json.loads(ran.stdout)
+    rows, expected, noun, fields = json.loads(ran.stdout)
     with np.load(DATA / "bitext.npz") as archive:
         assert rows == [[name, list(scores.shape)] for name, scores in archive.items()]
     assert (expected, noun) == ([len(rows), True], "pair")
     assert fields == {"nullscore": "-0.5", "symmetric": "bitext_reverse.npz"}
-    assert paths == ["bitext.npz", "bitext_reverse.npz", "bitext.txt"]
 
 
 def test_several_files_are_read_one_after_another(run: Run) -> None:
     ran = run("low.npy bitext.npz low.npy --null last --temperature 2 --scale log -q")
-    rows, _, _, fields, _ = json.loads(ran.stdout)
+    rows, _, _, fields = json.loads(ran.stdout)
     assert [row[0] for row in rows] == ["1", "2", "3", "de-1", "de-2", "de-3", "de-4", "de-5", "9", "10", "11"]
     assert rows[0][1:] == [[1, 1]]
     assert fields == {"null": "last", "temperature": "2.0"}
-
-
-def test_standard_input(run: Run) -> None:
-    ran = run("- -q", input=(DATA / "bitext.jsonl").read_bytes())
-    assert len(json.loads(ran.stdout)[0]) == 5
-
-
-def test_the_warning_comes_once(run: Run) -> None:
-    """All three pairs have it."""
-    assert (
-        run("low.npy")
-        .output.splitlines()
-        .count("deptree: no link scores more than leaving both of its words unlinked: check --null-score")
-        == 1
-    )
-    assert "no link" not in run("low.npy --null-score -2").output
-    assert "no link" not in run("low.npy -q").output
 
 
 def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:

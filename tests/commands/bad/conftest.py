@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 
 
+def bad(name: str, args: tuple[Any, ...], says: tuple[str, ...], files: dict[str, Any] | None = None) -> Any:
+    """A case: a command line, what its one line must say, and the files that it meets."""
+    return pytest.param(args, says, files or {}, id=name)
+
+
 @pytest.fixture
 def refused() -> Callable[..., None]:
     """Whether a run ended as it has to, its one line with all these parts."""

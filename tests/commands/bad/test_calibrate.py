@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-DATA = Path(__file__).parents[3] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
+from tests.sample import DATA, SCORES
+
 GOLD = ("--gold", DATA / "gold.conllu")
 WORDS = ("--conllu", DATA / "gold.conllu")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.commands.conftest import DATA
 from tests.commands.test_doubt import BARE, GOLD, without_heads
+from tests.sample import DATA
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[3] / "sample_data"
-SCORES = (DATA / "scores.npz", "--from", "natasha")
-
-
-def bad(name: str, args: tuple[Any, ...], says: tuple[str, ...], files: dict[str, Any] | None = None) -> Any:
-    """A case: a command line, what its one line must say, and the files that it meets."""
-    return pytest.param(args, says, files or {}, id=name)
+from tests.commands.bad.conftest import bad
+from tests.sample import DATA, SCORES
 
 
 def jsonl(*objects: Any) -> str:
@@ -31,8 +25,6 @@ OPTIONS = [
     bad("a typo in an option", ("sample", *SCORES, "--sed", 7), ("--sed", "--seed")),
     bad("no scores", ("sample",), ("SCORES",)),
     bad("one file too many", ("sample", *SCORES, "b.npz"), ("b.npz",)),
-    bad("unknown preset", ("sample", SCORES[0], "--from", "natahsa"), ("natahsa", "natasha")),
-    bad("quite unknown preset", ("sample", SCORES[0], "--from", "x"), ("there is no layout 'x'", "supar", "natasha")),
     bad("unknown sampler", ("sample", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown audited sampler", ("check-bias", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown algorithm", ("swor", *SCORES, "--sampler", "gibbs"), ("gibbs", "trie")),
@@ -76,23 +68,16 @@ OPTIONS = [
         ("eisner does not draw spanning trees", "elimination", "or add --projective."),
     ),
     bad("nearly an option", ("sample", *SCORES, "--projektive"), ("--projektive", "Did you mean", "--projective")),
-    bad("CoNLL-U without sentences", ("sample", *SCORES, "--format", "conllu"), ("--conllu",)),
-    bad("the same by suffix", ("swor", *SCORES, "-o", "a.conllu"), ("--conllu",)),
     bad("counts in an .npz", ("sample", *SCORES, "--unique", "-o", "a.npz"), ("arrays", "--unique")),
     bad("swor into an .npz", ("swor", *SCORES, "-o", "a.npz"), ("npz",)),
     bad("partition into an .npz", ("partition", *SCORES, "-o", "a.npz"), ("npz",)),
     bad("audit into CoNLL-U", ("check-bias", *SCORES, "-o", "a.conllu"), ("conllu",)),
-    bad("two sentences of one name", ("sample", "a.jsonl", "-o", "a.npz"), ("twins",), {"a.jsonl": TWINS}),
     bad("output into no folder", ("sample", *SCORES, "-o", "none/a.jsonl"), ("none/a.jsonl", "folder", "Create none")),
     bad("output onto a folder", ("sample", *SCORES, "-o", DATA), ("sample_data", "irectory")),
     bad("standard input twice", ("sample", "-", "--conllu", "-"), ("standard input", "once")),
-    bad("twice with lengths", ("sample", "-", "--lengths", "-"), ("standard input", "once")),
     bad("twice with samples", ("check-bias", "-", "--from", "natasha", "--samples", "-"), ("standard input", "once")),
     bad("nothing on standard input", ("sample", "-"), ("standard input", "empty")),
-    bad("lengths of an archive", ("partition", *SCORES, "--lengths", "l"), ("--lengths", ".npy"), {"l": "8\n"}),
-    bad("lengths that are words", ("partition", *BATCH, "--lengths", "l"), ("l:2", "'x'"), {"l": "8\nx\n"}),
     bad("a length beyond the batch", ("partition", *BATCH, "--lengths", "l"), ("12", "(10, 10)"), {"l": "12\n" * 8}),
-    bad("no such lengths", ("partition", *BATCH, "--lengths", "l"), ("l:", "no such file")),
     bad("a batch without lengths", ("partition", *BATCH), ("scores.npy", "--lengths")),
 ]
 
@@ -105,15 +90,8 @@ def drawn(name: str, content: str | bytes, *says: str) -> Any:
 
 SAMPLES = [
     bad("no such samples", ("check-bias", FIGURE1, "--samples", "s.jsonl"), ("s.jsonl", "no such file")),
-    drawn("no samples", b"", "s:", "empty"),
     drawn("another length", jsonl({"sent_id": "1", "heads": [0, 1]}), "s:1 (1)", "2 words", "3"),
     drawn("another sentence", jsonl({"sent_id": "x", "heads": [0, 1, 1]}), "s:1 (x)", "no such sentence"),
-    drawn("a head beyond", jsonl({"sent_id": "1", "heads": [0, 1, 4]}), "s:1 (1)", "word 3 is 4"),
-    drawn("no heads", jsonl({"sent_id": "1"}), "s:1 (1)", "heads"),
-    drawn("no name", jsonl({"heads": [0, 1, 1]}), "s:1", "sent_id"),
-    drawn("a count of 0", jsonl({"sent_id": "1", "heads": [0, 1, 1], "count": 0}), "s:1 (1)", "count is 0"),
-    drawn("not JSON", '{"sent_id": 1\n', "s:1", "not JSON"),
-    drawn("a word without HEAD", "# sent_id = 1\n" + "1" + "\t_" * 9 + "\n\n", "s:1 (1)", "no word has a HEAD"),
     drawn("an archive", (DATA / "scores.npz").read_bytes(), "s:", "CoNLL-U or JSON Lines"),
 ]
 

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.sample import DATA
+
 RUNS = int(os.environ.get("DEPTREE_FUZZ", "300"))
-DATA = Path(__file__).parents[3] / "sample_data"
 
 TYPES = ["<f2", "<f4", "<f8", ">f4", ">f8", "<i4", "|i1", "|u1", "|b1"]
 SUFFIXES = [".npz", ".npy", ".jsonl", ".safetensors"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,8 @@ from deptree_cli.io.conllu import chunks
 from deptree_cli.io.conllu.chunks import split_chunks
 from deptree_cli.io.pictures.forms import fitted
 from deptree_cli.io.scores import labels
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 SCORES = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
 
 

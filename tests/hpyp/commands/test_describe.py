@@ -59,21 +59,3 @@ def test_formats(done, model: Path, put) -> None:
     lines = done("hpyp", "describe", model, "--tsv").out.decode().splitlines()
     assert lines[0].split("\t")[:3] == ["process", "level", "context"]
     assert len(lines) == 1 + len(json.loads(expected)["levels"]) == 25
-
-
-def test_a_terminal_gets_tables(terminal, model: Path) -> None:
-    code, shown = terminal("hpyp", "describe", model)
-    assert code == 0
-    for part in ("trees_made_projective", "194", "rc(s1).t", "restaurants", "strength", "word"):
-        assert part in shown
-
-
-def test_what_is_no_model(deptree, put) -> None:
-    put("m.npz", b"no model")
-    ran = deptree("hpyp", "describe", "m.npz")
-    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
-    assert "m.npz" in ran.err
-    ran = deptree("hpyp", "describe", Path(__file__).parents[3] / "sample_data/scores.npz")
-    assert (ran.code, len(ran.said)) == (2, 1)
-    assert "not a model of deptree hpyp. Name a file that deptree hpyp train wrote" in ran.err
-    assert "Did you mean m.npz?" in deptree("hpyp", "describe", "mm.npz").err

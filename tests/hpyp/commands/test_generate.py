@@ -51,10 +51,6 @@ def test_tags_stand_in_the_column_from_which_the_model_has_them(done, unlexicali
     assert "_" not in {row[4] for row in rows}
 
 
-def test_the_same_bytes(drawn) -> None:
-    assert drawn("-k", 40, "-j", 2).out == drawn("-k", 40).out
-
-
 def test_more_of_the_same(drawn) -> None:
     """The first ten are the same, however many there are; so are those of a shard."""
     rows = drawn("-k", 30, "--format", "jsonl").out.splitlines()

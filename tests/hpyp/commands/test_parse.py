@@ -10,9 +10,6 @@ from deptree_cli.hpyp import Parser
 from deptree_cli.hpyp.model.parsing import parse
 from tests.hpyp.commands.texts import RAW, blocks_of
 
-FEW = ("--particles", 20)
-SEED = (*FEW, "--seed", 3)
-
 
 def without_trees(data: bytes) -> bytes:
     """CoNLL-U without our comments, and with HEAD, DEPREL and DEPS blank."""
@@ -83,25 +80,6 @@ def test_some_trees_differ_in_tags(parsed) -> None:
     assert any(len({tuple(row["tags"]) for row in rows[at : at + 20]}) > 1 for at in range(0, len(rows), 20))
 
 
-@pytest.mark.parametrize(
-    "how", [FEW, ("-k", 2, *SEED), ("--beam", 2), ("--scores", "s.npz", *SEED), ("--scores", "s.jsonl", "-k", 2, *SEED)]
-)
-def test_same_bytes_for_any_workers(done, model, tmp_path, monkeypatch, how: tuple[object, ...]) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = set()
-    for jobs in (1, 2):
-        ran = done("hpyp", "parse", model, RAW, *how, "-j", jobs)
-        found.add((ran.out, *(path.read_bytes() for path in sorted(tmp_path.iterdir()))))
-    assert len(found) == 1
-
-
-def test_shards_are_parts_of_the_whole(parsed) -> None:
-    args = ("-k", 2, "--seed", 4, "--format", "jsonl")
-    whole = parsed(*args).out.splitlines()
-    shards = [parsed(*args, "--shard", f"{shard}/2").out.splitlines() for shard in (1, 2)]
-    assert [line for at in range(0, 12, 2) for shard in shards for line in shard[at : at + 2]] == whole
-
-
 def test_the_signature_names_what_was_random(parsed, tmp_path) -> None:
     assert parsed().err == ""
     assert "seed" not in parsed().signature
@@ -118,8 +96,3 @@ def test_notes_of_another_tree_go(done, model, tmp_path) -> None:
     assert b"# particles" not in out
     assert b"# effective_size" not in out
     assert out.count(b"# derivation_logprob") == 12
-
-
-def test_a_reader_that_leaves(shell, model) -> None:
-    ran = shell(f"for i in $(seq 40); do cat $DATA/raw.conllu; done | deptree hpyp parse {model} - | head -2")
-    assert (ran.code, len(ran.out.splitlines()), ran.err) == (0, 2, "")

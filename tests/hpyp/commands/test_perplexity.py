@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
+
 GOLD = DATA / "raw_gold.conllu"
 RAW = DATA / "raw.conllu"
 
@@ -83,31 +83,8 @@ def test_a_parser_without_words(done, unlexicalised_model) -> None:
     assert "word_bits" not in found
 
 
-def test_the_same_bytes(done, model) -> None:
-    args = "hpyp", "perplexity", model, GOLD, "--particles", 50, "--seed", 3
-    assert done(*args, "-j", 2).out == done(*args).out
-
-
 def test_a_single_filter_has_no_error(row) -> None:
     assert row(GOLD, "--filters", 1)["evidence_error"] is None
-
-
-def test_formats(done, model, put) -> None:
-    args = "hpyp", "perplexity", model, GOLD, "--particles", 5, "--seed", 3
-    names, values = done(*args, "--tsv").out.decode().splitlines()
-    (found,) = done(*args, "--header").rows[1:]
-    assert names.split("\t") == list(found)
-    assert values.split("\t")[0] == "12"
-    put("empty", "")
-    done(*args, "-o", "row.json")
-    assert Path("row.json").read_bytes() == done(*args).out
-
-
-def test_a_table_on_a_terminal(terminal, model) -> None:
-    code, shown = terminal("hpyp", "perplexity", model, GOLD, "--particles", 5, "--seed", 3)
-    assert code == 0
-    assert re.search(r"evidence_of +tags and words", shown)
-    assert "joint_perplexity" in shown
 
 
 def test_sentences_that_are_skipped(deptree, model, put) -> None:

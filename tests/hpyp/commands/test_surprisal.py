@@ -76,15 +76,6 @@ def test_more_particles_are_closer(measured) -> None:
     assert off[0] > 2 * off[1] > 0
 
 
-def test_the_same_bytes(measured) -> None:
-    assert measured("-j", 2).out == measured().out
-
-
-def test_shards(measured) -> None:
-    rows = measured("--format", "jsonl").out.splitlines()
-    assert measured("--format", "jsonl", "--shard", "2/3").out.splitlines() == rows[1::3]
-
-
 def test_the_library_has_the_same_numbers(measured, parser) -> None:
     for sentence, row in zip(parser.read(RAW), measured("--format", "jsonl").rows, strict=True):
         assert parser.surprisal(sentence, 3, particles=50).tolist() == [*row["surprisal"], row["end"]]
@@ -119,27 +110,6 @@ def test_a_tree_and_its_notes_stay_and_a_new_tree_leaves_surprisals(done, model,
     assert both.count(b"# derivation_logprob = ") == 12
     again = done("hpyp", "parse", model, put("both.conllu", both), "--no-header").out
     assert sorted(again.splitlines()) == sorted(both.splitlines())
-
-
-def test_words_without_tags(deptree, done, model, put) -> None:
-    name = put("untagged.conllu", re.sub(rb"(?m)^(\d+\t\S+\t\S+)\t\S+\t\S+", rb"\1\t_\t_", RAW.read_bytes()))
-    ran = deptree("hpyp", "surprisal", model, name)
-    assert (ran.code, ran.out) == (2, b"")
-    assert ran.said == ["deptree: untagged.conllu: no word has a tag in UPOS. Tag the words, or pass --tags predict."]
-    assert len(done("hpyp", "surprisal", model, name, "--tags", "predict", "--format", "jsonl").rows) == 12
-
-
-def test_a_parser_without_words(deptree, done, unlexicalised_model) -> None:
-    assert len(done("hpyp", "surprisal", unlexicalised_model, RAW, "--format", "jsonl").rows) == 12
-    ran = deptree("hpyp", "surprisal", unlexicalised_model, RAW, "--tags", "predict")
-    assert ran.code == 2
-    assert "a parser without words cannot predict tags" in ran.err
-
-
-def test_both_inputs_from_standard_input(deptree) -> None:
-    ran = deptree("hpyp", "surprisal", "-", "-")
-    assert ran.code == 2
-    assert len(ran.said) == 1
 
 
 # A multiword token of a known word and one that is not, a tag that is missing and one that is unseen; and an unseen

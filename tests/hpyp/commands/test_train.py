@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import shutil
 from pathlib import Path
@@ -85,23 +84,6 @@ def test_a_parser_without_words_reads_no_text(deptree, small) -> None:
     refused(deptree("hpyp", "train", small, "-m", "m.npz", *args), "a parser without words learns nothing")
 
 
-@pytest.mark.parametrize("args", [[], ["--oracle", "sampled"]])
-def test_files_of_all_kinds(done, small, args) -> None:
-    """Gzipped, on standard input and in pieces a treebank is the same."""
-    data = Path(small).read_bytes()
-    Path("small.conllu.gz").write_bytes(gzip.compress(data))
-    pieces = [data[: data.index(b"# sent_id = s-3")], data[data.index(b"# sent_id = s-3") :]]
-    for number, piece in enumerate(pieces):
-        Path(f"{number}.conllu").write_bytes(piece)
-    models = []
-    for number, (files, stdin) in enumerate(
-        [([small], b""), (["small.conllu.gz"], b""), (["-"], data), (["0.conllu", "-"], pieces[1])]
-    ):
-        done("hpyp", "train", *files, "-m", f"{number}.npz", "--seed", 1, "--iterations", 2, *args, stdin=stdin)
-        models.append(Path(f"{number}.npz").read_bytes())
-    assert len(set(models)) == 1
-
-
 def test_contexts_of_a_file(train, deptree, put, small) -> None:
     put("c.toml", 'word = ["b.t"]\naction = ["s1.t"]\n')
     train("--contexts", "c.toml", "--seed", 1)
@@ -140,21 +122,6 @@ def test_what_cannot_be_trained_on(deptree, put, text, says) -> None:
         ran = deptree("hpyp", "train", "a.conllu", "-m", "m.npz", "--on-error", "skip")
         assert ran.code == 2
         assert ran.said[-1].startswith("deptree: a.conllu: there are no sentences to train on")
-
-
-def test_one_sentence_with_all_that_conllu_has(done, put) -> None:
-    """Multiword tokens and empty nodes are passed over."""
-    rows = [
-        "1-2\tim\t" + "\t".join("_" * 8),
-        "1\tin\t_\tADP\t_\t_\t3\tcase\t_\t_",
-        "2\tdem\t_\tDET\t_\t_\t3\tdet\t_\t_",
-        "2.1\t_\t_\tX\t_\t_\t_\t_\t_\t_",
-        "3\tHaus\t_\tNOUN\t_\t_\t0\troot\t_\t_",
-    ]
-    put("one.conllu", "\n".join(rows) + "\n\n")
-    done("hpyp", "train", "one.conllu", "-m", "m.npz", "--iterations", 4, "--oracle", "sampled")
-    trained = read_model("m.npz")[0]
-    assert (trained.progress.sentences, trained.symbols.tags.symbols) == (1, ("ADP", "DET", "NOUN"))
 
 
 TEXT = ["--unlabelled", "small.conllu"]

@@ -98,20 +98,6 @@ def test_the_column_stays_as_it_was(done, model, put) -> None:
     assert "_" not in known
 
 
-def test_given_tags_are_used_beside_missing_ones(done, model, put) -> None:
-    """Surprisals of words before the first missing tag are those of given tags, to the last bit of the filter's."""
-    first = RAW.read_bytes().split(b"\n\n")[0] + b"\n\n"
-    name = put(
-        "one.conllu", changed(first, lambda columns, number: tagged(b"_")(columns, number) if number == 5 else None)
-    )
-    args = "--seed", 1, "--format", "jsonl"
-    some, given = (
-        done("hpyp", "surprisal", model, path, *args).rows[0]["surprisal"] for path in (name, put("g", first))
-    )
-    assert some[:5] == given[:5]
-    assert some[5] < given[5]  # of the word alone, not of word and tag
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("change", "says"),
@@ -154,17 +140,6 @@ def test_a_parser_without_words(deptree, done, unlexicalised_model, put) -> None
     ran = deptree("hpyp", "parse", unlexicalised_model, put("odd.conllu", changed(RAW.read_bytes(), exchange)))
     assert ran.code == 2
     assert "UPOS has tags that it knows: swap the columns, or train with --lexicalised" in ran.err
-
-
-def test_a_few_words_are_no_other_tag_set(done, model, put) -> None:
-    """Four unseen tags of six words: too few to tell."""
-    name = put("short.conllu", changed(RAW.read_bytes().split(b"\n\n")[1] + b"\n\n", lambda columns, number: None))
-    blocks = blocks_of(Path(name).read_bytes())
-    odd = changed(
-        Path(name).read_bytes(), lambda columns, number: tagged(b"FOO")(columns, number) if number < 4 else None
-    )
-    ran = done("hpyp", "parse", model, put("odd.conllu", odd))
-    assert f"of {blocks[0].n} words in UPOS, with a tag that the model does not know: 4 (FOO 4)" in ran.err
 
 
 def test_each_file_is_judged_by_itself(deptree, model, put) -> None:

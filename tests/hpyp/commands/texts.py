@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 from deptree_cli.io.conllu.blocks import Block, read_blocks
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 # Twelve sentences with tags and without trees, and with both.
 RAW, GOLD = DATA / "raw.conllu", DATA / "raw_gold.conllu"

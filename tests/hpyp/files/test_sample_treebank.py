@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.vocabulary import Lexicon
 from deptree_cli.io.conllu.blocks import Block, read_blocks
 from deptree_cli.io.conllu.columns import COLUMNS
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 EVERY = pytest.mark.parametrize("name", ["treebank", "raw", "raw_gold"])
 
 

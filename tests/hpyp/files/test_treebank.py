@@ -14,8 +14,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, annotated, read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.io.conllu.blocks import Block, read_blocks
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 Scratch = Callable[[str, bytes], str]
 

@@ -18,8 +18,7 @@ from deptree_cli.io.conllu.blocks import NO_WORD, Block, read_blocks, read_block
 from deptree_cli.io.conllu.chunks import split_chunks
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 SENTENCE = b"""\
 # newdoc
@@ -232,6 +231,9 @@ def test_the_pieces_in_which_a_file_comes_do_not_matter(data: bytes, draws: st.D
     assert list(split_chunks(InPieces(data))) == list(split_chunks(io.BytesIO(data)))
 
 
+BAD_HEADS = (b"-1", b"", b"300", b"1234567890")
+
+
 @pytest.mark.parametrize(
     ("data", "parts"),
     [
@@ -243,11 +245,14 @@ def test_the_pieces_in_which_a_file_comes_do_not_matter(data: bytes, draws: st.D
         (SENTENCE.replace(b"2\tel", b"# c\n2\tel"), ["a.conllu:10", "1 column where"]),
         (SENTENCE.replace(b"3\tse", b"4\tse"), ["a.conllu:11", "the word id is '4' where 3 is due"]),
         (SENTENCE.replace(b"3\tse\t", b"3\t\t"), ["a.conllu:11", "the FORM of '3' is empty. Write it, or _ where"]),
+        (SENTENCE.replace(b"\tzero\t", b"\t\t"), ["the FORM of '1.1' is empty"]),
         (SENTENCE.replace(b"1-2", b"2-1"), ["a.conllu:7", "the range '2-1' ends before it begins"]),
+        (SENTENCE.replace(b"1-2", b"10-9"), ["the range '10-9' ends before it begins"]),
+        (SENTENCE.replace(b"1-2", b"1-"), ["'1-' where 1"]),
         (SENTENCE.replace(b"3\tse", b"03\tse"), ["'03' where 3"]),
         (SENTENCE.replace(b"1-2", b"x-2"), ["a.conllu:7", "'x-2' where 1"]),
         (SENTENCE.replace(b"2\tobj", b"4\tobj"), ["a.conllu:11", "HEAD is '4', not _ or 0 to 3"]),
-        (SENTENCE.replace(b"2\tobj", b"-1\tobj"), ["HEAD is '-1'"]),
+        *((SENTENCE.replace(b"2\tobj", each + b"\tobj"), [f"HEAD is '{each.decode()}'"]) for each in BAD_HEADS),
         (SENTENCE.replace(b"2\tobj", b"9" * 5000 + b"\tobj"), ["HEAD is '99999999999999999999', not"]),
         (SENTENCE.replace(b"s1", b"\xff"), ["a.conllu:1", "not UTF-8"]),
         (b"PK\x03\x04\0\0\n", ["a.conllu: not CoNLL-U, which is text in UTF-8"]),

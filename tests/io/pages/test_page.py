@@ -13,7 +13,7 @@ import pytest
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.chunks import Chunk
-from deptree_cli.io.pages.packing import packed
+from deptree_cli.io.pages.packing import for_page
 from deptree_cli.io.pages.page import MostDoubtful, Report, to_html
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.records import Interpretation
@@ -59,7 +59,7 @@ def html_of(sentences, title: str = "t", signature: str = "s") -> bytes:
 @pytest.fixture
 def page() -> bytes:
     text = rows(EVIL, "&amp;\u2028{{script}}")
-    return html_of([packed(sentence(text, np.zeros((3, 3))), None, False)], f"{EVIL} {{{{data}}}}", EVIL)
+    return html_of([for_page(sentence(text, np.zeros((3, 3))), None, False)], f"{EVIL} {{{{data}}}}", EVIL)
 
 
 def test_text_is_data_whatever_it_is(page):
@@ -86,7 +86,7 @@ def test_numbers_come_out_as_they_went_in():
     scores = rng.normal(0, 10, (7, 7)) + 1e5 * rng.normal(0, 1, 7)
     scores[2, 3] = -np.inf
     given = sentence(rows(*"abcdef"), scores)
-    found = packed(given, None, False)
+    found = for_page(given, None, False)
     data = data_of(html_of([found]))
     names = ["numbers.js", "data.js", "sums.js"]
     read = "(() => { const s = readSentences(value)[0], w = numbersOf(s); "
@@ -114,7 +114,7 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
     scores = [chain, *(np.random.default_rng(seed).normal(0, 25, (8, 8)) for seed in range(4))]
     trees = [[2, 3, 0], *(random_heads(7, np.random.default_rng(seed)) for seed in range(4))]
     given = [sentence(tree_of(heads), each) for heads, each in zip(trees, scores, strict=True)]
-    found = [packed(each, None, False) for each in given]
+    found = [for_page(each, None, False) for each in given]
     assert any(each.facts[1] < -90 for each in found)
     clicked = "sumsOf(numbersOf(s), s.n, true, [[word, s.tree[word - 1]]])"
     expression = (
@@ -133,7 +133,7 @@ def test_given_an_arc_of_the_tree_shown_however_improbable_the_pages_probabiliti
 
 def test_what_the_page_does_not_compute_are_probabilities():
     given = sentence(rows(*"abc"), np.random.default_rng(0).normal(0, 1, (4, 4)), PROJECTIVE)
-    found = packed(given, None, False)
+    found = for_page(given, None, False)
     assert not found.computes
     np.testing.assert_allclose(found.numbers, given.distribution.marginals()[:, 1:][found.mask])
     assert found.facts[2] == 1.0
@@ -143,9 +143,9 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     scores = np.zeros((3, 3))
     scores[1, 2] = -np.inf
     text = rows("a", "b").replace("\t1\tb", "\t_\tb")
-    found = packed(sentence(text, scores), None, True)
+    found = for_page(sentence(text, scores), None, True)
     assert found.gold.tolist() == [0, 0xFFFF]
-    impossible = packed(sentence(rows("a", "b"), scores), None, False)
+    impossible = for_page(sentence(rows("a", "b"), scores), None, False)
     assert impossible.facts[1] == -np.inf
     assert impossible.doubt == pytest.approx(2)
     json.loads(json.dumps(data_of(html_of([impossible]))))

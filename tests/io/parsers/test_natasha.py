@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.parsers import PARSERS
 from deptree_cli.io.parsers.sentences import Word, read_sentences
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 
 @pytest.fixture(scope="module")

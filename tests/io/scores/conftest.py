@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Float
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.sample import DATA
 
 
 @pytest.fixture(scope="session", params=["sample_data", "shared"])
@@ -29,7 +26,6 @@ def formats(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     copy_ours(folder)
     write_logits(folder, squares, names)
     write_probabilities(folder, squares, names)
-    write_what_is_refused(folder)
     return folder
 
 
@@ -92,14 +88,3 @@ def joint_probabilities(heads: Float, logits: Float) -> Float:
     joint = np.zeros((len(names), *heads.shape))
     joint[:, :, 1:] = (labels * heads[1:, :, None]).transpose(2, 1, 0)
     return joint
-
-
-def write_what_is_refused(folder: Path) -> None:
-    """Containers that run code or are not ours to read."""
-    for name in ("supar_probs.pt", "batch_dict.pt"):
-        data = io.BytesIO()
-        with zipfile.ZipFile(data, "w") as archive:
-            archive.writestr("archive/data.pkl", b"\x80\x02}.")
-        (folder / name).write_bytes(data.getvalue())
-    np.save(folder / "object_array.npy", np.array([{}], dtype=object), allow_pickle=True)
-    (folder / "scores.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(92))

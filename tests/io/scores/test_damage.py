@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 
 import numpy as np
@@ -16,11 +15,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.draws import read_draws
-
-
-def header(shape: str) -> bytes:
-    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+from tests.arrays import header, npz
 
 
 @pytest.mark.parametrize("head", [10**4000, {"a": "x" * 10_000}], ids=["large", "wide"])
@@ -58,12 +53,6 @@ SCORES = np.zeros((2, 3))
 RECORD = Sentence("x", 1, 2, "scores.npz[x]", None, SCORES, "x")
 
 
-def npz(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.savez_compressed(stream, x=array)
-    return stream.getvalue()
-
-
 @pytest.fixture
 def features_in(scratch):
     """Features from these bytes; every file is opened anew."""
@@ -74,7 +63,7 @@ def features_in(scratch):
 
 def test_damaged_features(features_in) -> None:
     """Every byte in turn: zlib, zipfile and NumPy have errors of their own, none of which may come through."""
-    sound = npz(np.random.default_rng(7).normal(size=(2, 3, 4)))
+    sound = npz(x=np.random.default_rng(7).normal(size=(2, 3, 4)))
     errors = set()
     for place in range(len(sound)):
         data = bytearray(sound)
@@ -89,7 +78,7 @@ def test_damaged_features(features_in) -> None:
 
 def test_features_that_are_too_large_to_be_squared(features_in, says) -> None:
     with says("a feature is not a finite number up to 1e+100"):
-        features_in(npz(np.full((2, 3, 1), 1e200)))
+        features_in(npz(x=np.full((2, 3, 1), 1e200)))
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.presets import layout
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
-
-DATA = Path(__file__).parents[3] / "sample_data"
+from tests.arrays import npy
 
 
 def conllu(**lengths: int) -> bytes:
@@ -32,12 +31,6 @@ def conllu(**lengths: int) -> bytes:
 def npz(**lengths: int) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **{name: np.full((n, n + 1), float(n)) for name, n in lengths.items()})
-    return stream.getvalue()
-
-
-def npy(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
     return stream.getvalue()
 
 
@@ -178,24 +171,3 @@ def test_a_padded_batch_pairs_with_its_sentences(formats: Path) -> None:
     assert all(
         isinstance(record, Sentence) and record.block and len(record.scores) == record.block.n + 1 for record in records
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "preset", "keys"),
-    [
-        ("scores.npz", "natasha", True),
-        ("scores.jsonl", "natasha", True),
-        ("scores_stream.npy", "supar", False),
-        ("scores.npy", "supar", False),
-    ],
-)
-def test_sample_scores_pair_with_their_sentences(name: str, preset: str, keys: bool) -> None:
-    records = read(DATA, name, preset)
-    assert [(record.number, record.sent_id) for record in records if isinstance(record, Sentence)] == list(
-        enumerate(["en-1", "en-2", "en-3", "en-4", "cs-1", "cs-2", "ru-1", "ru-2"], 1)
-    )
-    for record in records:
-        assert isinstance(record, Sentence)
-        assert record.key == (record.sent_id if keys else None)
-        assert record.sentence.n == min(record.scores.shape) - (preset == "supar")
-        assert (record.other, record.labels) == (None, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 
 import numpy as np
 import pytest
@@ -13,12 +12,7 @@ from deptree_cli.io.files import streams
 from deptree_cli.io.scores import lengths
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
 from deptree_cli.io.scores.raw import RawScores
-
-
-def npy(array: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)
-    return stream.getvalue()
+from tests.arrays import npy
 
 
 @pytest.mark.parametrize("data", [b"2\n4\n", b" 2\r\n4", npy(np.array([2, 4], np.uint8))])

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +11,6 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.io.scores.reading import read
-
-DATA = Path(__file__).parents[3] / "sample_data"
 
 # Logits are the same numbers wherever they stand.
 LOGITS = [
@@ -118,55 +113,3 @@ def test_energies_of_arcs_and_labels_together(folder, known) -> None:
     for ours, theirs in paired(distributions(folder, "allennlp_energy_label_head_dep.npz", options), known):
         assert ours.labels.names == tuple(names)
         agree(ours, theirs)
-
-
-def test_our_own_containers_agree_too(tmp_path) -> None:
-    """The files of sample_data as they lie there, with their own sentences; `one` has six digits of its weights."""
-    sentences = str(DATA / "sentences.conllu")
-    everything = [
-        list(read(str(DATA / name), sentences, preset=preset))
-        for name, preset in (
-            ("scores.npz", "natasha"),
-            ("scores.jsonl", "natasha"),
-            ("scores.npy", "supar"),
-            ("scores_stream.npy", "supar"),
-        )
-    ]
-    for same in zip(*everything, strict=True):
-        assert len({each.id for each in same}) == 1
-        for each in same[1:]:
-            np.testing.assert_array_equal(each.distribution.log_scores, same[0].distribution.log_scores)
-            assert each.distribution.sample(4, 7).tolist() == same[0].distribution.sample(4, 7).tolist()
-    (one,) = read(str(DATA / "one.npy"))
-    agree(one.distribution, everything[0][0].distribution)
-
-
-def test_a_stream_of_arrays_from_a_pipe(formats: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, writing = os.pipe()
-
-    def feed() -> None:
-        with os.fdopen(writing, "wb") as pipe:
-            pipe.write((formats / "stream.npys").read_bytes())
-
-    feeder = threading.Thread(target=feed)
-    feeder.start()
-    with os.fdopen(reading) as pipe:
-        monkeypatch.setattr(sys, "stdin", pipe)
-        assert len(list(read("-", preset="supar"))) == 8
-    feeder.join()
-
-
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [
-        ("supar_probs.pt", "torch"),
-        ("batch_dict.pt", "torch"),
-        ("object_array.npy", "object array"),
-        ("scores.h5", "HDF5"),
-        ("sentences.conllu", "CoNLL-U"),
-        ("labels.json", "list where an object"),
-    ],
-)
-def test_what_is_refused(name: str, part: str, formats: Path, says) -> None:
-    with says(part):
-        list(read(str(formats / name)))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +15,8 @@ from deptree_cli.cli.app import deptree
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.reading import read
 from deptree_cli.io.scores.records import ScoredSentence
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 NPZ = (str(DATA / "scores.npz"), {"preset": "natasha"})
 GOLD = str(DATA / "gold.conllu")
 LABELS = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}
@@ -107,12 +104,6 @@ def test_a_file_that_says_its_layout_needs_no_preset(tmp_path) -> None:
         assert ours.interpretation.layout.name == "torch-struct"
     with pytest.raises(DeptreeError, match="the file says log of itself, but weight was asked for"):
         next(read(path, scale="weight"))
-
-
-def test_standard_input(monkeypatch) -> None:
-    data = (DATA / "scores.jsonl").read_bytes()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
-    assert [sentence.id for sentence in read("-", preset="natasha")] == NAMES
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,8 +16,8 @@ from deptree_cli.cli.app import deptree
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.reading import read
 from deptree_cli.io.scores.records import ScoredSentence
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 SCORES = str(DATA / "scores.npz")
 LABELS = {"labels": str(DATA / "labels.json"), "label_scores": str(DATA / "label_scores.npz")}
 LABEL_OPTIONS = ["--labels", LABELS["labels"], "--label-scores", LABELS["label_scores"]]

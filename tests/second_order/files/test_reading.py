@@ -16,8 +16,8 @@ from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.second_order import SecondOrder, read
 from deptree_cli.second_order.files.reading import SecondOrderSentence
 from deptree_cli.second_order.model.parts import PARTS
+from tests.sample import DATA
 
-DATA = Path(__file__).parents[3] / "sample_data"
 LOG = {"scale": "log", "orient": "head-dep"}
 
 Found = list[SecondOrderSentence | DeptreeError]

@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.containers import npz
 from deptree_cli.io.scores.containers.npy import read_npy
+from deptree_cli.io.scores.containers.npz import CONTAINER
 from deptree_cli.io.scores.raw import ReadSpec
-
-
-def header(shape: str) -> bytes:
-    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+from tests.arrays import header, npy, npz
 
 
 def shapes(data: bytes, matrices: ReadSpec | None = None) -> list[tuple[int, ...]]:
@@ -57,30 +53,27 @@ def test_the_same_in_an_archive(read_all) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("x.npy", header("(36000, 36000)") + bytes(64))
-    (error,) = read_all(npz.CONTAINER, packed.getvalue(), "a.npz")
+    (error,) = read_all(CONTAINER, packed.getvalue(), "a.npz")
     assert "a.npz[x] (x): an array of shape (36000, 36000) is announced, which no sentence has" in str(error)
 
 
 def test_the_same_in_a_batch(read_all, says) -> None:
-    packed, two = io.BytesIO(), io.BytesIO()
-    np.save(two, np.array([1, 1]))
+    packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("lengths.npy", two.getvalue())
+        archive.writestr("lengths.npy", npy(np.array([1, 1])))
         archive.writestr("scores.npy", header("(2, 36000, 36000)") + bytes(64))
     with says("a.npz[scores]: an array of shape (2, 36000, 36000) is announced, which no sentence has"):
-        read_all(npz.CONTAINER, packed.getvalue(), "a.npz")
+        read_all(CONTAINER, packed.getvalue(), "a.npz")
 
 
 def test_every_byte_of_an_archive_in_turn(read_all) -> None:
     """zlib, zipfile and NumPy have errors of their own, none of which may come through."""
-    packed = io.BytesIO()
-    np.savez_compressed(packed, x=np.random.default_rng(7).normal(size=(3, 4)))
-    problems = set()
-    for place in range(len(packed.getvalue())):
-        data = bytearray(packed.getvalue())
+    packed, problems = npz(x=np.random.default_rng(7).normal(size=(3, 4))), set()
+    for place in range(len(packed)):
+        data = bytearray(packed)
         data[place] ^= 0xFF
         try:
-            found = read_all(npz.CONTAINER, bytes(data), "a.npz")
+            found = read_all(CONTAINER, bytes(data), "a.npz")
         except DeptreeError as error:
             found = [error]
         problems |= {raw.problem for raw in found if isinstance(raw, DeptreeError)}

@@ -12,18 +12,7 @@ import pytest
 
 from deptree_cli.io.scores.containers.npy import CONTAINER, read_npy
 from deptree_cli.io.scores.raw import ReadSpec
-
-
-def npy(*arrays: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    for array in arrays:
-        np.save(stream, array)
-    return stream.getvalue()
-
-
-def header(shape: str, descr: str = "'<f4'") -> bytes:
-    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+from tests.arrays import header, npy
 
 
 def read(data: bytes, matrices: ReadSpec | None = None) -> list[np.ndarray]:

@@ -13,14 +13,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers.npz import CONTAINER, open_npz
 from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
+from tests.arrays import npz
 
 Read = Callable[..., list[Raw]]
-
-
-def npz(*args: np.ndarray, **arrays: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.savez_compressed(stream, *args, **arrays)
-    return stream.getvalue()
 
 
 def zipped(**members: bytes) -> bytes:

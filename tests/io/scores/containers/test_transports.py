@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.io.scores.containers import CONTAINERS, Container
 from deptree_cli.io.scores.meta import NOTHING, Meta
 from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
-
-DATA = Path(__file__).parents[4] / "sample_data"
+from deptree_cli.io.scores.raw import RawScores, ReadSpec
 
 WRITTEN = [container for container in CONTAINERS if container.write]
 SIGNATURE = "deptree|dump|from:natasha|trees:projective|v:0"
@@ -64,27 +62,3 @@ def test_words_disturb_no_container(container: Container, scratch, contents) -> 
     Path(path).write_bytes(written(container, {"x": np.ones((2, 3))}, ["a", "č"]))
     (raw,) = contents(path)[1]
     assert raw.forms == (("a", "č") if container.name == "jsonl" else ())
-
-
-def rectangles(name: str, raws: list[Raw]) -> list[Array]:
-    """The arrays of a sample as (n, n+1): by its README one file has them so, the others as squares, or padded."""
-    arrays = [raw.scores for raw in raws if isinstance(raw, RawScores)]
-    if name == "scores_stream.npy":
-        return [scores[1:] for scores in arrays]
-    if name != "scores.npy":
-        return arrays
-    assert all(raw.padded for raw in raws if isinstance(raw, RawScores))
-    lengths = map(int, (DATA / "lengths.txt").read_text().split())
-    return [scores[1 : n + 1, : n + 1] for scores, n in zip(arrays, lengths, strict=True)]
-
-
-@pytest.mark.parametrize("name", ["scores.npz", "scores.jsonl", "scores_stream.npy", "scores.npy"])
-def test_the_samples_are_read_the_same(name: str, deliver: Callable[..., str], contents) -> None:
-    with np.load(DATA / "scores.npz") as archive:
-        expected = dict(archive)
-    meta, raws = contents(deliver((DATA / name).read_bytes(), Path(name).suffix))
-    assert meta == NOTHING
-    for scores, wanted in zip(rectangles(name, raws), expected.values(), strict=True):
-        np.testing.assert_array_equal(scores, wanted)
-    names = [raw.key for raw in raws]
-    assert names == (list(expected) if name in ("scores.npz", "scores.jsonl") else [None] * len(expected))
