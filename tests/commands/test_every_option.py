@@ -17,7 +17,8 @@ from typing import NamedTuple
 import click
 import pytest
 
-from tests.commands.option_lines import EXCUSED, LINES, NEEDS, NEVER, REFUSED, VALUES, prepare
+from tests.commands.option_files import prepare
+from tests.commands.option_lines import EXCUSED, LINES, NEEDS, NEVER, REFUSED, VALUES
 from tests.every_command import COMMANDS, command
 
 
