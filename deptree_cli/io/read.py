@@ -62,8 +62,9 @@ def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: 
 def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any]) -> ByIds | ByOrder:
     """How a companion is paired with sentences, the first of which has these names."""
     side = companion.side
-    items, name = _first(side)
-    if name is not None and any(are_alike(each, name) for each in names):
+    items, name = _first(side, names)
+    is_known = isinstance(lead.items, Mapping) and name in lead.items
+    if name is not None and (is_known or any(are_alike(each, name) for each in names)):
         return ByIds(companion, lead, items)
     for each in (side, lead):
         if not each.ordered:
@@ -72,10 +73,10 @@ def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: 
     return ByOrder(companion, lead, items, sentences)
 
 
-def _first(side: Side) -> tuple[Iterator[Any] | None, str | None]:
-    """The items of a stream, None of a mapping; and the name of the first."""
+def _first(side: Side, names: Sequence[str]) -> tuple[Iterator[Any] | None, str | None]:
+    """The items of a stream, and the name of the first; None of a mapping, and one of these names if it is there."""
     if isinstance(side.items, Mapping):
-        return None, next(iter(side.items), None)
+        return None, next((each for each in names if each in side.items), next(iter(side.items), None))
     items, first = peeked(iter(side.items))
     return items, None if first is None else side.name(first)
 

@@ -59,7 +59,7 @@ def test_bytes_that_are_no_letters_are_written_out(run) -> None:
 
 @pytest.mark.slow("process")
 def test_text_is_compared_with_text(run) -> None:
-    scores = (DATA / "scores.npz", "--from", "natasha", "--conllu", "δέντρα.conllu")
+    scores = (DATA / "scores_stream.npy", "--from", "supar", "--conllu", "δέντρα.conllu")
     assert run("show", *scores, "--sentence", "größe-1", "--format", "text")[1].startswith("größe-1: ")
     assert "there is no decoding method 'mär'." in run("decode", *scores, "--method", "mär")[2]
 

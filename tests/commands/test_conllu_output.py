@@ -188,7 +188,8 @@ def test_no_sentences_are_noticed_before_anything_is_read(deptree, put, name, er
     put("scores.jsonl", '{"scores": [[0, 1], [0, 0]]}\n' * 2)
     files = sorted(tmp_path.iterdir())
     for scores in ("scores.npz", "scores.jsonl"):
-        ran = deptree(name, scores, *how, "--on-error", errors)
+        mixture = ("--method", "mixture") if name == "combine" else ()  # a product is scores, and no sentences
+        ran = deptree(name, scores, *mixture, *how, "--on-error", errors)
         assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
         assert f"{scores}: there are no sentences to write as CoNLL-U. Name them with --conllu FILE." in ran.err
     assert sorted(tmp_path.iterdir()) == files

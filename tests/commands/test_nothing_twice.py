@@ -61,9 +61,9 @@ CASES = [
     ("partition {scores} --projective", 3 * ALL, 0, 0),
     ("expect entropy {scores}", ALL, ALL, 0),
     ("expect entropy {scores} --grad", ALL, ALL, ALL),
-    ("expect renyi {scores} --alpha 2", 2 * ALL, 0, 0),  # log Z of the distribution and of its power
-    ("expect renyi {scores} --alpha 2 --grad", 2 * ALL, 2 * ALL, 0),
-    ("expect renyi {scores} --alpha 1 --grad", ALL, ALL, ALL),
+    ("expect renyi {scores} --order 2", 2 * ALL, 0, 0),  # log Z of the distribution and of its power
+    ("expect renyi {scores} --order 2 --grad", 2 * ALL, 2 * ALL, 0),
+    ("expect renyi {scores} --order 1 --grad", ALL, ALL, ALL),
     ("expect kl {scores} {other} --grad", 2 * ALL, 2 * ALL, ALL),
     ("expect cross-entropy {scores} {other} --grad", 2 * ALL, 2 * ALL, ALL),
     ("expect attachment {scores} {gold} --grad", ALL, ALL, ALL),

@@ -175,7 +175,12 @@ def _adopt(sentence: Sentence, scored: Sentence) -> None:
     if sentence.n != scored.n:
         problem = f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here"
         raise OutOfStep(problem, "Give the same sentences, with the same words")
-    sentence.block, sentence.scores, sentence.key = scored.block, scored.scores, scored.key
+    sentence.block, sentence.scores, sentence.key, sentence.place = (
+        scored.block,
+        scored.scores,
+        scored.key,
+        scored.place,
+    )
     sentence.companions.update(scored.companions)
 
 

@@ -23,7 +23,7 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (("{model}", RAW, "--score-kind", "log"), "", r"--score-kind needs --scores FILE"),
         (("{model}", RAW, "--scores", "s.npz", "--score-kind", "maxnet"), "", r"Did you mean maxent\?"),
         (("{model}", RAW, "--scores", "s.txt"), "", r"this command does not write \.txt"),
-        (("{model}", RAW, "--scores", "-"), "", r"--output and --scores would write the same file"),
+        (("{model}", RAW, "--scores", "-"), "", r"--scores and --output would write the same file"),
         (("{model}", RAW, RAW, "--scores", "s.npz", "-q"), "", r"raw-01: an \.npz cannot hold two sentences of one"),
     ],
 )

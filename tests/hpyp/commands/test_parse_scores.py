@@ -81,7 +81,7 @@ def test_containers_that_forget_the_tree_space_are_refused(deptree, done, model,
     ran = deptree(*args, f"p{suffix}")
     if ran.code == 2:
         assert (suffix.startswith(".npy"), ran.out, len(ran.said)) == (True, b"", 1)
-        assert "--projective --scale log. Write .npz" in ran.err
+        assert "--projective --from head-dep,first,log. Write .npz" in ran.err
         return
     done(*args, "known.npz")
     assert done("partition", f"p{suffix}").rows == done("partition", "known.npz", "--projective").rows
