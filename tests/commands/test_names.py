@@ -21,7 +21,13 @@ def options(name: str) -> dict[str, click.Option]:
 SHORT = {"-j": "--jobs", "-q": "--quiet", "-o": "--output"}
 
 # A model is trained by one process and written under -m; what it holds is looked up at once.
-WITHOUT = {"hpyp train": {"-j", "-o"}, "hpyp describe": {"-j", "-q"}, "warm": {"-j", "-o"}}
+WITHOUT = {
+    "hpyp train": {"-j", "-o"},
+    "hpyp describe": {"-j", "-q"},
+    "warm": {"-j", "-o"},
+    "show": {"-j"},  # one sentence
+    "bitext show": {"-j"},
+}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
