@@ -147,7 +147,6 @@ def test_help_has_its_own_options_first_and_then_the_shared_ones_in_sections(nam
     assert "Reading" in sections or name in NO_SCORES
     for each in parameters:
         assert each.help
-        assert each.help[0].isupper()
         explained = {title: len(rows_with(max(each.opts, key=len), rows)) for title, rows in sections.items()}
         assert explained == {title: title == (each.section or "Options") for title in sections}
     for title, options in EVERYWHERE.items() if name not in ALL_AT_ONCE else ():

@@ -18,7 +18,7 @@ CLOSED_OUT = "deptree: standard output is closed. Name a file with -o.\n"
 CLOSED_IN = "deptree: standard input is closed. Name a file instead of -.\n"
 
 NAMES = ["sample", "swor", "decode", "marginals", "partition", "expect entropy", "check-bias", "inspect", "convert"]
-COMMANDS = [*(f"{name} {SCORES}" for name in NAMES), *(f"show {SCORES}{how}" for how in ("", " --text"))]
+COMMANDS = [*(f"{name} {SCORES}" for name in NAMES), *(f"show {SCORES}{how}" for how in ("", " --format text"))]
 COMMANDS += [f"marginals {SCORES} --format npz", f"diff {SCORES} {DATA}/scores.npz"]
 
 

@@ -44,19 +44,19 @@ OF_SCORES = """
     decode {} --method mbr --conllu gold.conllu; calibrate {} --gold gold.conllu;
     marginals {} --conllu gold.conllu; marginals {} --conllu nameless.conllu -o out.npz; partition {} --summary;
     expect entropy {} --grad; expect risk {} --conllu gold.conllu; diff {} {}; inspect {} --json; partition {};
-    inspect {} --conllu gold.conllu; check-bias {} -k 40; check-bias {} --samples drawn.conllu; show {} --text -k 3;
-    show {}; convert {}; convert {} --to spacy -o out.npz; convert {} --to weight -o out.safetensors"""
+    inspect {} --conllu gold.conllu; check-bias {} -k 40; check-bias {} --samples drawn.conllu; show {};
+    show {} -o x.txt -k 3; convert {}; convert {} --to spacy -o out.npz; convert {} --to weight -o out.safetensors"""
 OF_SENTENCES = """
     sample scores.npz --conllu {} -k 2; sample scores.npz --conllu {} --fix-heads --deps basic;
     sample scores.jsonl --conllu {} -k 3 --deps keep; swor scores.npz --conllu {} -k 3; decode scores.npz --conllu {};
     calibrate scores.npz --gold {}; marginals scores.npz --conllu {};
     marginals scores.npz --conllu {} --fix-heads -o out.npz; inspect scores.npz --conllu {};
-    expect attachment scores.npz --conllu {}; show scores.npz --conllu {}; show scores.npz --conllu {} --text;
+    expect attachment scores.npz --conllu {}; show scores.npz --conllu {}; show scores.npz --conllu {} --format text;
     check-bias scores.npz --samples {}; partition scores_stream.npy --conllu {}"""
 OF_LABELS = """
     sample label_scores.npz --labels {} -k 2; decode label_scores.npz --labels {}; show label_scores.npz --labels {};
     swor label_scores.npz --labels {} -k 3 --labelled; marginals label_scores.npz --labels {};
-    show label_scores.npz --labels {} --text;
+    show label_scores.npz --labels {} --format text;
     sample scores.npz --labels {} --label-scores label_scores.npz --conllu gold.conllu"""
 OF_LABELLED = """
     sample {} --labels labels.txt -k 2; decode {} --labels labels.txt --conllu gold.conllu;
