@@ -46,7 +46,7 @@ def test_how_far_it_has_come_is_told(done, monkeypatch: pytest.MonkeyPatch, comm
     told: list[str] = []
     monkeypatch.setattr(costs, "LONG", 0.0)
     monkeypatch.setattr(bitext_options, "report_progress", told.append)
-    done("bitext", command, SCORES, "--jobs", "1")
+    done("bitext", command, SCORES)
     what = {"best links of"} if command == "align" else {"sums of", "probabilities of"}
     assert what <= {" ".join(each.split()[:-5]) for each in told}
     assert told[0].endswith(": 0%")
