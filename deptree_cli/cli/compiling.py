@@ -24,7 +24,13 @@ def kernels_told(quiet: bool) -> Iterator[None]:
     if quiet:
         yield
         return
-    _tell_if_not_kept()
+    with _told_if_not_kept(), _progress_shown():
+        yield
+
+
+@contextmanager
+def _progress_shown() -> Iterator[None]:
+    """Show within the block that kernels are compiled."""
     if not hasattr(os, "fork"):  # nobody can wait for a pipe
         yield
         return
@@ -68,7 +74,8 @@ def _keep_drawing(events: int, in_words: bool) -> None:
             status().show(f"compiling kernels: {done} done, {spent:.0f} s")
 
 
-def _tell_if_not_kept() -> None:
+@contextmanager
+def _told_if_not_kept() -> Iterator[None]:
     """Say once, whichever of the processes to be forked from this one notices, that kernels are compiled every time."""
     token, pocket = os.pipe()
     os.write(pocket, b".")
@@ -80,3 +87,8 @@ def _tell_if_not_kept() -> None:
             message(f"{line}. Set NUMBA_CACHE_DIR.")
 
     tell_if_not_kept(tell)
+    try:
+        yield
+    finally:
+        tell_if_not_kept(lambda _: None)
+        os.close(token)

@@ -50,7 +50,7 @@ WORKERS = [
     ("--jobs", "2"),
     ("--jobs", "2", "--scheduler", "local"),
 ]
-WITHOUT_WORKERS = {"convert"}
+WITHOUT_WORKERS = {"convert", "show"}
 
 
 @pytest.fixture(scope="session")
