@@ -26,7 +26,7 @@ from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.workers import cores
 
 # From arrays with the axes of a batch in front to the results of a function of NumPy arrays, which go over all of these
-# axes at once. `jax.pure_callback` makes JAX arrays of NumPy's first, which takes longer than many sentences do.
+# axes at once. JAX's own pure callback makes JAX arrays of NumPy's first, which takes longer than many sentences do.
 CALL = Primitive("deptree_call")
 CALL.multiple_results = True
 
