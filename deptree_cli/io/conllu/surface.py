@@ -7,10 +7,6 @@ from typing import NamedTuple
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
 
-# What to do about sentences of other words.
-OTHER_WORDS = "Evaluate trees over the same words; udeval of udtools aligns others"
-
-
 class Token(NamedTuple):
     """A token.
 
@@ -46,25 +42,6 @@ def surface_tokens(block: Block) -> list[Token]:
             tokens.append(Token(number.decode(), _text(form, block), first, last))
             covered = last
     return tokens
-
-
-def rows_as_written(block: Block) -> list[tuple[str, str]]:
-    """Return the ids of words and multiword tokens, in the order of their rows, each with its form.
-
-    Raises:
-        DeptreeError: a form is not UTF-8.
-    """
-    rows = block.cells("id", "form")
-    return [(number.decode(), _text(form, block)) for number, form in rows if b"." not in number]
-
-
-def check_same_words(block: Block, other: Block) -> None:
-    """Raise unless two sentences have the same words and multiword tokens."""
-    for one, two in zip(rows_as_written(block), rows_as_written(other), strict=False):
-        if one != two:
-            shown = "{} is {!r} here, {} is {!r}".format(*one, *two)
-            problem = f"the words differ: {shown} at {other.place}"
-            raise DeptreeError(problem, OTHER_WORDS, place=block.place, sent_id=block.sent_id)
 
 
 def _range(number: bytes) -> tuple[int, int]:

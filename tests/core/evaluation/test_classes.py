@@ -81,7 +81,7 @@ def test_classes_divide_the_words(kind: str) -> None:
 
 
 def test_a_right_word_is_in_the_class_of_its_gold_arc() -> None:
-    """An arc over a word that the system splits is longer there, and right all the same: in the class of the gold one."""
+    """An arc over a word that the system splits is longer there, and right all the same, in the gold class."""
     gold = word(1, "a", 3, "det") + word(2, "bc", 3, "amod") + word(3, "d", 0, "root") + "\n"
     system = word(1, "a", 4, "det") + word(2, "b", 4) + word(3, "c", 4) + word(4, "d", 0, "root") + "\n"
     rows = of_texts("arc-length", gold, system)
