@@ -7,6 +7,7 @@ from typing import NamedTuple
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
 
+
 class Token(NamedTuple):
     """A token.
 
