@@ -70,9 +70,21 @@ def bootstrap(counts: Int, resamples: int, rng: np.random.Generator, of_sums: Ca
 
 
 def _alike(counts: Int) -> tuple[Int, Int]:
-    """The different counts of units, and how many have them."""
-    kinds, sizes = np.unique(counts.reshape(len(counts), -1), axis=0, return_counts=True)
-    return kinds.reshape(-1, *counts.shape[1:]), sizes
+    """The different counts of units, and how many have them: numbered column by column, which sorts only numbers."""
+    keys = np.zeros(len(counts), dtype=np.int64)
+    flat, _ = _columns(counts)
+    for column in flat.T:
+        both = keys * (int(np.ptp(column)) + 1) + column - column.min()
+        _, first, keys, sizes = np.unique(both, return_index=True, return_inverse=True, return_counts=True)
+    return counts[first], sizes
+
+
+def _columns(counts: Int) -> tuple[Int, list[int]]:
+    """The different columns of counts (units, ...), and which of these each is: many are equal."""
+    flat = np.ascontiguousarray(counts.reshape(len(counts), -1).T)
+    numbers: dict[bytes, int] = {}
+    places = [numbers.setdefault(column.tobytes(), len(numbers)) for column in flat]
+    return flat[[places.index(number) for number in range(len(numbers))]].T, places
 
 
 def percentiles(found: Float, confidence: float, units: int) -> Interval:
@@ -120,8 +132,8 @@ def randomisation_test(first: Int, second: Int, resamples: int, rng: np.random.G
 
 def _sums(weights: Iterator[Array], counts: Int, size: int) -> Float:
     """The sums of counts (units, ..., 3) by each of `size` arrays of weights (units,), (size, ..., 3)."""
-    flat, columns = np.unique(counts.reshape(len(counts), -1), axis=1, return_inverse=True)  # many are equal
-    flat = flat.astype(np.float64)  # whole numbers, and sums of these are exact
+    columns, places = _columns(counts)
+    flat = columns.astype(np.float64)  # whole numbers, and sums of these are exact
     together = max(_AT_ONCE // len(counts), 1)
     found: list[Float] = [np.array([*islice(weights, together)]) @ flat for _ in range(0, size, together)]
-    return np.concatenate(found)[:, columns.ravel()].reshape(size, *counts.shape[1:])
+    return np.concatenate(found)[:, places].reshape(size, *counts.shape[1:])

@@ -22,7 +22,7 @@ _SAME = "Give files of the same text, or pass --on-error skip to leave this sent
 _IDS = "Both files have ids, so that these pair them, not the order; --on-error skip leaves this one out"
 
 
-@dataclass
+@dataclass(slots=True)
 class Group:
     """Sentences that belong together.
 
@@ -71,6 +71,9 @@ def _named(file: TreeFile) -> bool:
 
 def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
     """The n-th sentence of an id with the n-th of that id."""
+    ours, theirs = gold.words.texts, system.words.texts
+    if gold.names == system.names and ours == theirs and not (gold.errors or system.errors):
+        return Pairing([Group(number, number + 1, (number,)) for number in range(len(ours))])
     places: defaultdict[str, deque[int]] = defaultdict(deque)
     nameless = deque[DeptreeError]()  # errors of sentences, of which nobody knows which
     for number, name in enumerate(system.names):
@@ -79,7 +82,6 @@ def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
         else:
             nameless.append(system.errors[number])
     found, excused = Pairing(), 0
-    ours, theirs = gold.words.texts, system.words.texts
     for number, name in enumerate(gold.names):
         if not name:
             found.groups.append(Group(number, number + 1, (), gold.errors[number]))

@@ -52,8 +52,9 @@ class TreeFile:
             self.errors[number] = item
             self.lines.append((0, 0))
         else:
-            comments, rows = (item.raw.count(b"\n", 0, at) for at in (item.start, item.template.rows_start))
-            self.lines.append((item.chunk.line + comments, item.chunk.line + rows))
+            data, line, _ = item.chunk
+            before = line + data.count(b"\n", 0, item.start)
+            self.lines.append((before, before + data.count(b"\n", item.start, item.template.rows_start)))
         self._waiting.append(item)
         if len(self._waiting) == _TOGETHER:
             self._flush()
