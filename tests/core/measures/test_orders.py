@@ -127,3 +127,18 @@ def test_the_score_of_optimality() -> None:
     heads, starts = np.array(list(itertools.chain(*sentences))), np.cumsum([0, *map(len, sentences)])
     found = orders.optimality(heads, starts)
     np.testing.assert_array_equal(found, [1, -1 / 2, -1, np.nan, np.nan])
+
+
+# Trees whose shortest orders have pairs of subtrees on both sides, which other ways to split them miss by 1; and that
+# least sum by LAL, of either algorithm.
+WITH_PAIRS = {
+    "0 1 2 2 4 3 3 1 8 8 9 10 1 13 13 13 14": 27,
+    "0 1 2 2 2 2 1 7 8 7 10 1 12 12 12 12 1 17 17 19 17 1 22 22 22 22": 60,
+    "0 1 2 2 2 2 2 1 8 9 10 8 12 13 1 15 15 15 15 15 15 1 22 23 24 23 22 27 1 29 30 29 32 29 34": 84,
+}
+
+
+def test_shortest_orders_with_pairs_of_subtrees_outside() -> None:
+    trees = [[int(head) for head in line.split()] for line in WITH_PAIRS]
+    heads, starts = np.array(list(itertools.chain(*trees))), np.cumsum([0, *map(len, trees)])
+    np.testing.assert_array_equal(orders.smallest_sum_length(heads, starts), list(WITH_PAIRS.values()))
