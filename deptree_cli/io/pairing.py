@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.companion import Companion, Side, loaded
+from deptree_cli.io.sentence import Companion, Side, loaded
 
 Item = TypeVar("Item")
 

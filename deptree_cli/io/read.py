@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.companion import Companion, Side
 from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentence import Companion, Sentence, Side
 
 
 def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence | DeptreeError]:

@@ -7,11 +7,10 @@ from functools import partial
 from itertools import count
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
-from deptree_cli.io.companion import Companion, Side
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.pairing import unmarked
-from deptree_cli.io.sentence import GOLD, Sentence
+from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side
 
 SAME = "Give the same sentences, with the same words"
 

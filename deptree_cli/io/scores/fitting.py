@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
-from deptree_cli.io.companion import in_order
 from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.scores.layout import Layout, cut, words_in
 from deptree_cli.io.scores.padding import check_not_padding
 from deptree_cli.io.scores.raw import RawScores, Source
-from deptree_cli.io.sentence import LABELS, OTHER, Sentence
+from deptree_cli.io.sentence import LABELS, OTHER, Sentence, in_order
 
 SAME = "Check that both files hold the same sentences in the same order"
 

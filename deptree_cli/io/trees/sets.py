@@ -13,10 +13,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
-from deptree_cli.io.companion import Companion, Side
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import read
-from deptree_cli.io.sentence import TREES, Sentence
+from deptree_cli.io.sentence import TREES, Companion, Sentence, Side
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, sentence_of
 
