@@ -10,14 +10,13 @@ from pathlib import Path
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import STDIN, share_read
-from deptree_cli.io.read import read
+from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.assumptions import Warn, unheard, with_assumptions
 from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import Source
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Companion, Sentence, Side
-from deptree_cli.io.sentences import sentences, trees_in
 
 
 @dataclass(frozen=True)

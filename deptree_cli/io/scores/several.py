@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.read import read
+from deptree_cli.io.read import read, sentences
 from deptree_cli.io.scores.assumptions import Assumptions, Warn, unheard, with_assumptions
 from deptree_cli.io.scores.fitting import fitted, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Companion, Sentence, Side
-from deptree_cli.io.sentences import sentences
 from deptree_cli.io.trees.sets import TreeSet, sets_beside, sets_in
 
 
