@@ -9,7 +9,7 @@ from functools import partial
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.read import read, sentences
-from deptree_cli.io.scores.assumptions import Assumptions, Warn, unheard, with_assumptions
+from deptree_cli.io.scores.files import Assumptions, Warn, unheard, with_assumptions
 from deptree_cli.io.scores.fitting import fitted, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import RawScores
