@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
@@ -21,8 +22,6 @@ from deptree_cli.core.errors import plural, readable
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.io.files.screen import width_of
 
-GONE = "\r\x1b[K"
-
 Item = TypeVar("Item")
 
 # Seconds: what is over so soon after the first result needs no bar, and none is drawn faster than a reader can follow.
@@ -32,7 +31,7 @@ _WIDTH = 24
 
 
 class StatusLine:
-    """The line of a run; nothing is drawn where nobody would see it.
+    """The line of a run, which shows the bar of what is worked on; nothing is drawn where nobody would see it.
 
     Args:
         output: where results go; None is standard output.
@@ -47,6 +46,7 @@ class StatusLine:
         seen = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.is_open = seen and not quiet
         self.shared = self.is_open and _may_meet_data(output)
+        self.bar = Bar()
         self._shown = False
 
     def show(self, text: str) -> None:
@@ -56,65 +56,25 @@ class StatusLine:
             print(f"\r{text[: width_of(sys.stderr) - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take it off the screen, until it is drawn again."""
+        """Take it off the screen, until it is drawn again: past streams, one of which a signal may have interrupted."""
         if self._shown:
             self._shown = False
-            print(GONE, end="", file=sys.stderr, flush=True)
+            os.write(2, b"\r\x1b[K")
 
     def close(self) -> None:
         """Take it off the screen for good."""
         self.is_open = False
         self.clear()
 
-    def wipe(self) -> None:
-        """The same as the process ends: past streams, one of which a signal may have interrupted."""
-        self.is_open = False
-        if self._shown:
-            os.write(2, GONE.encode())
+    def make_way(self) -> None:
+        """Data follow: close it where they may go to the same terminal."""
+        if self.shared:
+            self.close()
 
-
-# That of the command that runs is the last; outside of commands there is nothing to see.
-_lines = [StatusLine()]
-
-
-def status() -> StatusLine:
-    """Return the line of the run in progress: whoever else writes to the terminal has to clear it first."""
-    return _lines[-1]
-
-
-@contextmanager
-def status_shown(output: str | None, quiet: bool) -> Iterator[None]:
-    """Within the block there is a line, as `StatusLine` has it; behind it, or if the process ends, it is gone."""
-    line = StatusLine(output, quiet)
-    _lines.append(line)
-    try:
-        with undone_at_once(line.wipe):
-            yield
-    finally:
-        line.close()
-        _lines.remove(line)
-
-
-def data_follows() -> None:
-    """Make way for data: for good where they may go to the same terminal."""
-    if status().shared:
-        status().close()
-
-
-def message(line: str) -> None:
-    """Tell the user a line."""
-    status().clear()
-    print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
-
-
-def show(table: Table | str) -> None:
-    """Show a table on stderr, no wider than the terminal, or tell a line."""
-    if isinstance(table, str):
-        message(table)
-        return
-    status().clear()
-    styled = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    print(drawn(table, width_of(sys.stderr), styled), file=sys.stderr, end="", flush=True)
+    def draw(self, at_work: str = "") -> None:
+        """Draw the bar if it is time to; `at_work`: how far the item at work has come."""
+        if self.is_open and (line := self.bar.due(monotonic())):
+            self.show(line + (f"; {at_work}" if at_work else ""))
 
 
 class Bar:
@@ -131,15 +91,13 @@ class Bar:
         self._first = self._drawn = 0.0
         self.done = 0
 
-    def draw(self, at_work: str = "") -> None:
-        """Draw if it is time to; `at_work`: how far the item at work has come."""
-        if not status().is_open:
-            return
-        now = monotonic()
+    def due(self, now: float) -> str:
+        """What is to be drawn now; empty too soon after the first item or the last time."""
         self._first = self._first or now
-        if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
-            self._drawn = now
-            status().show(self.line(now - self._first) + (f"; {at_work}" if at_work else ""))
+        if now - self._first <= PATIENCE or now - self._drawn <= INTERVAL:
+            return ""
+        self._drawn = now
+        return self.line(now - self._first)
 
     def line(self, seconds: float) -> str:
         """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
@@ -150,40 +108,61 @@ class Bar:
         if expected is None:
             return f"{self.done:,} {plural(self.done, source.noun)}{speed}{note}"
         total = max(-(-(expected[0] - self._shard + 1) // self._shards), self.done)
-        left = f", {_clock((total - self.done) / rate)} left" if rate else ""
+        left = f", {timedelta(seconds=round((total - self.done) / rate))} left" if rate else ""
         about = "" if expected[1] else "about "
         bar = f"[{'=' * (_WIDTH * self.done // total):{_WIDTH}}]"
         return f"{bar} {self.done:,} of {about}{total:,} {plural(total, source.noun)}{speed}{left}{note}"
 
 
-# That of the run in progress is the last.
-_bars = [Bar()]
+# That of the command that runs is the last; outside of commands there is nothing to see.
+_lines = [StatusLine()]
+
+
+def status() -> StatusLine:
+    """The line of the run in progress: whoever else writes to the terminal has to clear it first."""
+    return _lines[-1]
+
+
+@contextmanager
+def status_shown(output: str | None, quiet: bool) -> Iterator[None]:
+    """Within the block there is a line, as `StatusLine` has it; behind it, or if the process ends, it is gone."""
+    line = StatusLine(output, quiet)
+    _lines.append(line)
+    try:
+        with undone_at_once(line.close):
+            yield
+    finally:
+        line.close()
+        _lines.remove(line)
 
 
 def progress(items: Iterable[Item], source: object = None, shard: tuple[int, int] = (1, 1)) -> Iterator[Item]:
     """The items as they pass, counted on the status line; `source`, `shard`: as of `Bar`."""
-    bar = Bar(source, shard)
-    _bars.append(bar)
+    line, bar = status(), Bar(source, shard)
+    line.bar = bar
     try:
         for item in items:
             yield item
             bar.done += 1
-            bar.draw()
+            line.draw()
     finally:
-        _bars.remove(bar)
-        status().clear()
+        line.clear()
 
 
-def report_progress(at_work: str) -> None:
-    """Show how far the item at work has come, if it is time to draw."""
-    _bars[-1].draw(at_work)
+def message(line: str) -> None:
+    """Tell the user a line."""
+    status().clear()
+    print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
 
 
-def _clock(seconds: float) -> str:
-    """Seconds as 0:07, 12:34 or 5:06:07."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def show(table: Table | str) -> None:
+    """Show a table on stderr, no wider than the terminal, or tell a line."""
+    if isinstance(table, str):
+        message(table)
+        return
+    status().clear()
+    styled = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    print(drawn(table, width_of(sys.stderr), styled), file=sys.stderr, end="", flush=True)
 
 
 def _may_meet_data(output: str | None) -> bool:
