@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from deptree_cli.cli.tables import Table, drawn
 from deptree_cli.cli.work import Counted
@@ -31,7 +31,7 @@ _WIDTH = 24
 
 
 class StatusLine:
-    """The line of a run, which shows the bar of what is worked on; nothing is drawn where nobody would see it.
+    """The line of a run, which counts what is done; nothing is drawn where nobody would see it.
 
     Args:
         output: where results go; None is standard output.
@@ -40,14 +40,21 @@ class StatusLine:
     Attributes:
         is_open: whether it can be drawn (still).
         shared: whether data may go to the same terminal; then it ends before the first of them.
+        done: how many items are.
     """
 
     def __init__(self, output: str | None = None, quiet: bool = True) -> None:
         seen = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.is_open = seen and not quiet
         self.shared = self.is_open and _may_meet_data(output)
-        self.bar = Bar()
         self._shown = False
+        self.begin(Counted[object](()))
+
+    def begin(self, source: Counted[Any], shard: tuple[int, int] = (1, 1)) -> None:
+        """Count from 0 what is made of the items of a source, of which those of a shard are worked on."""
+        self._source, self._shard = source, shard
+        self._first = self._drawn = 0.0
+        self.done = 0
 
     def show(self, text: str) -> None:
         """Draw it, in the place of whatever was drawn before."""
@@ -72,42 +79,25 @@ class StatusLine:
             self.close()
 
     def draw(self, at_work: str = "") -> None:
-        """Draw the bar if it is time to; `at_work`: how far the item at work has come."""
-        if self.is_open and (line := self.bar.due(monotonic())):
-            self.show(line + (f"; {at_work}" if at_work else ""))
-
-
-class Bar:
-    """What the status line says of a run.
-
-    Args:
-        source: what the items are made of; a `Counted` one tells how many there will be.
-        shard: which of the items of the source are worked on.
-    """
-
-    def __init__(self, source: object = None, shard: tuple[int, int] = (1, 1)) -> None:
-        self._source = source if isinstance(source, Counted) else Counted[object](())
-        self._shard, self._shards = shard
-        self._first = self._drawn = 0.0
-        self.done = 0
-
-    def due(self, now: float) -> str:
-        """What is to be drawn now; empty too soon after the first item or the last time."""
+        """Draw what is done if it is time to; `at_work`: how far the item at work has come."""
+        if not self.is_open:
+            return
+        now = monotonic()
         self._first = self._first or now
-        if now - self._first <= PATIENCE or now - self._drawn <= INTERVAL:
-            return ""
-        self._drawn = now
-        return self.line(now - self._first)
+        if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
+            self._drawn = now
+            self.show(self.text(now - self._first) + (f"; {at_work}" if at_work else ""))
 
-    def line(self, seconds: float) -> str:
-        """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
-        source, note = self._source, f", {text}" if (text := self._source.note()) else ""
+    def text(self, seconds: float) -> str:
+        """What is done, `seconds` after the first item: compiling before it says nothing about the speed."""
+        source, (shard, shards) = self._source, self._shard
+        note = f", {said}" if (said := source.note()) else ""
         rate = max(self.done - 1, 0) / seconds if seconds else 0.0
         speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
         expected = source.expected()
         if expected is None:
             return f"{self.done:,} {plural(self.done, source.noun)}{speed}{note}"
-        total = max(-(-(expected[0] - self._shard + 1) // self._shards), self.done)
+        total = max(-(-(expected[0] - shard + 1) // shards), self.done)
         left = f", {timedelta(seconds=round((total - self.done) / rate))} left" if rate else ""
         about = "" if expected[1] else "about "
         bar = f"[{'=' * (_WIDTH * self.done // total):{_WIDTH}}]"
@@ -136,14 +126,14 @@ def status_shown(output: str | None, quiet: bool) -> Iterator[None]:
         _lines.remove(line)
 
 
-def progress(items: Iterable[Item], source: object = None, shard: tuple[int, int] = (1, 1)) -> Iterator[Item]:
-    """The items as they pass, counted on the status line; `source`, `shard`: as of `Bar`."""
-    line, bar = status(), Bar(source, shard)
-    line.bar = bar
+def progress(items: Iterable[Item], source: Counted[Any], shard: tuple[int, int] = (1, 1)) -> Iterator[Item]:
+    """The items as they pass, counted on the status line; `source`, `shard`: as of `StatusLine.begin`."""
+    line = status()
+    line.begin(source, shard)
     try:
         for item in items:
             yield item
-            bar.done += 1
+            line.done += 1
             line.draw()
     finally:
         line.clear()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli import status_line as module
-from deptree_cli.cli.status_line import Bar, progress
+from deptree_cli.cli.status_line import StatusLine, progress
 from deptree_cli.cli.work import Counted
 from tests.on_terminal import on_terminal
 
@@ -106,9 +106,10 @@ def test_what_it_says(total, share, shown):
     source = Counted(range(40), total, share)
     for _, _ in zip(range(11), source, strict=False):
         pass
-    bar = Bar(source)
-    bar.done = 11
-    assert bar.line(2.0).endswith(shown)
+    line = StatusLine()
+    line.begin(source)
+    line.done = 11
+    assert line.text(2.0).endswith(shown)
 
 
 def test_training_shows_its_log_likelihood(screen):
