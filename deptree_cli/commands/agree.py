@@ -54,8 +54,8 @@ PERMUTATIONS, ALPHA = 999, 0.05
 @option(
     "--per",
     type=click.Choice([SENTENCE, LABEL]),
-    metavar="sentence|label",
-    help="Write a row for each sentence or label of a pair.",
+    metavar="UNIT",
+    help="Write a row for each sentence or label of a pair: sentence or label.",
 )
 @option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
 @option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
