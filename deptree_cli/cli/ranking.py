@@ -91,7 +91,12 @@ class Selection:
 
 
 _OPTIONS = [
-    option("--above", type=FloatRange(), metavar="P", help="Keep rows whose ranking value, such as a probability, is above P."),
+    option(
+        "--above",
+        type=FloatRange(),
+        metavar="P",
+        help="Keep rows whose ranking value, such as a probability, is above P.",
+    ),
     option("--below", type=FloatRange(), metavar="X", help="Keep rows whose ranking value is below X."),
     option("--top", type=IntRange(1), metavar="N", help="Keep the first N (and store no more)."),
     option("--words", type=IntRange(1), metavar="N", help="Keep sentences by rank, up to N words."),

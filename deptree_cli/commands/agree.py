@@ -122,7 +122,7 @@ def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) 
     if scores is None:
         return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
     source = scores.source(run)
-    found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))])
+    found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))], warn=run.warn)
     return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
 
 

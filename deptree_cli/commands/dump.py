@@ -61,7 +61,9 @@ _output_option = partial(option, type=OUTPUT)
 @option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
 @option("--batch", "size", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
 @_output_option("--to-conllu", "sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
-@_output_option("--to-label-scores", "label_scores", help="Write scores of labels given the head, as .npz: one axis more.")
+@_output_option(
+    "--to-label-scores", "label_scores", help="Write scores of labels given the head, as .npz: one axis more."
+)
 @_output_option("--to-labels", "labels", help="Write the names of the labels, in the order of that axis, as JSON.")
 @format_options(SCORES)
 @run_options

@@ -12,6 +12,13 @@ from deptree_cli.io.sentence import Sentence
 
 Item = TypeVar("Item")
 
+# Tells the user a line, once for each key.
+Warn = Callable[[str, str], None]
+
+
+def unheard(key: str, line: str) -> None:
+    """Tell nobody."""
+
 
 def in_order(source: Mapping[str, Item] | Iterable[Item | DeptreeError]) -> Iterator[Item | DeptreeError]:
     """The items of a source in their order."""

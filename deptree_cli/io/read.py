@@ -11,13 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.companion import Companion, Side
+from deptree_cli.io.companion import Companion, Side, Warn, unheard
 from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked
 from deptree_cli.io.sentence import Sentence
 
 
-def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence | DeptreeError]:
+def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
     """The sentences of the leading side, each with what companions have of it.
+
+    Args:
+        warn: tells a line, once for each key: an order that numbers of the other side contradict.
 
     Yields:
         sentences, and errors in place of those that cannot be used; at the end those of companions' items that belong
@@ -30,16 +33,18 @@ def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence 
     pairings: list[ByIds | ByOrder] = []
     sentences = lead.in_order()
     for each in companions:
-        sentences = _with(sentences, each, lead, pairings)
+        sentences = _with(sentences, each, lead, pairings, warn)
     yield from sentences
     for pairing in pairings:
         yield from pairing.left()
 
 
-def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder]) -> Iterator[Any]:
+def _with(
+    sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder], warn: Warn
+) -> Iterator[Any]:
     """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
-    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences)
+    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences, warn)
     pairings.append(pairing)
     for item in sentences:
         found = pairing.take(item)
@@ -59,7 +64,9 @@ def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: 
             yield item
 
 
-def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any]) -> ByIds | ByOrder:
+def _pairing(
+    companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any], warn: Warn
+) -> ByIds | ByOrder:
     """How a companion is paired with sentences, the first of which has these names."""
     side = companion.side
     items, name = _first(side, names)
@@ -70,7 +77,7 @@ def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: 
         if not each.ordered:
             missing = f", and {name!r} and {names[0]!r} are names of two kinds" if names and name else ""
             raise DeptreeError(f"the order of the {each.what} is not known{missing}", _UNORDERED, place=each.place)
-    return ByOrder(companion, lead, items, sentences)
+    return ByOrder(companion, lead, items, sentences, warn)
 
 
 def _first(side: Side, names: Sequence[str]) -> tuple[Iterator[Any] | None, str | None]:

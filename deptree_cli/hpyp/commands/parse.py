@@ -44,7 +44,7 @@ Samples and scores come from a particle filter, an approximation that improves w
 sample give the number of particles and effective_size, the effective sample size at the end of the filter. The best
 tree is found by algorithm 1 of Buys and Blunsom (2015), or with --beam by a beam of fixed size.
 
-With --to-scores FILE, the filter's arc probabilities (marginals) become arc scores, which the other commands read without
+With --to-scores FILE, the filter's arc probabilities (marginals) become arc scores, which other commands read without
 --from, as if you passed --projective. They are approximate, and the parser's preferences beyond single arcs are lost.
 """
 

@@ -52,9 +52,8 @@ def check_overwriting(path: str, training: Training) -> None:
         if is_of(trained, training.symbols, training.progress):
             return
         had = trained.progress
-        problem = (
-            f"the file exists, and is a model of other data ({counted(had.sentences, 'sentence')}, --column {had.tagset})"
-        )
+        of = f"{counted(had.sentences, 'sentence')}, --column {had.tagset}"
+        problem = f"the file exists, and is a model of other data ({of})"
     raise DeptreeError(problem, "Name another file with -o, or pass --force to overwrite this one", place=path)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import MASK
+from deptree_cli.io.companion import Warn
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.source import ScoreSource
@@ -18,14 +19,6 @@ from deptree_cli.io.sentence import Sentence
 _ASSUMED = {"scale": "as weights", "orient": "heads in rows", "root": "ROOT first"}
 
 PROBABILITIES = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
-
-# Tells the user a line, once for each key.
-Warn = Callable[[str, str], None]
-
-
-def unheard(key: str, line: str) -> None:
-    """Tell nobody."""
-
 
 # From here on the sum of a word's weights is not that of probabilities.
 FAR = 0.1

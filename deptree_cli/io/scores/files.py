@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.companion import Companion, Side
+from deptree_cli.io.companion import Companion, Side, Warn, unheard
 from deptree_cli.io.files.streams import STDIN, share_read
 from deptree_cli.io.read import read
-from deptree_cli.io.scores.assumptions import Warn, unheard, with_assumptions
+from deptree_cli.io.scores.assumptions import with_assumptions
 from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import Source
@@ -75,7 +75,7 @@ class ScoreFiles:
                 companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
             else:
                 lead = replace(scores, items=sentences_of(source, layout, first))
-            yield from with_assumptions(read(lead, companions), self.source, layout, warn)
+            yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
 
     def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
         """What belongs to the scores."""

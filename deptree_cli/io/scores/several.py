@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.companion import Companion, Side
+from deptree_cli.io.companion import Companion, Side, Warn, unheard
 from deptree_cli.io.read import read
-from deptree_cli.io.scores.assumptions import Assumptions, Warn, unheard, with_assumptions
+from deptree_cli.io.scores.assumptions import Assumptions, with_assumptions
 from deptree_cli.io.scores.fitting import fitted, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import RawScores
@@ -49,7 +49,7 @@ def read_several(
         rest = list(enumerate(members))
         lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
         companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
-        yield from read(lead, [*companions, *others])
+        yield from read(lead, [*companions, *others], warn)
 
 
 def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
