@@ -123,7 +123,8 @@ def test_an_order_that_numbers_contradict_is_told(done, put, archive):
     put(name, {f"arr_{place}": each for place, each in enumerate(matrices)} if archive else np.array(matrices))
     for numbers, told in ((("2", "3", "1"), 1), (("1", "2", "3"), 0), (("0", "1", "2"), 0)):
         trees = "".join(
-            f"# sent_id = {each}\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n" for each in numbers
+            f"# sent_id = {each}\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
+            for each in numbers
         )
         put("t.conllu", trees)
         ran = done("marginals", name, "--orient", "head-dep", "--root", "first", "--conllu", "t.conllu")

@@ -180,7 +180,7 @@ def test_every_field_is_in_the_table_and_every_name_there_is_written(folder: Pat
         command = ["deptree", *line.split()]
         ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert ran.returncode in (0, 1, 3), ran.stderr
-        files = [folder / name for name in re.findall(r"-o (\S+)", line)]
+        files = [folder / name for name in re.findall(r"-o (\S+)", line) if not name.endswith(".npz")]
         found = {*names_in(ran.stdout), *(name for file in files for name in names_in(file.read_text("utf-8")))}
         assert found <= EXPLAINED | READ | PROCESSES, f"{line}: not in the table: {found - EXPLAINED - READ}"
         written |= found
