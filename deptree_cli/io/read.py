@@ -16,11 +16,14 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked, unmarked
-from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side
+from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, unheard
 
 
-def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence | DeptreeError]:
+def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
     """The sentences of the leading side, each with what companions have of it.
+
+    Args:
+        warn: tells a line, once for each key: an order that numbers of the other side contradict.
 
     Yields:
         sentences, and errors in place of those that cannot be used; at the end those of companions' items that belong
@@ -33,16 +36,18 @@ def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence 
     pairings: list[ByIds | ByOrder] = []
     found = lead.in_order()
     for each in companions:
-        found = _with(found, each, lead, pairings)
+        found = _with(found, each, lead, pairings, warn)
     yield from found
     for pairing in pairings:
         yield from pairing.left()
 
 
-def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder]) -> Iterator[Any]:
+def _with(
+    sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder], warn: Warn
+) -> Iterator[Any]:
     """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
-    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences)
+    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences, warn)
     pairings.append(pairing)
     for item in sentences:
         found = pairing.take(item)
@@ -62,7 +67,9 @@ def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: 
             yield item
 
 
-def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any]) -> ByIds | ByOrder:
+def _pairing(
+    companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any], warn: Warn
+) -> ByIds | ByOrder:
     """How a companion is paired with sentences, the first of which has these names."""
     side = companion.side
     items, name = _first(side, names)
@@ -73,7 +80,7 @@ def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: 
         if not each.ordered:
             missing = f", and {name!r} and {names[0]!r} are names of two kinds" if names and name else ""
             raise DeptreeError(f"the order of the {each.what} is not known{missing}", _UNORDERED, place=each.place)
-    return ByOrder(companion, lead, items, sentences)
+    return ByOrder(companion, lead, items, sentences, warn)
 
 
 def _first(side: Side, names: Sequence[str]) -> tuple[Iterator[Any] | None, str | None]:
