@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.core.dtypes import Int
+from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation.classes import Class, Classes, in_order
 from deptree_cli.core.evaluation.counts import CORRECT, GOLD, METRICS, PREDICTED
@@ -86,7 +86,7 @@ class Evaluation(Fold[Unit | Expected]):
     def __init__(self, settings: EvaluationSettings, signature: str) -> None:
         self._settings = settings
         self._signature = signature
-        self._flat = array("q")
+        self._flat = array("i")
         self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in settings.systems]
         self._units = self._sentences = self._words = self._several_roots = 0
         self._filled = np.zeros(len(OPTIONAL), dtype=np.int64)
@@ -138,9 +138,9 @@ class Evaluation(Fold[Unit | Expected]):
                 yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
 
     @property
-    def _counts(self) -> Int:
+    def _counts(self) -> Integers:
         """Of all units, (units, systems, metrics, 4); none of these without gold trees."""
-        found = np.frombuffer(self._flat, dtype=np.int64) if self._flat else np.empty(0, dtype=np.int64)
+        found = np.frombuffer(self._flat, dtype=np.intc) if self._flat else np.empty(0, dtype=np.intc)
         return found.reshape(-1, len(self._settings.systems), len(METRICS), 4)
 
     @cached_property
@@ -148,7 +148,7 @@ class Evaluation(Fold[Unit | Expected]):
         """Every system's scores, and their differences."""
         return [*self._resampled(self._counts), *self._expectation()]
 
-    def _resampled(self, counts: Int) -> Iterator[Row]:
+    def _resampled(self, counts: Integers) -> Iterator[Row]:
         if not len(counts):
             return
         settings = self._settings

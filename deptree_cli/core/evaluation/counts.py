@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int
+from deptree_cli.core.dtypes import Bool, Int, Integers
 from deptree_cli.core.evaluation.alignment import Alignment, aligned, same_spans
 from deptree_cli.core.evaluation.words import DEPREL, FEATS, LEMMA, MISSING, ROOT, UPOS, XPOS, Words
 
@@ -155,7 +155,7 @@ class Comparison:
             return self.counted_words
         return np.ones(len(self.gold.heads), dtype=bool), np.ones(len(self.system.heads), dtype=bool)
 
-    def counts(self, gold_units: Int, system_units: Int) -> Int:
+    def counts(self, gold_units: Int, system_units: Int) -> Integers:
         """Count all metrics, (units, metrics, 4).
 
         Args:
@@ -174,7 +174,7 @@ class Comparison:
 
         found = [of_words(metric) for metric in METRICS if metric in self.right]
         found += [self._of_spans(*each, size) for each in self._spans(gold_units, system_units)]
-        return np.array(found, dtype=np.int64).transpose(2, 0, 1)
+        return np.array(found, dtype=np.int32).transpose(2, 0, 1)
 
     def _sides(self, gold_units: Int, system_units: Int) -> tuple[tuple[Int, Words], tuple[Int, Words]]:
         return (gold_units, self.gold), (system_units, self.system)

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Float, Int
+from deptree_cli.core.dtypes import Array, Float, Int, Integers
 from deptree_cli.core.evaluation.counts import CORRECT, GOLD, PREDICTED
 
 # Where units are so many times as many as there are different ones, those of the same counts are drawn together.
 _FEW = 10
 
 # So many weights are summed by at once.
-_AT_ONCE = 1 << 22
+_AT_ONCE = 1 << 19
 
 # Differences below this are rounding.
 _TIE = 1e-12
@@ -35,23 +35,25 @@ class Interval(NamedTuple):
     high: Float
 
 
-def f1(counts: Int | Float) -> Float:
+def f1(counts: Integers | Float) -> Float:
     """2 correct / (gold + predicted) of counts (..., at least 3), (...); 0 without words."""
     return _share(2 * counts[..., CORRECT], counts[..., GOLD] + counts[..., PREDICTED])
 
 
-def shares(counts: Int | Float) -> Float:
+def shares(counts: Integers | Float) -> Float:
     """F1, precision and recall of counts (..., at least 3), (..., 3); 0 without words."""
     correct = counts[..., CORRECT]
     of_each = _share(correct, counts[..., PREDICTED]), _share(correct, counts[..., GOLD])
     return np.stack([f1(counts), *of_each], axis=-1)
 
 
-def _share(part: Int | Float, whole: Int | Float) -> Float:
+def _share(part: Integers | Float, whole: Integers | Float) -> Float:
     return np.where(whole, part / np.maximum(whole, 1), 0.0)
 
 
-def bootstrap(counts: Int, resamples: int, rng: np.random.Generator, of_sums: Callable[[Float], Float] = f1) -> Float:
+def bootstrap(
+    counts: Integers, resamples: int, rng: np.random.Generator, of_sums: Callable[[Float], Float] = f1
+) -> Float:
     """Scores of files of as many units, drawn with replacement, (resamples, ...) for counts (units, ..., 3).
 
     All scores are of the same drawn units, so that differences of two systems are paired (Efron and Tibshirani 1993,
@@ -69,7 +71,7 @@ def bootstrap(counts: Int, resamples: int, rng: np.random.Generator, of_sums: Ca
     return of_sums(_sums(draws, counts, resamples))
 
 
-def _alike(counts: Int) -> tuple[Int, Int]:
+def _alike(counts: Integers) -> tuple[Integers, Int]:
     """The different counts of units, and how many have them: numbered column by column, which sorts only numbers."""
     keys = np.zeros(len(counts), dtype=np.int64)
     flat, _ = _columns(counts)
@@ -79,7 +81,7 @@ def _alike(counts: Int) -> tuple[Int, Int]:
     return counts[first], sizes
 
 
-def _columns(counts: Int) -> tuple[Int, list[int]]:
+def _columns(counts: Integers) -> tuple[Integers, list[int]]:
     """The different columns of counts (units, ...), and which of these each is: many are equal."""
     flat = np.ascontiguousarray(counts.reshape(len(counts), -1).T)
     numbers: dict[bytes, int] = {}
@@ -110,7 +112,7 @@ def normal_interval(mean: float, variance: float, confidence: float) -> tuple[fl
     return mean - width, mean + width
 
 
-def randomisation_test(first: Int, second: Int, resamples: int, rng: np.random.Generator) -> Float:
+def randomisation_test(first: Integers, second: Integers, resamples: int, rng: np.random.Generator) -> Float:
     """P-values of the difference of two systems, (...): how often it is as large if each unit's two are swapped.
 
     Approximate randomisation (Noreen 1989; Yeh 2000), two-sided. The observed one counts among the `resamples` (Davison
@@ -130,7 +132,7 @@ def randomisation_test(first: Int, second: Int, resamples: int, rng: np.random.G
     return (1 + (differences >= observed - _TIE).sum(axis=0)) / (resamples + 1)
 
 
-def _sums(weights: Iterator[Array], counts: Int, size: int) -> Float:
+def _sums(weights: Iterator[Array], counts: Integers, size: int) -> Float:
     """The sums of counts (units, ..., 3) by each of `size` arrays of weights (units,), (size, ..., 3)."""
     columns, places = _columns(counts)
     flat = columns.astype(np.float64)  # whole numbers, and sums of these are exact

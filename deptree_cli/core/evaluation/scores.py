@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.dtypes import Float, Integers
 from deptree_cli.core.evaluation.counts import ALIGNED, CORRECT, GOLD, OF_SPANS, PREDICTED
 from deptree_cli.core.evaluation.intervals import bootstrap, percentiles, randomisation_test, shares
 from deptree_cli.core.streams import stream_of
@@ -66,13 +66,13 @@ class Resampling(NamedTuple):
     seed: int = 1
 
 
-def scores(counts: Int, metrics: Sequence[str], how: Resampling) -> tuple[list[list[Score]], list[Score]]:
+def scores(counts: Integers, metrics: Sequence[str], how: Resampling) -> tuple[list[list[Score]], list[Score]]:
     """Return each system's scores, and what the second has more than the first if there are two.
 
     Args:
         counts: (units, systems, metrics, 4), at least one unit.
     """
-    rng, total = stream_of(None, how.seed), counts.sum(axis=0)
+    rng, total = stream_of(None, how.seed), counts.sum(axis=0, dtype=np.int64)
     drawn = bootstrap(counts, how.resamples, rng, shares) if len(counts) >= _ENOUGH else None
     values, found = shares(total), []
     for number, sums in enumerate(total.tolist()):

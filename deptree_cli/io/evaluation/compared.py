@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int
+from deptree_cli.core.dtypes import Bool, Int, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation.classes import ByClass, Class, Classes
 from deptree_cli.core.evaluation.counts import METRICS, Comparison
@@ -38,7 +38,7 @@ class Unit:
     place: str
     sentences: int
     words: int
-    scores: Int
+    scores: Integers
     filled: Int
     classes: Sequence[Sequence[Counter[Class]]] = ()
     several_roots: int = 0
@@ -146,7 +146,7 @@ def _units(
     gold: TreeFile,
     sentences: Int,
     units: Int,
-    counts: Int,
+    counts: Integers,
     filled: Int,
     roots: Int,
     classes: Sequence[ByClass],

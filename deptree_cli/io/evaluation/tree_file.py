@@ -18,8 +18,8 @@ from deptree_cli.io.pairing import unmarked
 from deptree_cli.io.trees.base import GivenTree
 from deptree_cli.io.trees.conllu import without_heads
 
-# So many sentences become arrays at once.
-_TOGETHER = 4096
+# Sentences of so many words become arrays at once.
+_TOGETHER = 1 << 14
 
 _DAMAGED = "Correct the ids of multiword tokens"
 
@@ -42,6 +42,7 @@ class TreeFile:
     lines: list[tuple[int, int]] = field(default_factory=list)
     errors: dict[int, DeptreeError] = field(default_factory=dict)
     _waiting: list[Block | DeptreeError] = field(default_factory=list)
+    _size: int = 0
     _parts: list[Words] = field(default_factory=list)
 
     def add(self, item: Block | DeptreeError, name: str = "") -> None:
@@ -55,8 +56,9 @@ class TreeFile:
             data, line, _ = item.chunk
             before = line + data.count(b"\n", 0, item.start)
             self.lines.append((before, before + data.count(b"\n", item.start, item.template.rows_start)))
+            self._size += item.n
         self._waiting.append(item)
-        if len(self._waiting) == _TOGETHER:
+        if self._size >= _TOGETHER:
             self._flush()
 
     @cached_property
@@ -109,6 +111,7 @@ class TreeFile:
         if run:
             self._make(run, first)
         self._waiting.clear()
+        self._size = 0
 
     def _make(self, items: Sequence[Block | DeptreeError], first: int) -> None:
         rows = Rows.of(items)
