@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from unicodedata import normalize
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.evaluation.tree_file import TreeFile
@@ -19,6 +20,7 @@ from deptree_cli.io.evaluation.tree_file import TreeFile
 AROUND = 10
 
 _SAME = "Give files of the same text, or pass --on-error skip to leave this sentence out"
+_COMPOSED = "Accents are characters of their own in one file only: normalise both, for example to NFC"
 _IDS = "Both files have ids, so that these pair them, not the order; --on-error skip leaves this one out"
 
 
@@ -205,7 +207,8 @@ def _difference(
     own, others = (repr(text[at : at + AROUND]) if at < len(text) else "nothing" for text in (one, two))
     where = f"after {one[max(at - AROUND, 0) : at]!r} it has {own}" if at else f"it begins with {own}"
     problem = f"the text differs: {where}, {others} at {other}"
-    return DeptreeError(problem, _SAME, place=place, sent_id=gold.sent_id(here)), here
+    remedy = _COMPOSED if normalize("NFC", one) == normalize("NFC", two) else _SAME
+    return DeptreeError(problem, remedy, place=place, sent_id=gold.sent_id(here)), here
 
 
 def _place(file: TreeFile, sentences: Sequence[int], at: int) -> tuple[str, int]:

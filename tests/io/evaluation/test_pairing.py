@@ -113,6 +113,13 @@ def test_what_goes_on_behind_a_difference(gold, system, expected) -> None:
             assert re.sub(r" \(\d\)", "", ours).startswith(due)
 
 
+def test_composed_characters() -> None:
+    """The commonest difference that nobody sees has a remedy of its own."""
+    (line,) = outcomes(file("caf\u00e9"), file("cafe\u0301"))
+    assert "after 'caf' it has 'é', 'e" in str(line)
+    assert str(line).endswith("normalise both, for example to NFC.")
+
+
 def test_what_two_systems_lack() -> None:
     """A sentence that one of them lacks is left out for both, so that the test is paired, and counted once."""
     gold = file("a", "b", "c", ids=["x", "y", "z"])
