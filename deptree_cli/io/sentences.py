@@ -52,7 +52,14 @@ def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeE
 def trees_in(paths: Sequence[str], role: str = GOLD, remedy: str = SAME) -> Companion:
     """Files of CoNLL-U whose trees belong to the sentences, as companions of this role; `remedy`: for other words."""
     places = ", ".join(map(place_of, paths))
-    return Companion(Side(_blocks(paths), "sentences", places, _names), partial(_add, role, remedy))
+    return beside(_blocks(paths), places, role, remedy)
+
+
+def beside(
+    blocks: Iterator[Block | DeptreeError], place: str, role: str = GOLD, remedy: str = SAME
+) -> Companion:
+    """Blocks, or errors in their place, that belong to the sentences; `place`: where they are read, for messages."""
+    return Companion(Side(blocks, "sentences", place, _names), partial(_add, role, remedy))
 
 
 def _names(block: Block) -> Sequence[str]:

@@ -1,0 +1,222 @@
+"""What annotations of the same sentences differ in, word by word: rows, pictures, one annotation with another's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_lowercase
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deptree_cli.cli.folds import Fold
+from deptree_cli.core.errors import counted, counted_thousands
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.differences import Answer, Difference, differences, with_answers
+from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.pictures.arcs import ROOT, Arc
+from deptree_cli.io.pictures.differences import DifferencePicture
+from deptree_cli.io.pictures.forms import shown_form
+from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.trees.annotations import annotations_of
+
+# What fields call annotations: head_a, head_b, ...
+LETTERS = ascii_lowercase
+
+# Exit status if something differs, as that of Unix diff.
+DIFFERENT = 1
+
+_WORD = ("sent_id", "word", "form", "upos")
+_ANSWER = ("head", "head_form", "deprel")
+_PROBABILITIES = ("prob",)
+_LABELLED = ("prob", "deprel_prob")
+
+
+def sheet(files: int, scored: bool, labelled: bool) -> Sheet:
+    """How rows are laid out."""
+    fields = (*_ANSWER, *(_LABELLED if labelled else _PROBABILITIES if scored else ()))
+    answers = [f"{field}_{letter}" for letter in LETTERS[:files] for field in fields]
+    return Sheet((*_WORD, *answers, *["likelier"] * scored), "diff")
+
+
+class Counts(NamedTuple):
+    """What a sentence counts for: its words, and how many have other heads, or the same head with another label."""
+
+    words: int
+    heads: int
+    labels: int
+
+
+class Probabilities(NamedTuple):
+    """Of what each annotation says of a word: of its head, and with labels of head and label; None if it has none."""
+
+    heads: Sequence[float | None]
+    labelled: Sequence[float | None] | None = None
+
+    @property
+    def likelier(self) -> str | None:
+        """The letters of the likeliest; None if none is likelier than another."""
+        known = [-1.0 if each is None else each for each in self.labelled or self.heads]
+        best = [letter for letter, each in zip(LETTERS, known, strict=False) if each == max(known)]
+        return ",".join(best) if len(best) < len(known) else None
+
+
+@dataclass(frozen=True)
+class DifferentWords:
+    """A sentence's words that differ.
+
+    Attributes:
+        sent_id: the sentence's name.
+        blocks: the annotations.
+        names: of these, for pictures.
+        found: the words.
+        probabilities: of each of these, if there are scores.
+    """
+
+    sent_id: str
+    blocks: Sequence[Block]
+    names: Sequence[str]
+    found: Sequence[Difference]
+    probabilities: Sequence[Probabilities] = ()
+
+    @property
+    def counted(self) -> Counts:
+        """What it counts for."""
+        heads = sum(each.is_of_heads for each in self.found)
+        return Counts(self.blocks[0].n, heads, len(self.found) - heads)
+
+    def rows(self) -> list[Row]:
+        """A row for each word."""
+        if not self.found:
+            return []
+        forms, upos = _forms(self.blocks), self.blocks[0].column("upos")
+        rows: list[Row] = []
+        for number, each in enumerate(self.found):
+            word = each.word
+            row: dict[str, Any] = dict(zip(_WORD, (self.sent_id, word, forms[word], upos[word - 1]), strict=True))
+            probabilities = self.probabilities[number] if self.probabilities else None
+            for at, answer in enumerate(each.answers):
+                row |= _of_annotation(LETTERS[at], at, answer, forms, probabilities)
+            rows.append(row | ({"likelier": probabilities.likelier} if probabilities else {}))
+        return rows
+
+    def to_conllu(self, _: Any) -> bytes:
+        """The first annotation, with the second one's answers in MISC."""
+        return with_answers(self.blocks[0], {each.word: each.answers[1] for each in self.found})
+
+    @property
+    def picture(self) -> DifferencePicture | None:
+        """The words with their arcs; None if there are none."""
+        if not self.found:
+            return None
+        arcs = [[self._arc(number, at) for number in range(len(self.found))] for at in range(len(self.blocks))]
+        shown = [shown_form(form) for form in _forms(self.blocks)[1:]]
+        return DifferencePicture(self.sent_id, shown, [each.word for each in self.found], self.names, arcs)
+
+    def _arc(self, number: int, at: int) -> Arc | None:
+        """The arc of a word in an annotation, as probable as it is with its label; without scores it is certain."""
+        word, answers = self.found[number]
+        head, label = answers[at]
+        if head is None:
+            return None
+        probabilities = self.probabilities[number] if self.probabilities else None
+        prob = (probabilities.labelled or probabilities.heads)[at] if probabilities else 1.0
+        return Arc(head, word, 0.0 if prob is None else prob, shown_form(label) if label else "")
+
+
+def _forms(blocks: Sequence[Block]) -> list[str]:
+    """The forms of ROOT and of the words; one that an annotation does not know is another's."""
+    columns = [block.column("form") for block in blocks]
+    return [ROOT, *(next((form for form in forms if form != "_"), "_") for forms in zip(*columns, strict=True))]
+
+
+def _of_annotation(
+    letter: str, at: int, answer: Answer, forms: Sequence[str], probabilities: Probabilities | None
+) -> Iterator[tuple[str, Any]] | dict[str, Any]:
+    """The fields of a row that are about one annotation."""
+    head_form = None if answer.head is None else forms[answer.head]
+    fields = dict(zip(_ANSWER, (answer.head, head_form, answer.label), strict=True))
+    if probabilities:
+        given = [each[at] for each in probabilities if each is not None]
+        fields |= dict(zip(_LABELLED, given, strict=False))
+    return {f"{field}_{letter}": value for field, value in fields.items()}
+
+
+@dataclass(frozen=True)
+class FindDifferences:
+    """Finds the words of a sentence that differ.
+
+    Attributes:
+        names: of the annotations, for pictures.
+    """
+
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, paths: Sequence[str]) -> FindDifferences:
+        """That of files."""
+        return cls(tuple(f"{letter}: {Path(path).name}" for letter, path in zip(LETTERS, paths, strict=False)))
+
+    def __call__(self, read: Sentence | ScoredSentence, _: None) -> DifferentWords:
+        """The work on one sentence."""
+        sentence = read if isinstance(read, Sentence) else read.record
+        blocks = annotations_of(sentence, len(self.names))
+        found = differences(blocks)
+        probabilities = _probabilities(read, found) if found and isinstance(read, ScoredSentence) else ()
+        return DifferentWords(sentence.sent_id, blocks, self.names, found, probabilities)
+
+
+def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
+    """The probabilities of the answers about each word."""
+    distribution = scored.distribution
+    arcs = np.minimum(distribution.marginals(), 1.0)
+    labels = distribution.labels
+    numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
+
+    def prob(word: int, answer: Answer) -> float | None:
+        return None if answer.head is None else float(arcs[answer.head, word])
+
+    def labelled(word: int, answer: Answer) -> float | None:
+        if labels is None or answer.head is None or answer.label is None:
+            return None
+        number = numbers.get(answer.label)
+        arc = float(arcs[answer.head, word])
+        return 0.0 if number is None or not arc else arc * float(labels.probs[answer.head, word, number])
+
+    return [
+        Probabilities(
+            [prob(word, answer) for answer in answers],
+            [labelled(word, answer) for answer in answers] if labels else None,
+        )
+        for word, answers in found
+    ]
+
+
+class DifferencesFound(Fold[Counts]):
+    """Counts words and sentences that differ."""
+
+    def __init__(self) -> None:
+        self._sentences = self._words = self._different = self._heads = self._labels = 0
+
+    def add(self, counts: Counts) -> None:
+        self._sentences += 1
+        self._words += counts.words
+        self._heads += counts.heads
+        self._labels += counts.labels
+        self._different += counts.heads + counts.labels > 0
+
+    @property
+    def exit_code(self) -> int:
+        """Whether something differs, as a status."""
+        return DIFFERENT if self._different else 0
+
+    def lines(self) -> Iterator[str]:
+        sizes = f"{counted_thousands(self._words, 'word')} in {counted_thousands(self._sentences, 'sentence')}"
+        if not self._different:
+            yield f"no difference: {sizes} have the same heads and labels"
+            return
+        words = counted_thousands(self._heads + self._labels, "word")
+        kinds = f"{self._heads:,} in the head, {self._labels:,} in the label alone"
+        yield f"{words} in {counted(self._different, 'sentence')} differ, {kinds}, of {sizes}"
