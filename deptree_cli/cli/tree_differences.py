@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.core.errors import counted, counted_thousands
+from deptree_cli.core.errors import counted_thousands
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.differences import Answer, Difference, differences, with_answers
 from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.pictures.arcs import ROOT, Arc
+from deptree_cli.io.pictures.arcs import Arc
 from deptree_cli.io.pictures.differences import DifferencePicture
 from deptree_cli.io.pictures.forms import shown_form
 from deptree_cli.io.scores.records import ScoredSentence
@@ -28,17 +28,17 @@ LETTERS = ascii_lowercase
 # Exit status if something differs, as that of Unix diff.
 DIFFERENT = 1
 
-_WORD = ("sent_id", "word", "form", "upos")
-_ANSWER = ("head", "head_form", "deprel")
-_PROBABILITIES = ("prob",)
-_LABELLED = ("prob", "deprel_prob")
+# The fields of an annotation, the last two with scores, and with scores of labels.
+_FIELDS = {
+    letter: [f"{name}_{letter}" for name in ("head", "head_form", "deprel", "prob", "deprel_prob")]
+    for letter in LETTERS
+}
 
 
 def sheet(files: int, scored: bool, labelled: bool) -> Sheet:
     """How rows are laid out."""
-    fields = (*_ANSWER, *(_LABELLED if labelled else _PROBABILITIES if scored else ()))
-    answers = [f"{field}_{letter}" for letter in LETTERS[:files] for field in fields]
-    return Sheet((*_WORD, *answers, *["likelier"] * scored), "diff")
+    answers = [name for letter in LETTERS[:files] for name in _FIELDS[letter][: 3 + scored + labelled]]
+    return Sheet(("sent_id", "word", "form", "upos", *answers, *["likelier"] * scored))
 
 
 class Counts(NamedTuple):
@@ -54,6 +54,10 @@ class Probabilities(NamedTuple):
 
     heads: Sequence[float | None]
     labelled: Sequence[float | None] | None = None
+
+    def of(self, at: int) -> list[float | None]:
+        """Those of one annotation."""
+        return [each[at] for each in self if each is not None]
 
     @property
     def likelier(self) -> str | None:
@@ -89,18 +93,16 @@ class DifferentWords:
 
     def rows(self) -> list[Row]:
         """A row for each word."""
-        if not self.found:
-            return []
-        forms, upos = _forms(self.blocks), self.blocks[0].column("upos")
-        rows: list[Row] = []
-        for number, each in enumerate(self.found):
-            word = each.word
-            row: dict[str, Any] = dict(zip(_WORD, (self.sent_id, word, forms[word], upos[word - 1]), strict=True))
-            probabilities = self.probabilities[number] if self.probabilities else None
-            for at, answer in enumerate(each.answers):
-                row |= _of_annotation(LETTERS[at], at, answer, forms, probabilities)
-            rows.append(row | ({"likelier": probabilities.likelier} if probabilities else {}))
-        return rows
+        return [self._row(number) for number in range(len(self.found))]
+
+    def _row(self, number: int) -> Row:
+        word, form, upos, answers, head_forms = self.found[number]
+        row: dict[str, Any] = {"sent_id": self.sent_id, "word": word, "form": form, "upos": upos}
+        given = self.probabilities[number] if self.probabilities else None
+        for at, (letter, answer, head_form) in enumerate(zip(LETTERS, answers, head_forms, strict=False)):
+            values = (answer.head, head_form, answer.label, *(given.of(at) if given else ()))
+            row.update(zip(_FIELDS[letter], values, strict=False))
+        return row | {"likelier": given.likelier} if given else row
 
     def to_conllu(self, _: Any) -> bytes:
         """The first annotation, with the second one's answers in MISC."""
@@ -111,37 +113,19 @@ class DifferentWords:
         """The words with their arcs; None if there are none."""
         if not self.found:
             return None
+        columns = [block.column("form") for block in self.blocks]
+        forms = [next((each for each in column if each != "_"), "_") for column in zip(*columns, strict=True)]
         arcs = [[self._arc(number, at) for number in range(len(self.found))] for at in range(len(self.blocks))]
-        shown = [shown_form(form) for form in _forms(self.blocks)[1:]]
-        return DifferencePicture(self.sent_id, shown, [each.word for each in self.found], self.names, arcs)
+        words = [each.word for each in self.found]
+        return DifferencePicture(self.sent_id, list(map(shown_form, forms)), words, self.names, arcs)
 
     def _arc(self, number: int, at: int) -> Arc | None:
         """The arc of a word in an annotation, as probable as it is with its label; without scores it is certain."""
-        word, answers = self.found[number]
-        head, label = answers[at]
+        head, label = self.found[number].answers[at]
         if head is None:
             return None
-        probabilities = self.probabilities[number] if self.probabilities else None
-        prob = (probabilities.labelled or probabilities.heads)[at] if probabilities else 1.0
-        return Arc(head, word, 0.0 if prob is None else prob, shown_form(label) if label else "")
-
-
-def _forms(blocks: Sequence[Block]) -> list[str]:
-    """The forms of ROOT and of the words; one that an annotation does not know is another's."""
-    columns = [block.column("form") for block in blocks]
-    return [ROOT, *(next((form for form in forms if form != "_"), "_") for forms in zip(*columns, strict=True))]
-
-
-def _of_annotation(
-    letter: str, at: int, answer: Answer, forms: Sequence[str], probabilities: Probabilities | None
-) -> Iterator[tuple[str, Any]] | dict[str, Any]:
-    """The fields of a row that are about one annotation."""
-    head_form = None if answer.head is None else forms[answer.head]
-    fields = dict(zip(_ANSWER, (answer.head, head_form, answer.label), strict=True))
-    if probabilities:
-        given = [each[at] for each in probabilities if each is not None]
-        fields |= dict(zip(_LABELLED, given, strict=False))
-    return {f"{field}_{letter}": value for field, value in fields.items()}
+        prob = self.probabilities[number].of(at)[-1] if self.probabilities else 1.0
+        return Arc(head, self.found[number].word, prob or 0.0, shown_form(label) if label else "")
 
 
 @dataclass(frozen=True)
@@ -187,10 +171,10 @@ def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[
 
     return [
         Probabilities(
-            [prob(word, answer) for answer in answers],
-            [labelled(word, answer) for answer in answers] if labels else None,
+            [prob(each.word, answer) for answer in each.answers],
+            [labelled(each.word, answer) for answer in each.answers] if labels else None,
         )
-        for word, answers in found
+        for each in found
     ]
 
 
@@ -213,10 +197,11 @@ class DifferencesFound(Fold[Counts]):
         return DIFFERENT if self._different else 0
 
     def lines(self) -> Iterator[str]:
-        sizes = f"{counted_thousands(self._words, 'word')} in {counted_thousands(self._sentences, 'sentence')}"
+        words, sentences = counted_thousands(self._words, "word"), counted_thousands(self._sentences, "sentence")
         if not self._different:
-            yield f"no difference: {sizes} have the same heads and labels"
+            yield f"no difference: {words} in {sentences}"
             return
-        words = counted_thousands(self._heads + self._labels, "word")
+        found = self._heads + self._labels
+        verb = "differs" if found == 1 else "differ"
         kinds = f"{self._heads:,} in the head, {self._labels:,} in the label alone"
-        yield f"{words} in {counted(self._different, 'sentence')} differ, {kinds}, of {sizes}"
+        yield f"{found:,} of {words} {verb}, in {self._different:,} of {sentences}: {kinds}"

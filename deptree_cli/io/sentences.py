@@ -55,9 +55,7 @@ def trees_in(paths: Sequence[str], role: str = GOLD, remedy: str = SAME) -> Comp
     return beside(_blocks(paths), places, role, remedy)
 
 
-def beside(
-    blocks: Iterator[Block | DeptreeError], place: str, role: str = GOLD, remedy: str = SAME
-) -> Companion:
+def beside(blocks: Iterator[Block | DeptreeError], place: str, role: str = GOLD, remedy: str = SAME) -> Companion:
     """Blocks, or errors in their place, that belong to the sentences; `place`: where they are read, for messages."""
     return Companion(Side(blocks, "sentences", place, _names), partial(_add, role, remedy))
 

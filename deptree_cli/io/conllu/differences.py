@@ -14,6 +14,11 @@ from deptree_cli.io.conllu.notes import OTHER_DEPREL, OTHER_HEAD
 # In a column that says nothing, and for an entry of MISC in the place of a bar, which would end it.
 _NOTHING, _BAR = b"_", r"\p"
 
+_SOUGHT = ("form", "upos", "head", "deprel")
+
+# What the head of a sentence's root is called.
+ROOT = "ROOT"
+
 _KEYS = frozenset({OTHER_HEAD.encode(), OTHER_DEPREL.encode()})
 
 
@@ -31,10 +36,21 @@ class Answer(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A word, from 1 on, about which annotations differ, and what each of them says."""
+    """A word about which annotations differ.
+
+    Attributes:
+        word: from 1 on.
+        form: the word's, from any annotation that knows it; `_` if none does.
+        upos: the first annotation's.
+        answers: what each annotation says.
+        head_forms: of the heads there; None where there is no head.
+    """
 
     word: int
+    form: str
+    upos: str
     answers: tuple[Answer, ...]
+    head_forms: tuple[str | None, ...]
 
     @property
     def is_of_heads(self) -> bool:
@@ -58,18 +74,37 @@ def differences(blocks: Sequence[Block]) -> list[Difference]:
     changed = set[int]()
     for each in rows[1:]:
         changed.update([at for at, (one, other) in enumerate(zip(rows[0], each, strict=True)) if one != other])
-    found = (_difference(blocks, [row[at] for row in rows], at + 1) for at in sorted(changed))
-    return [each for each in found if each is not None]
+    table = _Table(blocks, rows)
+    return [each for each in map(table.difference, sorted(changed)) if each is not None]
 
 
-def _difference(blocks: Sequence[Block], rows: Sequence[bytes], word: int) -> Difference | None:
-    """What annotations say of a word, whose rows differ; None if it is the same."""
-    cells = [_cells(block, row) for block, row in zip(blocks, rows, strict=True)]
-    forms = [form for form, _, _ in cells]
-    if any(form != forms[0] for form in forms):
-        _check_forms(blocks, forms, word)
-    answers = tuple(map(_answer, blocks, cells))
-    return Difference(word, answers) if any(each != answers[0] for each in answers) else None
+class _Table(NamedTuple):
+    """The rows of the words in each annotation."""
+
+    blocks: Sequence[Block]
+    rows: Sequence[Sequence[bytes]]
+
+    def difference(self, at: int) -> Difference | None:
+        """What annotations say of the word at a place, whose rows differ; None if it is the same."""
+        cells = [_cells(block, rows[at]) for block, rows in zip(self.blocks, self.rows, strict=True)]
+        answers = tuple(map(_answer, self.blocks, cells))
+        forms = [each.form for each in cells]
+        if any(form != forms[0] for form in forms):
+            _check_forms(self.blocks, forms, at + 1)
+        if all(each == answers[0] for each in answers):
+            return None
+        head_forms = tuple(None if each.head is None else self.form(each.head) for each in answers)
+        upos = decoded(cells[0].upos, self.blocks[0].place)
+        return Difference(at + 1, self.form(at + 1), upos, answers, head_forms)
+
+    def form(self, word: int) -> str:
+        """That of a word, or of ROOT."""
+        if not word:
+            return ROOT
+        for block, rows in zip(self.blocks, self.rows, strict=True):
+            if (form := _cells(block, rows[word - 1]).form) != _NOTHING:
+                return decoded(form, block.place)
+        return _NOTHING.decode()
 
 
 def _rows(block: Block) -> list[bytes]:
@@ -78,19 +113,25 @@ def _rows(block: Block) -> list[bytes]:
     return [row for row in rows if row.partition(b"\t")[0].isdigit()]
 
 
-def _cells(block: Block, row: bytes) -> tuple[bytes, bytes, bytes]:
-    """Form, head and label of a word's row, `_` for a column that the file does not have."""
+class _Cells(NamedTuple):
+    """Cells of a word's row, `_` for a column that the file does not have."""
+
+    form: bytes
+    upos: bytes
+    head: bytes
+    label: bytes
+
+
+def _cells(block: Block, row: bytes) -> _Cells:
     cells, names = row.rstrip(b"\r").split(b"\t"), block.columns
     if names is COLUMNS:
-        return cells[1], cells[6], cells[7]
-    form, head, label = (cells[names.index(name)] if name in names else _NOTHING for name in ("form", "head", "deprel"))
-    return form, head, label
+        return _Cells(cells[1], cells[3], cells[6], cells[7])
+    return _Cells(*(cells[names.index(name)] if name in names else _NOTHING for name in _SOUGHT))
 
 
-def _answer(block: Block, cells: tuple[bytes, bytes, bytes]) -> Answer:
-    _, head, label = cells
-    text = None if label == _NOTHING else decoded(label, block.place)
-    return Answer(None if head == _NOTHING else int(head), text)
+def _answer(block: Block, cells: _Cells) -> Answer:
+    label = None if cells.label == _NOTHING else decoded(cells.label, block.place)
+    return Answer(None if cells.head == _NOTHING else int(cells.head), label)
 
 
 def _check_forms(blocks: Sequence[Block], forms: Sequence[bytes], word: int) -> None:

@@ -18,6 +18,9 @@ from deptree_cli.io.pictures.text import row_of
 # What a terminal is told of each annotation in turn: red, green, yellow, blue, magenta, cyan.
 COLOURS = ("31", "32", "33", "34", "35", "36")
 
+# Above and below the words.
+SIDES = 2
+
 ELLIPSIS = "…"
 
 # How many words beside the ends of arcs are shown of a sentence that is too wide.
@@ -58,23 +61,36 @@ def differences_to_text(picture: DifferencePicture | None, width: int, colour: b
         return ""
     verb = "differs" if len(picture.words) == 1 else "differ"
     heading = f"{shown_form(picture.name)}: {counted(len(picture.words), 'word')} {verb}"
-    lines = [heading, "", *_drawn(picture, width, colour), *_table(picture, colour), ""]
+    drawn = (
+        [] if _is_table_only(picture) else _drawn(picture.forms, list(zip(*picture.arcs, strict=True)), width, colour)
+    )
+    lines = [heading, "", *drawn, *_table(picture, colour), ""]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _drawn(picture: DifferencePicture, width: int, colour: bool) -> Iterator[str]:
-    """The arcs of two annotations over and under the words, and an empty line; nothing if there is no room."""
-    if len(picture.arcs) != len(COLOURS[:2]) or any(map(is_right_to_left, picture.forms)):
-        return
-    layers = [[arc for arc in arcs if arc is not None] for arcs in picture.arcs]
-    for forms, shown in _excerpts(picture.forms, layers):
-        row = row_of(forms, shown, width)
-        if row is not None:
-            yield from (painted(line, COLOURS[0], colour) for line in row.above(0))
-            yield row.words
-            yield from (painted(line, COLOURS[1], colour) for line in row.below(1))
-            yield ""
-            return
+def _is_table_only(picture: DifferencePicture) -> bool:
+    """Whether there is no place for the arcs, or a terminal may put words into the order of their script."""
+    return len(picture.arcs) != SIDES or any(map(is_right_to_left, picture.forms))
+
+
+def _drawn(forms: Sequence[str], arcs: Sequence[Sequence[Arc | None]], width: int, colour: bool) -> Iterator[str]:
+    """The arcs of words over and under the sentence, and an empty line; if that is too wide, of fewer words at a time.
+
+    Args:
+        arcs: of each word both.
+    """
+    layers = [[arc for arc in side if arc is not None] for side in zip(*arcs, strict=True)]
+    rows = (row_of(*excerpt, width) for excerpt in _excerpts(forms, layers))
+    row = next((row for row in rows if row is not None), None)
+    if row is not None:
+        yield from (painted(line.rstrip(), COLOURS[0], colour) for line in row.above(0))
+        yield row.words
+        yield from (painted(line.rstrip(), COLOURS[1], colour) for line in row.below(1))
+        yield ""
+    elif len(arcs) > 1:
+        half = len(arcs) // 2
+        for part in (arcs[:half], arcs[half:]):
+            yield from _drawn(forms, part, width, colour)
 
 
 def _excerpts(
@@ -94,7 +110,10 @@ def _excerpts(
                 shown.append(ELLIPSIS)
         yield (
             shown,
-            [[replace(arc, head=numbers[arc.head], dependent=numbers[arc.dependent]) for arc in arcs] for arcs in layers],
+            [
+                [replace(arc, head=numbers[arc.head], dependent=numbers[arc.dependent]) for arc in arcs]
+                for arcs in layers
+            ],
         )
 
 
@@ -120,7 +139,7 @@ def _answer(picture: DifferencePicture, arc: Arc | None) -> str:
     if arc is None:
         return "no head"
     if not arc.head:
-        return arc.tag
+        return arc.tag if arc.label in ("", ROOT.lower()) else f"{arc.tag} ← {ROOT}"
     short = f"{arc.tag} ← {arc.head}".strip()
     head = picture.form(arc.head)
     return f"{short} {head}" if cells(f"{short} {head}") <= WIDEST else short
