@@ -42,11 +42,18 @@ def sheet(files: int, scored: bool, labelled: bool) -> Sheet:
 
 
 class Counts(NamedTuple):
-    """What a sentence counts for: its words, and how many have other heads, or the same head with another label."""
+    """What a sentence counts for.
+
+    Attributes:
+        words: how many it has.
+        heads, labels: how many of these have other heads, or the same head with another label.
+        unlabelled: whether labels are not compared.
+    """
 
     words: int
     heads: int
     labels: int
+    unlabelled: bool
 
 
 class Probabilities(NamedTuple):
@@ -76,6 +83,7 @@ class DifferentWords:
         blocks: the annotations.
         names: of these, for pictures.
         found: the words.
+        unlabelled: whether their labels are not compared.
         probabilities: of each of these, if there are scores.
     """
 
@@ -83,13 +91,14 @@ class DifferentWords:
     blocks: Sequence[Block]
     names: Sequence[str]
     found: Sequence[Difference]
+    unlabelled: bool
     probabilities: Sequence[Probabilities] = ()
 
     @property
     def counted(self) -> Counts:
         """What it counts for."""
         heads = sum(each.is_of_heads for each in self.found)
-        return Counts(self.blocks[0].n, heads, len(self.found) - heads)
+        return Counts(self.blocks[0].n, heads, len(self.found) - heads, self.unlabelled)
 
     def rows(self) -> list[Row]:
         """A row for each word."""
@@ -147,9 +156,9 @@ class FindDifferences:
         """The work on one sentence."""
         sentence = read if isinstance(read, Sentence) else read.record
         blocks = annotations_of(sentence, len(self.names))
-        found = differences(blocks)
+        found, unlabelled = differences(blocks)
         probabilities = _probabilities(read, found) if found and isinstance(read, ScoredSentence) else ()
-        return DifferentWords(sentence.sent_id, blocks, self.names, found, probabilities)
+        return DifferentWords(sentence.sent_id, blocks, self.names, found, unlabelled, probabilities)
 
 
 def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
@@ -182,13 +191,14 @@ class DifferencesFound(Fold[Counts]):
     """Counts words and sentences that differ."""
 
     def __init__(self) -> None:
-        self._sentences = self._words = self._different = self._heads = self._labels = 0
+        self._sentences = self._words = self._different = self._heads = self._labels = self._unlabelled = 0
 
     def add(self, counts: Counts) -> None:
         self._sentences += 1
         self._words += counts.words
         self._heads += counts.heads
         self._labels += counts.labels
+        self._unlabelled += counts.unlabelled
         self._different += counts.heads + counts.labels > 0
 
     @property
@@ -198,6 +208,9 @@ class DifferencesFound(Fold[Counts]):
 
     def lines(self) -> Iterator[str]:
         words, sentences = counted_thousands(self._words, "word"), counted_thousands(self._sentences, "sentence")
+        if self._unlabelled:
+            lacking = counted_thousands(self._unlabelled, "sentence")
+            yield f"{lacking} without labels in one of the files: only their heads are compared"
         if not self._different:
             yield f"no difference: {words} in {sentences}"
             return

@@ -77,6 +77,9 @@ LINES = {
         "rootless.npy rootless.npy",
     ],
     "diff": [
+        "gold.conllu decoded.conllu",
+        f"nines.conllu otherwise.conllu --scores {PADDED}",
+        "gold.conllu decoded.conllu --scores joint.npz --labels joint.json",
         f"{PADDED} second.npy -k 20 --seed 1",
         f"{LABELLED} other_scores.npz --conllu deps.conllu -k 20 --seed 1",
     ],

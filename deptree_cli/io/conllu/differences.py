@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.columns import COLUMNS, no_column
+from deptree_cli.io.conllu.columns import COLUMNS, UNKNOWN, no_column
 from deptree_cli.io.conllu.malformed import decoded
 from deptree_cli.io.conllu.notes import OTHER_DEPREL, OTHER_HEAD
 
@@ -55,27 +55,46 @@ class Difference(NamedTuple):
     @property
     def is_of_heads(self) -> bool:
         """Whether heads differ, and not labels alone."""
-        return len({each.head for each in self.answers}) > 1
+        return any(each.head != self.answers[0].head for each in self.answers)
+
+    @property
+    def lacks_label(self) -> bool:
+        """Whether an annotation has a head but no label there."""
+        return any(each.label is None for each in self.answers)
 
 
-def differences(blocks: Sequence[Block]) -> list[Difference]:
+class Differences(NamedTuple):
+    """What annotations differ in.
+
+    Attributes:
+        words: about which they do.
+        unlabelled: whether only heads are compared, for an annotation has no labels at all.
+    """
+
+    words: Sequence[Difference]
+    unlabelled: bool = False
+
+
+NONE = Differences(())
+
+
+def differences(blocks: Sequence[Block]) -> Differences:
     """The words about which annotations differ. A word whose row is the same in all of them is not looked into.
 
     Raises:
         DeptreeError: one has no column of heads, or another form at a word.
     """
-    first, *others = blocks
-    if all(each.raw == first.raw for each in others):
-        return []
     for each in blocks:
         if "head" not in each.columns:
             raise no_column("head", each.columns, "trees", each.place)
+    first, *others = blocks
+    if all(each.raw == first.raw for each in others):
+        return NONE
     rows = [_rows(each) for each in blocks]
     changed = set[int]()
-    for each in rows[1:]:
-        changed.update([at for at, (one, other) in enumerate(zip(rows[0], each, strict=True)) if one != other])
-    table = _Table(blocks, rows)
-    return [each for each in map(table.difference, sorted(changed)) if each is not None]
+    for more in rows[1:]:
+        changed.update([at for at, (one, other) in enumerate(zip(rows[0], more, strict=True)) if one != other])
+    return _Table(blocks, rows).differences(sorted(changed)) if changed else NONE
 
 
 class _Table(NamedTuple):
@@ -84,7 +103,15 @@ class _Table(NamedTuple):
     blocks: Sequence[Block]
     rows: Sequence[Sequence[bytes]]
 
-    def difference(self, at: int) -> Difference | None:
+    def differences(self, places: Sequence[int]) -> Differences:
+        """Those at places where rows differ."""
+        found = [each for each in map(self._difference, places) if each is not None]
+        if any(each.lacks_label for each in found):
+            unlabelled = any({*block.deprels} <= {UNKNOWN} for block in self.blocks)
+            return Differences([each for each in found if each.is_of_heads] if unlabelled else found, unlabelled)
+        return Differences(found)
+
+    def _difference(self, at: int) -> Difference | None:
         """What annotations say of the word at a place, whose rows differ; None if it is the same."""
         cells = [_cells(block, rows[at]) for block, rows in zip(self.blocks, self.rows, strict=True)]
         answers = tuple(map(_answer, self.blocks, cells))
