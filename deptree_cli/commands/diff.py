@@ -110,12 +110,12 @@ def _of_trees(
     """Write the words that differ."""
     check_effect(["size", "count", "seed", *OF_SCORES], "two score files, but these are trees")
     if len(files) > len(LETTERS):
-        raise click.UsageError(f"At most {len(LETTERS)} files are compared at a time, but there are {len(files)}.")
+        raise click.UsageError(f"Files are named by letters, and {len(files)} are more than {len(LETTERS)}. Name fewer.")
     options = companion(scores=scores, **{name: value for name, value in how.items() if name not in OF_SCORES})
     first = {"trees": ", ".join(files), "scores": scores}
     job = Job("diff", _source(files, options, run), run, writing, first)
     if job.encoder is CONLLU and len(files) > PAIR:
-        raise click.UsageError(f"--format conllu writes A with what B has, but there are {len(files)} files. Name two.")
+        raise click.UsageError(f"--format conllu writes A with what B has. Name two files, not {len(files)}.")
     found, labelled = DifferencesFound(), bool(options and options.how.labels)
     laid_out = sheet(len(files), options is not None, labelled)
     return max(job.write(FindDifferences.of(files), sheet=laid_out, folds=[found]), found.exit_code)

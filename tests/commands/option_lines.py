@@ -264,6 +264,7 @@ EXCUSED: dict[str, dict[str, str]] = {
     "repair --root": {"nines.conllu": "these trees are repaired alike"},
     "bitext show --seed": {"rdp": "of short pairs it keeps every span, whatever it draws"},
     "agree --labels": {"joint": "their names are not shown"},
+    "diff --labels": {"joint": "both files have the same names"},
     **dict.fromkeys(
         [
             f"repair --{each}"

@@ -99,7 +99,7 @@ def test_three_files(deptree, files, put) -> None:
     assert [second[f"deprel_{each}"] for each in "abc"] == ["advmod", "obl", "advmod"]
     ran = deptree("diff", *files, third, "--format", "conllu")
     assert (ran.code, ran.out) == (2, b"")
-    assert "--format conllu writes A with what B has, but there are 3 files" in ran.err
+    assert "--format conllu writes A with what B has. Name two files, not 3." in ran.err
 
 
 def test_sentences_that_moved_or_are_missing(deptree, files, put) -> None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.columns import COLUMNS, UNKNOWN, no_column
+from deptree_cli.io.conllu.columns import UNKNOWN, no_column
 from deptree_cli.io.conllu.malformed import decoded
 from deptree_cli.io.conllu.notes import OTHER_DEPREL, OTHER_HEAD
 
 # In a column that says nothing, and for an entry of MISC in the place of a bar, which would end it.
 _NOTHING, _BAR = b"_", r"\p"
-
-_SOUGHT = ("form", "upos", "head", "deprel")
 
 # What the head of a sentence's root is called.
 ROOT = "ROOT"
@@ -90,87 +89,92 @@ def differences(blocks: Sequence[Block]) -> Differences:
     first, *others = blocks
     if all(each.raw == first.raw for each in others):
         return NONE
-    rows = [_rows(each) for each in blocks]
+    annotations = [_Annotation(each) for each in blocks]
+    rows = annotations[0].rows
     changed = set[int]()
-    for more in rows[1:]:
-        changed.update([at for at, (one, other) in enumerate(zip(rows[0], more, strict=True)) if one != other])
-    return _Table(blocks, rows).differences(sorted(changed)) if changed else NONE
+    for more in annotations[1:]:
+        changed.update([at for at, (one, other) in enumerate(zip(rows, more.rows, strict=True)) if one != other])
+    found = [each for each in (_difference(annotations, at) for at in sorted(changed)) if each is not None]
+    if any(each.lacks_label for each in found) and any({*each.deprels} <= {UNKNOWN} for each in blocks):
+        return Differences([each for each in found if each.is_of_heads], True)
+    return Differences(found)
 
 
-class _Table(NamedTuple):
-    """The rows of the words in each annotation."""
+class _Annotation:
+    """An annotation of a sentence: the rows of its words, without those of multiword tokens and empty nodes."""
 
-    blocks: Sequence[Block]
-    rows: Sequence[Sequence[bytes]]
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        data = block.raw[block.template.rows_start : block.template.rows_end]
+        rows = (data.replace(b"\r\n", b"\n") if b"\r" in data else data).rstrip(b"\n").split(b"\n")
+        if len(rows) > block.n:
+            rows = [row for row in rows if row.partition(b"\t")[0].isdigit()]
+        self.rows = rows
+        self._form, self._upos, self._head, self._label = _places(block.columns)
 
-    def differences(self, places: Sequence[int]) -> Differences:
-        """Those at places where rows differ."""
-        found = [each for each in map(self._difference, places) if each is not None]
-        if any(each.lacks_label for each in found):
-            unlabelled = any({*block.deprels} <= {UNKNOWN} for block in self.blocks)
-            return Differences([each for each in found if each.is_of_heads] if unlabelled else found, unlabelled)
-        return Differences(found)
+    def form(self, at: int) -> bytes:
+        """That of a word, by its place."""
+        return _cell(self.rows[at].split(b"\t"), self._form)
 
-    def _difference(self, at: int) -> Difference | None:
-        """What annotations say of the word at a place, whose rows differ; None if it is the same."""
-        cells = [_cells(block, rows[at]) for block, rows in zip(self.blocks, self.rows, strict=True)]
-        answers = tuple(map(_answer, self.blocks, cells))
-        forms = [each.form for each in cells]
-        if any(form != forms[0] for form in forms):
-            _check_forms(self.blocks, forms, at + 1)
-        if all(each == answers[0] for each in answers):
-            return None
-        head_forms = tuple(None if each.head is None else self.form(each.head) for each in answers)
-        upos = decoded(cells[0].upos, self.blocks[0].place)
-        return Difference(at + 1, self.form(at + 1), upos, answers, head_forms)
+    def upos(self, at: int) -> str:
+        """The part of speech of a word."""
+        return self.text(_cell(self.rows[at].split(b"\t"), self._upos))
 
-    def form(self, word: int) -> str:
-        """That of a word, or of ROOT."""
-        if not word:
-            return ROOT
-        for block, rows in zip(self.blocks, self.rows, strict=True):
-            if (form := _cells(block, rows[word - 1]).form) != _NOTHING:
-                return decoded(form, block.place)
-        return _NOTHING.decode()
+    def answer(self, at: int) -> Answer:
+        """What is said of a word."""
+        cells = self.rows[at].split(b"\t")
+        head, label = _cell(cells, self._head), _cell(cells, self._label)
+        return Answer(None if head == _NOTHING else int(head), None if label == _NOTHING else self.text(label))
+
+    def text(self, cell: bytes) -> str:
+        """A cell as text."""
+        try:
+            return cell.decode()
+        except UnicodeDecodeError:
+            return decoded(cell, self.block.place)  # raises, with the place, which takes time to find
 
 
-def _rows(block: Block) -> list[bytes]:
-    """The rows of the words, without those of multiword tokens and empty nodes."""
-    rows = block.raw[block.template.rows_start : block.template.rows_end].split(b"\n")
-    return [row for row in rows if row.partition(b"\t")[0].isdigit()]
+@lru_cache(64)
+def _places(columns: tuple[str, ...]) -> list[int | None]:
+    """Where columns are, None for one that the file does not have."""
+    return [columns.index(name) if name in columns else None for name in ("form", "upos", "head", "deprel")]
 
 
-class _Cells(NamedTuple):
-    """Cells of a word's row, `_` for a column that the file does not have."""
-
-    form: bytes
-    upos: bytes
-    head: bytes
-    label: bytes
+def _cell(cells: Sequence[bytes], place: int | None) -> bytes:
+    return _NOTHING if place is None else cells[place]
 
 
-def _cells(block: Block, row: bytes) -> _Cells:
-    cells, names = row.rstrip(b"\r").split(b"\t"), block.columns
-    if names is COLUMNS:
-        return _Cells(cells[1], cells[3], cells[6], cells[7])
-    return _Cells(*(cells[names.index(name)] if name in names else _NOTHING for name in _SOUGHT))
+def _difference(annotations: Sequence[_Annotation], at: int) -> Difference | None:
+    """What annotations say of the word at a place, whose rows differ; None if it is the same."""
+    forms = {each.form(at) for each in annotations}
+    if len(forms) > 1:
+        _check_forms(annotations, at)
+    answers = tuple([each.answer(at) for each in annotations])
+    if len({*answers}) == 1:
+        return None
+    head_forms = tuple([None if head is None else _known_form(annotations, head) for head, _ in answers])
+    return Difference(at + 1, _known_form(annotations, at + 1), annotations[0].upos(at), answers, head_forms)
 
 
-def _answer(block: Block, cells: _Cells) -> Answer:
-    label = None if cells.label == _NOTHING else decoded(cells.label, block.place)
-    return Answer(None if cells.head == _NOTHING else int(cells.head), label)
+def _known_form(annotations: Sequence[_Annotation], word: int) -> str:
+    """The form of a word, from any annotation that knows it, or what ROOT is called."""
+    if not word:
+        return ROOT
+    for each in annotations:
+        if (form := each.form(word - 1)) != _NOTHING:
+            return each.text(form)
+    return UNKNOWN
 
 
-def _check_forms(blocks: Sequence[Block], forms: Sequence[bytes], word: int) -> None:
+def _check_forms(annotations: Sequence[_Annotation], at: int) -> None:
     """Raise if annotations are of other words; an underscore may be any."""
-    known = [(form, block) for form, block in zip(forms, blocks, strict=True) if form != _NOTHING]
-    for form, block in known[1:]:
-        if form != known[0][0]:
-            first = known[0][1]
-            one, other = decoded(known[0][0], first.place), decoded(form, block.place)
-            problem = f"the words differ: {word} is {one!r} here, {other!r} at {block.place}"
+    first, *others = [each for each in annotations if each.form(at) != _NOTHING]
+    for each in others:
+        if each.form(at) != first.form(at):
+            one, other = (annotation.text(annotation.form(at)) for annotation in (first, each))
+            problem = f"the words differ: {at + 1} is {one!r} here, {other!r} at {each.block.place}"
             remedy = "Give the same sentences, with the same words"
-            raise DeptreeError(problem, remedy, place=first.place, sent_id=first.sent_id)
+            raise DeptreeError(problem, remedy, place=first.block.place, sent_id=first.block.sent_id)
 
 
 def with_answers(block: Block, answers: Mapping[int, Answer]) -> bytes:
