@@ -25,12 +25,12 @@ from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import kl
-from deptree_cli.io.companion import Side
 from deptree_cli.io.encoders.pictures import as_text
 from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV
 from deptree_cli.io.files.streams import STDIN, place_of, share_of
 from deptree_cli.io.pictures.differences import differences_to_text
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Side
 from deptree_cli.io.trees import is_of_trees
 from deptree_cli.io.trees.annotations import read_annotations
 
@@ -110,7 +110,7 @@ def _of_trees(
     """Write the words that differ."""
     check_effect(["size", "count", "seed", *OF_SCORES], "two score files, but these are trees")
     if len(files) > len(LETTERS):
-        raise click.UsageError(f"Files are named by letters, and {len(files)} are more than {len(LETTERS)}. Name fewer.")
+        raise click.UsageError(f"{len(files)} are more than the {len(LETTERS)} letters for files. Name fewer.")
     options = companion(scores=scores, **{name: value for name, value in how.items() if name not in OF_SCORES})
     first = {"trees": ", ".join(files), "scores": scores}
     job = Job("diff", _source(files, options, run), run, writing, first)
@@ -122,7 +122,7 @@ def _of_trees(
 
 
 def _source(files: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Any, Any]:
-    read = read_annotations(files)
+    read = read_annotations(files, run.warn)
     if scores is None:
         return Source(Counted(read, share=share_of(files[:1])))
     lead = Side(read, "sentences", place_of(files[0]))

@@ -6,25 +6,28 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.companion import Side
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
-from deptree_cli.io.read import read
-from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.sentences import beside, sentence_of
+from deptree_cli.io.read import beside, read, sentence_of
+from deptree_cli.io.sentence import Sentence, Side, Warn, unheard
 from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import format_of, read_written
 
 
-def read_annotations(paths: Sequence[str]) -> Iterator[Sentence | DeptreeError]:
+def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
     """The sentences of the first file, each with what the n-th further one has of it as its companion "n"; see `read`.
+
+    Args:
+        warn: tells a line, once for each key.
 
     Raises:
         DeptreeError: the files do not hold the same sentences.
     """
     first, *others = paths
     lead = Side(map(sentence_of, _blocks(first), count(1)), "sentences", place_of(first))
-    yield from read(lead, [beside(_blocks(path), place_of(path), str(number)) for number, path in enumerate(others, 1)])
+    yield from read(
+        lead, [beside(_blocks(path), place_of(path), str(number)) for number, path in enumerate(others, 1)], warn
+    )
 
 
 def annotations_of(sentence: Sentence, files: int) -> list[Block]:
