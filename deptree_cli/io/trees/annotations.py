@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import count
+from pathlib import Path
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
@@ -12,6 +14,7 @@ from deptree_cli.io.read import beside, read, sentence_of
 from deptree_cli.io.sentence import Sentence, Side, Warn, unheard
 from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import format_of, read_written
+from deptree_cli.kernels.budget import BYTES, foresee
 
 
 def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
@@ -24,6 +27,9 @@ def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sen
         DeptreeError: the files do not hold the same sentences.
     """
     first, *others = paths
+    for path in paths:
+        with suppress(OSError):  # what is not there is told when it is opened
+            foresee(Path(path).stat().st_size / BYTES)
     lead = Side(map(sentence_of, _blocks(first), count(1)), "sentences", place_of(first))
     yield from read(
         lead, [beside(_blocks(path), place_of(path), str(number)) for number, path in enumerate(others, 1)], warn
