@@ -139,8 +139,13 @@ def trees_in(paths: Sequence[str], role: str = GOLD, remedy: str = SAME) -> Comp
     return beside(_blocks(paths), places, role, remedy)
 
 
-def beside(blocks: Iterator[Block | DeptreeError], place: str, role: str = GOLD, remedy: str = SAME) -> Companion:
-    """Blocks, or errors in their place, that belong to the sentences; `place`: where they are read, for messages."""
+def beside(blocks: Iterator[Any], place: str, role: str = GOLD, remedy: str = SAME) -> Companion:
+    """Blocks, or errors in their place, that belong to the sentences.
+
+    Args:
+        blocks: may be anything that has a `sent_id`, for those who make blocks of it.
+        place: where they are read, for messages.
+    """
     return Companion(Side(blocks, "sentences", place, _names), partial(_add, role, remedy))
 
 

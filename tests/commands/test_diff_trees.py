@@ -113,6 +113,15 @@ def test_sentences_that_moved_or_are_missing(deptree, files, put) -> None:
     assert "(g1): no sentences in d.conllu have this id" in more.err
 
 
+def test_a_malformed_sentence_is_told_at_its_place(deptree, files, put) -> None:
+    """Whichever file it is in; with or without a name."""
+    bad = ONE + TWO.replace("1\tadvmod", "7\tadvmod")
+    for broken, line in ((bad, 14), (bad.replace("# sent_id = g2\n", ""), 13)):
+        ran = deptree("diff", files[0], put("c.conllu", broken))
+        assert (ran.code, ran.out) == (2, b"")
+        assert ran.said == [f"deptree: c.conllu:{line} (g2): HEAD is '7', not _ or 0 to 3. Repair the line."]
+
+
 def test_skipped_sentences_are_no_agreement(deptree, files, put) -> None:
     ran = deptree("diff", files[0], put("c.conllu", ONE), "--on-error", "skip")
     assert (ran.code, ran.out) == (1, b"")
