@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.measures.once import once_for_chunk
 from deptree_cli.core.measures.quantities import ratio, sum_length
 
 
@@ -76,6 +77,7 @@ def variance_crossings(heads: Int, starts: Int) -> Float:
     return _sums(heads, starts)[1] / 180
 
 
+@once_for_chunk
 def smallest_sum_length(heads: Int, starts: Int) -> Float:
     """Return D_min, the least D of all orders. O(n^2.2).
 
@@ -122,6 +124,7 @@ def _arcs(heads: Int, starts: Int) -> Int:
     return before[starts[1:]] - before[starts[:-1]]
 
 
+@once_for_chunk
 def _sums(heads: Int, starts: Int) -> Float:
     """What `sum_over_words` sums up, (columns, sentences)."""
     from deptree_cli.kernels.trees.orders import COLUMNS, sum_over_words  # loads kernels: if there is work

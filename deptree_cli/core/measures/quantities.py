@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.measures.once import once_for_chunk
 
 
 class Counts(NamedTuple):
@@ -56,6 +57,7 @@ def quantity(formula: Callable[[Counts], Float | Int]) -> Callable[[Int, Int], F
     return of_trees
 
 
+@once_for_chunk
 def count(heads: Int, starts: Int) -> Counts:
     """Return what all quantities are computed from."""
     from deptree_cli.kernels.trees.quantities import COLUMNS, count_in_trees  # loads kernels: if there is work
