@@ -58,8 +58,8 @@ class Reading(NamedTuple):
             raise click.UsageError(f"--scores belong to one file of trees, but there are {len(trees)}. Give one.")
         files = (replace(self.scores.files[0], conllu=trees[0]),)
         source = replace(self.scores, files=files).source(run)
-        items = Counted(by.grouped(source.items) if by else source.items, share=share_of(trees))
-        return Source(items, ScoredPacking(self.scores.how, packing), source.signature_fields)
+        read = Counted(by.grouped(source.items) if by else source.items, share=share_of(trees))
+        return Source(read, ScoredPacking(self.scores.how, packing), source.signature_fields)
 
 
 def _reading(*, scores: str | None, no_punct: bool, tokens: bool, **how: Any) -> Reading:

@@ -15,6 +15,7 @@ from deptree_cli.cli.measure_groups import FILE, LABEL, By
 from deptree_cli.cli.measuring import RANDOM_TREES, TREES, Column, Measured, by_label, of_labels
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted_thousands
+from deptree_cli.core.measures.register import SMALLEST, SMALLEST_PLANAR
 from deptree_cli.core.measures.treebank import Means, Numbers, Question
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.streams import stream_of
@@ -28,6 +29,9 @@ COLUMNS = (
 
 # How a difference of two groups is called.
 LESS = "{} - {}"
+
+# What a picture leaves out, for it is nearly the same as the smallest sum of projective orders.
+_ALIKE = (SMALLEST, SMALLEST_PLANAR)
 
 # Sentences that are in no group.
 _NONE = "(none)"
@@ -188,7 +192,7 @@ class Treebank(Fold[Measured]):
     def picture(self, quantity: str) -> str:
         """Return a quantity against the length of sentences, as SVG."""
         found = self.all
-        chosen = [at for at, column in enumerate(self._columns) if column.quantity == quantity]
+        chosen = [at for at, each in enumerate(self._columns) if each.quantity == quantity and each.of not in _ALIKE]
         curves = [
             Curve.of(
                 self._columns[at].of.replace("_", " "),
@@ -197,7 +201,6 @@ class Treebank(Fold[Measured]):
             for at in chosen
         ]
         return lengths_svg(curves, f"{quantity} of {counted_thousands(len(found.lengths), 'tree')}", quantity)
-
 
     def lines(self) -> Iterator[str]:
         left = self._groups.get(_NONE)

@@ -84,7 +84,7 @@ class Found:
         """A row for each sentence: its numbers, and those of baselines in objects of their own."""
         fields = [*self._fields()]
         lengths = self.trees.lengths.tolist()
-        rows = []
+        rows: list[Row] = []
         for number, read in enumerate(self.trees.read):
             row: dict[str, Any] = {"sent_id": read.sent_id}
             if GROUP in read.companions:
@@ -256,7 +256,7 @@ class ArcSums(NamedTuple):
 
     label: str
     sums: Float
-    count: int
+    arcs: int
 
 
 def by_label(measured: Measured, columns: Sequence[int]) -> Iterator[ArcSums]:

@@ -177,7 +177,9 @@ def test_a_functional_may_be_named() -> None:
         estimate(draws, "entropy")
 
 
-DEFINED = pytest.mark.parametrize("functional", [OF_TREES.get(name) for name in DEFINITIONS], ids=lambda each: each.name)
+DEFINED = pytest.mark.parametrize(
+    "functional", [OF_TREES.get(name) for name in DEFINITIONS], ids=lambda each: each.name
+)
 
 
 @DEFINED

@@ -155,7 +155,9 @@ def finite_differences(value: Callable[[TreeDistribution], Any], at: TreeDistrib
 @SPACE
 @N
 @pytest.mark.parametrize("scale", [1, 10])
-def test_gradients_against_finite_differences(quantity: OfDistribution, trees: TreeSpace, n: int, scale: int, graphs) -> None:
+def test_gradients_against_finite_differences(
+    quantity: OfDistribution, trees: TreeSpace, n: int, scale: int, graphs
+) -> None:
     distribution = graphs.over(graphs.gaussian(n, scale, seed=2), in_space(quantity.name, trees))
     given = inputs(quantity, distribution, graphs, scale)
     expected = finite_differences(lambda moved: quantity.value(moved, *given), distribution)
@@ -192,7 +194,9 @@ def test_forbidden_arcs_have_gradient_0(quantity: OfDistribution, trees: TreeSpa
 @EACH
 @SPACE
 @pytest.mark.parametrize("scale", [100, 1000])
-def test_finite_and_in_range_on_saturated_scores(quantity: OfDistribution, trees: TreeSpace, scale: int, graphs) -> None:
+def test_finite_and_in_range_on_saturated_scores(
+    quantity: OfDistribution, trees: TreeSpace, scale: int, graphs
+) -> None:
     for seed in range(5):
         distribution = graphs.over(graphs.gaussian(12, scale, seed=seed), in_space(quantity.name, trees))
         given = inputs(quantity, distribution, graphs, scale)

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Float, read_only
+from deptree_cli.core.dtypes import Float, Integers, read_only
 from deptree_cli.core.expectations.over_arcs import mean_and_variance
 from deptree_cli.core.kinds import OfTree
 from deptree_cli.core.measures.reduction import Reduction
 from deptree_cli.core.quantities import NUMBERS
-from deptree_cli.core.spaces import NonProjective, TreeSpace
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import sentence_stream
 
 
@@ -53,10 +54,10 @@ def moments(
     """
     n, space = distribution.n, distribution.space
     values = [None if reduction else each.arc_values(n, space) for each in quantities]
-    trees = None
+    trees: Integers | None = None
     if size is not None and rng is not None and any(each is None for each in values):
-        trees = distribution.sample(size, rng)
-        trees = reduction.of(trees) if reduction else trees
+        drawn = distribution.sample(size, rng)
+        trees = reduction.of(drawn) if reduction else drawn
     found = []
     for quantity, of_arcs in zip(quantities, values, strict=True):
         if of_arcs is not None:

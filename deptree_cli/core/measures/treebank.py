@@ -10,6 +10,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.evaluation.intervals import (
+    Interval,
     bootstrap_ratios,
     percentiles,
     permutation_test,
@@ -104,14 +105,15 @@ class Question:
         Intervals are from resamples of each group, p from sentences that are dealt to the two at random.
         """
         groups, few = (first, second), min(first.size, second.size)
-        found = [bootstrap_ratios(each.above, each.below, self.resamples, rng) for each in groups] if few > 1 else None
+        found = None
+        if few > 1:
+            one, two = (bootstrap_ratios(each.above, each.below, self.resamples, rng) for each in groups)
+            found = one - two
         above, below = (np.concatenate([getattr(each, name) for each in groups]) for name in ("above", "below"))
-        observed, permuted = permuted_differences(
-            above, below, np.arange(len(above)) < first.size, self.resamples, rng
-        )
+        observed, permuted = permuted_differences(above, below, np.arange(len(above)) < first.size, self.resamples, rng)
         exceeding = permutation_test(self._exceeding(observed), self._exceeding(permuted))
         p = np.where(self._is_own, permutation_test(observed, permuted), exceeding)
-        result = self._with_intervals(first.means - second.means, found and found[0] - found[1], few)
+        result = self._with_intervals(first.means - second.means, found, few)
         return result._replace(
             p=p,
             error=np.hypot(self._error(first), self._error(second)),
@@ -129,11 +131,11 @@ class Question:
 
     def _with_intervals(self, point: Float, found: Float | None, sentences: int) -> Means:
         unknown = np.full(len(point), np.nan)
-        ends = [unknown] * 4
+        own, exceeding = Interval(unknown, unknown), Interval(unknown, unknown)
         if found is not None:
-            pair = (percentiles(each, self.confidence, sentences) for each in (found, self._exceeding(found)))
-            ends = [end for interval in pair for end in interval]
-        return Means(point, *ends[:2], self._exceeding(point), *ends[2:], *[unknown] * 4)
+            own = percentiles(found, self.confidence, sentences)
+            exceeding = percentiles(self._exceeding(found), self.confidence, sentences)
+        return Means(point, *own, self._exceeding(point), *exceeding, unknown, unknown, unknown, unknown)
 
     def _error(self, numbers: Numbers) -> Float:
         """The standard errors of means that are due to sampled trees, NaN of exact ones."""

@@ -19,6 +19,9 @@ SMALLEST, LARGER = 1.8, 4.0
 # How many standard deviations a band reaches to each side, and about how many ticks an axis has.
 REACH, TICKS = 1.96, 6
 
+# A mean of fewer sentences is noise: such lengths are left out.
+FEWEST = 5
+
 # What the legend calls a band.
 BAND = "95 % of sentences"
 
@@ -54,8 +57,10 @@ class Curve:
 
     @classmethod
     def of(cls, name: str, lengths: Int, values: Float, known: Float, sds: Float) -> Curve:
-        """The means by length of numbers of sentences, of those that are known."""
+        """The means by length of numbers of sentences, of those that are known; of seldom lengths if all are seldom."""
         there = known > 0
+        frequent = np.flatnonzero(np.bincount(lengths[there]) >= FEWEST)
+        there &= np.isin(lengths, frequent) if len(frequent) > 1 else there
         found, group = np.unique(lengths[there], return_inverse=True)
         counts = np.bincount(group, minlength=len(found))
         mean = np.bincount(group, values[there], len(found)) / np.maximum(counts, 1)
@@ -86,7 +91,9 @@ def lengths_svg(curves: Sequence[Curve], title: str, quantity: str) -> str:
     bands = [colour for curve, colour in zip(curves, colours, strict=False) if curve.has_band]
     if bands:
         y = ABOVE + 8 + 20 * len(curves)
-        lines.append(f'<rect x="{LEFT + WIDTH + 16}" y="{y - 9}" width="16" height="10" fill="{bands[0]}" opacity=".18"/>')
+        lines.append(
+            f'<rect x="{LEFT + WIDTH + 16}" y="{y - 9}" width="16" height="10" fill="{bands[0]}" opacity=".18"/>'
+        )
         lines.append(f'<text x="{LEFT + WIDTH + 38}" y="{y}">{BAND}</text>')
     lines += [
         f'<text x="{LEFT + WIDTH / 2}" y="{height - 10}" text-anchor="middle">words in the sentence</text>',

@@ -13,7 +13,8 @@ from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.evaluation.attachment import PUNCTUATION, universal
 from deptree_cli.core.measures.reduction import Reduction
-from deptree_cli.core.spaces import NonProjective, TreeSpace
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.surface import surface_tokens
 from deptree_cli.io.sentence import Sentence
