@@ -43,7 +43,7 @@ RESAMPLES = 1000
     type=click.Choice([SENTENCE, TREEBANK]),
     default=TREEBANK,
     metavar="sentence|treebank",
-    help="Write a row per sentence, or means.  [default: treebank]",
+    help="Rows of sentences, or means.  [default: treebank]",
 )
 @option(
     "--quantity",
@@ -57,15 +57,15 @@ RESAMPLES = 1000
     "--by",
     metavar="KEY",
     callback=lambda context, parameter, text: text and By.of(text),
-    help="Group by file, length, label, or a comment: 'newdoc id', or sent_id=[a-z]+ for what matches in it.",
+    help="Group by file, length, label, or comment (genre; sent_id=[a-z]+: what matches).",
 )
 @option(
     "--compare",
     nargs=2,
     metavar="A B",
-    help="Also the difference of two groups; without --by of two files of trees.",
+    help="Also the difference of two groups, or without --by of two files.",
 )
-@size_option(None, "Draw so many random trees of each length (with --scores of each sentence).", "none")
+@size_option(None, "Draw trees for what is no sum over arcs.", "none")
 @option(
     "--confidence",
     type=FloatRange(0, 1, min_open=True, max_open=True),
@@ -101,11 +101,10 @@ def measure(
     run: RunOptions,
     **how: Any,
 ) -> int:
-    """Measure trees beside what chance would make of them: lengths of dependencies, depth, crossings, direction.
+    """Measure trees beside chance: lengths of dependencies, direction, depth, crossings.
 
-    Writes means over sentences with bootstrap intervals, a row for each quantity of the trees and for each baseline:
-    the same trees with their words in random order (exact), in the order with the shortest dependencies (exact), and
-    random trees of the same length; with --scores the parser's expectation. --per sentence writes a row per sentence.
+    Writes means over sentences with bootstrap intervals: a row for each quantity of the trees, and for what it is if
+    their words are in random or in the shortest order (exact), in random trees, and by --scores for the parser.
 
     `difference` is what the trees exceed a baseline by. Sums over arcs have exact expectations; for all else pass -k,
     and the means have a standard error, `error`. `sd` is the standard deviation within a sentence.
@@ -115,6 +114,8 @@ def measure(
     check_groups(by, per_sentence)
     if per_sentence and size is None:
         check_effect(["seed"], "sampled trees (-k) or means (--per treebank)")
+    if by is not None and by.key == LABEL:
+        check_effect(["size", "scores", "plot"], "whole trees, but --by label is about arcs")
     if plot:
         encoder_of(None, plot, ("svg",), "svg")  # raises for another suffix
     source = reading.source(trees, by, run)
@@ -137,8 +138,8 @@ def measure(
         sheet = _sheet(work, by, job.encoder is TABLE)
         code = job.write(work, drawn_seed, sheet, [fold] if plot else [])
     else:
-        columns = COLUMNS if by else COLUMNS[1:]
-        code = job.summarise(work, fold, Sheet(columns, "measure"), drawn_seed)
+        sheet = Sheet(COLUMNS if by else COLUMNS[1:], "measure", _headings(by, compare, size, job.encoder is TABLE))
+        code = job.summarise(work, fold, sheet, drawn_seed)
     if plot:
         with Output(plot) as out:
             out.write(fold.picture(names[0] if names else DRAWN).encode())
@@ -159,6 +160,13 @@ def _chosen(names: Sequence[str], by: By | None, in_table: bool, plot: str | Non
         if name not in of_arcs:
             raise click.UsageError(f"--by label is about arcs: {', '.join(of_arcs)}. {name} is of whole trees.")
     return asked or of_arcs
+
+
+def _headings(by: By | None, compare: object, size: int | None, in_table: bool) -> dict[str, str] | None:
+    """What a table shows of means: less than there is."""
+    shown = ["quantity", "of", "mean", "low", "high", "difference"]
+    shown = ["group"] * bool(by) + shown + ["p"] * bool(compare) + ["error"] * bool(size)
+    return {name: name for name in shown} if in_table else None
 
 
 def _sheet(work: Measure, by: By | None, in_table: bool) -> Sheet:

@@ -39,6 +39,13 @@ LINES = {
         f"nines.conllu --scores {PADDED}",
         "gold.conllu decoded.conllu --seed 1 --scores joint.npz --labels joint.json",
     ],
+    "measure": [
+        "treebank.conllu --seed 1",
+        "gold.conllu --seed 1 --by label",
+        "gold.conllu --per sentence -k 9 --seed 1",
+        "gold.conllu nines.conllu --seed 1 --by file --quantity mean_length",
+        f"nines.conllu --seed 1 -k 5 --quantity mean_length --scores {PADDED}",
+    ],
     "doubt": [f"{PADDED} --conllu nines.conllu", f"{PADDED} --by entropy", FULL, f"{FULL} --by disagreement"],
     "agree": [
         "gold.conllu decoded.conllu",
@@ -129,6 +136,9 @@ VALUES: dict[str, str] = {
     "--budget": "1",
     "--burn-in": "5",
     "doubt --by": "entropy",
+    "measure --by": "length",
+    "measure --compare": "gold.conllu nines.conllu",
+    "measure --quantity": "depth",
     "--chains": "3",
     "--changes": "changes.tsv",
     "--confidence": "0.5",
