@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
-from deptree_cli.cli.layout_options import asked_space
+from deptree_cli.cli.layout_options import asked_space, signature_of
 from deptree_cli.cli.measure_groups import FILE, LABEL, LENGTH, By
 from deptree_cli.cli.measuring import ScoredPacking
 from deptree_cli.cli.options import check_effect
@@ -42,6 +42,15 @@ class Reading(NamedTuple):
     def reduced(self) -> bool:
         """Whether trees are measured over other words than they have."""
         return self.no_punct or self.tokens
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        return {
+            **({} if self.scores else signature_of(self.space)),
+            "punct": "no" if self.no_punct else None,
+            "words": "tokens" if self.tokens else None,
+        }
 
     def source(self, trees: tuple[str, ...], by: By | None, run: RunOptions) -> Source[Any, Any]:
         """The sentences, each with its group.
@@ -101,10 +110,14 @@ def compared(
     return trees, by
 
 
-def check_groups(by: By | None, per_sentence: bool) -> None:
-    """Raise for options that say nothing of rows of sentences."""
+def check_groups(by: By | None, per_sentence: bool, size: int | None) -> None:
+    """Raise for options that have no effect on rows of sentences, or on means of arcs."""
+    if by is not None and by.key == LABEL:
+        check_effect(["size", "scores", "plot"], "whole trees, but --by label is about arcs")
     if not per_sentence:
         return
     check_effect(["compare", "resamples", "confidence"], "means: --per treebank")
+    if size is None:
+        check_effect(["seed"], "sampled trees (-k) or means (--per treebank)")
     if by is not None and by.key in (LABEL, LENGTH):
         raise click.UsageError(f"--by {by.key} is about means. Pass --per treebank, or remove it.")

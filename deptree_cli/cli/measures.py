@@ -16,7 +16,7 @@ from deptree_cli.cli.measuring import RANDOM_TREES, TREES, Column, Measured, by_
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.measures.register import SMALLEST, SMALLEST_PLANAR
-from deptree_cli.core.measures.treebank import Means, Numbers, Question
+from deptree_cli.core.evaluation.treebank import Means, Numbers, Question
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.streams import stream_of
 from deptree_cli.io.encoders.base import Row
@@ -52,6 +52,12 @@ class Settings:
     resamples: int
     confidence: float
     seed: int
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same means."""
+        compared = " - ".join(self.compare) if self.compare else None
+        return {"compare": compared, "confidence": self.confidence, "resamples": self.resamples}
 
 
 class _Group:

@@ -9,17 +9,16 @@ import click
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import signature_of
 from deptree_cli.cli.measure_groups import LABEL, By
 from deptree_cli.cli.measure_options import Reading, check_groups, compared, reading_options
 from deptree_cli.cli.measures import COLUMNS, Settings, Treebank
 from deptree_cli.cli.measuring import GROUP, LENGTH, TREES, Column, Measure, is_of_arcs
-from deptree_cli.cli.options import check_effect, seed_option, size_option
+from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.params import INPUT, OUTPUT, FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
-from deptree_cli.core.measures.chance import RandomTrees
+from deptree_cli.core.chance import RandomTrees
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import Sheet
@@ -111,34 +110,25 @@ def measure(
     """
     trees, by = compared(trees, by, compare)
     per_sentence = per == SENTENCE
-    check_groups(by, per_sentence)
-    if per_sentence and size is None:
-        check_effect(["seed"], "sampled trees (-k) or means (--per treebank)")
-    if by is not None and by.key == LABEL:
-        check_effect(["size", "scores", "plot"], "whole trees, but --by label is about arcs")
+    check_groups(by, per_sentence, size)
     if plot:
         encoder_of(None, plot, ("svg",), "svg")  # raises for another suffix
-    source = reading.source(trees, by, run)
-    drawn_seed = seed if size is not None else None
-    random = None if per_sentence and size is None else seed
-    fields = {
-        "per": per,
-        "quantities": "+".join(names) or None,
-        "punct": "no" if reading.no_punct else None,
-        "words": "tokens" if reading.tokens else None,
-        **({} if reading.scores else signature_of(reading.space)),
-    }
-    means = {} if per_sentence else {**how, "by": by and by.name, "compare": compare and "+".join(compare)}
-    job = Job("measure", source, run, writing, fields, {"size": size, **means, "seed": random})
-    chosen = _chosen(names, by, job.encoder is TABLE, plot)
-    table = RandomTrees(reading.space, chosen, size, drawn_seed)
-    work = Measure(chosen, table, size, reading.scores is not None, reading.reduced)
-    fold = Treebank(Settings(by, compare, seed=seed, **how), work.columns)
+    settings = Settings(by, compare, seed=seed, **how)
+    first = {"per": per, "quantities": "+".join(names) or None, **reading.signature_fields, "by": by and by.name}
+    last = {"size": size, **({} if per_sentence else settings.signature_fields)}
+    drawn_seed = None if size is None else seed
+    last["seed"] = drawn_seed if per_sentence else seed
+    job = Job("measure", reading.source(trees, by, run), run, writing, first, last)
+    in_table = job.encoder is TABLE
+    chosen = _chosen(names, by, in_table)
+    random = RandomTrees(reading.space, chosen, size, drawn_seed)
+    work = Measure(chosen, random, size, reading.scores is not None, reading.reduced)
+    _check_drawn(work)
+    fold = Treebank(settings, work.columns)
     if per_sentence:
-        sheet = _sheet(work, by, job.encoder is TABLE)
-        code = job.write(work, drawn_seed, sheet, [fold] if plot else [])
+        code = job.write(work, drawn_seed, _sheet(work, by, in_table), [fold] if plot else [])
     else:
-        sheet = Sheet(COLUMNS if by else COLUMNS[1:], "measure", _headings(by, compare, size, job.encoder is TABLE))
+        sheet = Sheet(COLUMNS if by else COLUMNS[1:], "measure", _headings(settings, size) if in_table else None)
         code = job.summarise(work, fold, sheet, drawn_seed)
     if plot:
         with Output(plot) as out:
@@ -146,7 +136,13 @@ def measure(
     return code
 
 
-def _chosen(names: Sequence[str], by: By | None, in_table: bool, plot: str | None) -> tuple[str, ...]:
+def _check_drawn(work: Measure) -> None:
+    """Raise if trees are drawn for nothing."""
+    if work.size is not None and not any(column.has_error for column in work.columns):
+        raise click.UsageError("-k draws trees for what is no sum over arcs, but all of these are. Remove it.")
+
+
+def _chosen(names: Sequence[str], by: By | None, in_table: bool) -> tuple[str, ...]:
     """The quantities that are measured.
 
     Raises:
@@ -162,11 +158,11 @@ def _chosen(names: Sequence[str], by: By | None, in_table: bool, plot: str | Non
     return asked or of_arcs
 
 
-def _headings(by: By | None, compare: object, size: int | None, in_table: bool) -> dict[str, str] | None:
+def _headings(settings: Settings, size: int | None) -> dict[str, str]:
     """What a table shows of means: less than there is."""
     shown = ["quantity", "of", "mean", "low", "high", "difference"]
-    shown = ["group"] * bool(by) + shown + ["p"] * bool(compare) + ["error"] * bool(size)
-    return {name: name for name in shown} if in_table else None
+    shown = ["group"] * bool(settings.by) + shown + ["p"] * bool(settings.compare) + ["error"] * bool(size)
+    return {name: name for name in shown}
 
 
 def _sheet(work: Measure, by: By | None, in_table: bool) -> Sheet:
