@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Path:
     """Where examples run: the sample data, and the model that all pages train by one and the same line."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "sample_data").symlink_to(ROOT / "sample_data")
-    (train,) = set(re.findall(r"^(deptree hpyp train sample_data/.* -m model.npz .*)$", TEXT, re.MULTILINE))
+    (train,) = set(re.findall(r"^(deptree hpyp train sample_data/.* -o model.npz .*)$", TEXT, re.MULTILINE))
     trained = run(train, folder, warm)
     assert (trained.returncode, trained.stdout) == (0, ""), trained.stderr
     return folder

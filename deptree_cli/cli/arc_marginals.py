@@ -12,7 +12,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.head_sets import head_sets
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.conllu.notes import probability
 from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.json_lines import dump

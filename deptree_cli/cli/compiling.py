@@ -24,28 +24,29 @@ def kernels_told(quiet: bool) -> Iterator[None]:
     if quiet:
         yield
         return
-    with _told_if_not_kept(), _progress_shown():
-        yield
-
-
-@contextmanager
-def _progress_shown() -> Iterator[None]:
-    """Show within the block that kernels are compiled."""
-    if not hasattr(os, "fork"):  # nobody can wait for a pipe
-        yield
-        return
-    events, pocket = os.pipe()
+    (events, pocket), (token, once) = os.pipe(), os.pipe()
+    with os.fdopen(once, "wb") as only:
+        only.write(b".")
 
     def send(begins: bool) -> None:
         os.write(pocket, BEGINS if begins else ENDS)
 
-    watch_compiling(send)
-    Thread(target=_keep_drawing, args=(events, not status().is_open), name="deptree-compiling", daemon=True).start()
+    def tell(reason: str) -> None:
+        if os.read(token, 1):  # nothing where another process has taken it
+            line = f"the machine code of kernels cannot be kept ({reason}): every run compiles anew"
+            message(f"{line}. Set NUMBA_CACHE_DIR.")
+
+    tell_if_not_kept(tell)
+    if hasattr(os, "fork"):  # elsewhere nobody can wait for a pipe
+        watch_compiling(send)
+        Thread(target=_keep_drawing, args=(events, not status().is_open), name="deptree-compiling", daemon=True).start()
     try:
         yield
     finally:
         watch_compiling(None)
-        os.close(pocket)
+        tell_if_not_kept(lambda _: None)
+        for end in (pocket, token) if hasattr(os, "fork") else (pocket, token, events):
+            os.close(end)
 
 
 def _keep_drawing(events: int, in_words: bool) -> None:
@@ -72,23 +73,3 @@ def _keep_drawing(events: int, in_words: bool) -> None:
             status().clear()
         elif spent > PATIENCE:
             status().show(f"compiling kernels: {done} done, {spent:.0f} s")
-
-
-@contextmanager
-def _told_if_not_kept() -> Iterator[None]:
-    """Say once, whichever of the processes to be forked from this one notices, that kernels are compiled every time."""
-    token, pocket = os.pipe()
-    os.write(pocket, b".")
-    os.close(pocket)
-
-    def tell(reason: str) -> None:
-        if os.read(token, 1):  # nothing where another process has taken it
-            line = f"the machine code of kernels cannot be kept ({reason}): every run compiles anew"
-            message(f"{line}. Set NUMBA_CACHE_DIR.")
-
-    tell_if_not_kept(tell)
-    try:
-        yield
-    finally:
-        tell_if_not_kept(lambda _: None)
-        os.close(token)

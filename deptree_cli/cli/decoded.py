@@ -19,7 +19,7 @@ from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.decoding import MOST_RANKED, best_trees, covering, probability_of, within
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.core.errors import counted
-from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.conllu.notes import probability
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes
 from deptree_cli.io.scores.records import ScoredSentence

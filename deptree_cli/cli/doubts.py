@@ -22,7 +22,7 @@ from deptree_cli.core.doubt import (
 )
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.io.conllu.doubts import UNKNOWN, with_doubts
-from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.conllu.notes import probability
 from deptree_cli.io.pages.marks import FINE, Mark
 from deptree_cli.io.scores.records import ScoredSentence
 

@@ -12,7 +12,7 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.options import check_effect, chosen_for_user
 from deptree_cli.cli.pipeline import Pipeline, Select
 from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.status_line import data_follows, show
+from deptree_cli.cli.status_line import show, status
 from deptree_cli.cli.work import Function, Prepared, Read, Source, Work, as_work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import DeptreeError
@@ -144,7 +144,7 @@ def with_signature(results: Iterable[Result], signature: str, run: RunOptions) -
     if chosen_for_user(signature):
         run.warn("signature", signature)
     for result in results:
-        data_follows()
+        status().make_way()
         yield result
 
 

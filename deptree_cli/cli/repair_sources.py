@@ -23,10 +23,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.nearest import Aims
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.io.companion import Side
 from deptree_cli.io.files.rereading import Reread, rereadable
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees.base import TreeFormat, names_of
 from deptree_cli.io.trees.jsonl import JSON_LINES
 from deptree_cli.io.trees.written import Written, format_of, read_written

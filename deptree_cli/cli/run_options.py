@@ -11,7 +11,7 @@ import click
 from deptree_cli.cli.params import RESULTS, IntRange
 from deptree_cli.cli.sections import bound, running_option, writing_option
 from deptree_cli.cli.status_line import message
-from deptree_cli.core.engines import Workers
+from deptree_cli.core.corpus import Workers
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.core.workers import LOCAL, WORKERS_PER_CORE, most_workers
 

@@ -19,7 +19,6 @@ from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root
 from deptree_cli.core.spaces import Short
-from deptree_cli.io.companion import Side
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import check_readable, place_of, share_of
 from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
@@ -30,7 +29,7 @@ from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.scores.temperatures import temperature_of
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentence import Sentence, Side
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
@@ -134,7 +133,7 @@ class ScoreOptions:
         from deptree_cli.io.trees.sets import scored_trees
 
         source = self.source(run)
-        found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path))
+        found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path), run.warn)
         return Source(Counted(found, share=share_of([path])), source.prepare, source.signature_fields)
 
     def side(self, source: Source[Sentence, ScoredSentence]) -> Side:

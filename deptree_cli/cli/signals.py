@@ -14,7 +14,7 @@ import threading
 import time
 from types import FrameType
 
-from deptree_cli.core.undo import is_done, undo_everything
+from deptree_cli.core.undo import is_done, undo_everything, when_whole
 
 # Where a shell sees 128 + the signal's number: 130, 143 and 129.
 SIGNALS = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -34,6 +34,9 @@ def end_on_signals() -> None:
     owner = os.getpid()
 
     def answer(number: int, _: FrameType | None = None) -> None:
+        when_whole(lambda: end(number))
+
+    def end(number: int) -> None:
         if is_done():
             return
         if os.getpid() == owner:  # else a forked worker that has not yet set up its own handlers

@@ -11,17 +11,16 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from deptree_cli.cli.tables import Table, drawn
 from deptree_cli.cli.work import Counted
 from deptree_cli.core.errors import plural, readable
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.io.files.screen import width_of
-
-GONE = "\r\x1b[K"
 
 Item = TypeVar("Item")
 
@@ -32,7 +31,7 @@ _WIDTH = 24
 
 
 class StatusLine:
-    """The line of a run; nothing is drawn where nobody would see it.
+    """The line of a run, which counts what is done; nothing is drawn where nobody would see it.
 
     Args:
         output: where results go; None is standard output.
@@ -41,6 +40,7 @@ class StatusLine:
     Attributes:
         is_open: whether it can be drawn (still).
         shared: whether data may go to the same terminal; then it ends before the first of them.
+        done: how many items are.
     """
 
     def __init__(self, output: str | None = None, quiet: bool = True) -> None:
@@ -48,6 +48,13 @@ class StatusLine:
         self.is_open = seen and not quiet
         self.shared = self.is_open and _may_meet_data(output)
         self._shown = False
+        self.begin(Counted[object](()))
+
+    def begin(self, source: Counted[Any], shard: tuple[int, int] = (1, 1)) -> None:
+        """Count from 0 what is made of the items of a source, of which those of a shard are worked on."""
+        self._source, self._shard = source, shard
+        self._first = self._drawn = 0.0
+        self.done = 0
 
     def show(self, text: str) -> None:
         """Draw it, in the place of whatever was drawn before."""
@@ -56,21 +63,45 @@ class StatusLine:
             print(f"\r{text[: width_of(sys.stderr) - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take it off the screen, until it is drawn again."""
+        """Take it off the screen, until it is drawn again: past streams, one of which a signal may have interrupted."""
         if self._shown:
             self._shown = False
-            print(GONE, end="", file=sys.stderr, flush=True)
+            os.write(2, b"\r\x1b[K")
 
     def close(self) -> None:
         """Take it off the screen for good."""
         self.is_open = False
         self.clear()
 
-    def wipe(self) -> None:
-        """The same as the process ends: past streams, one of which a signal may have interrupted."""
-        self.is_open = False
-        if self._shown:
-            os.write(2, GONE.encode())
+    def make_way(self) -> None:
+        """Data follow: close it where they may go to the same terminal."""
+        if self.shared:
+            self.close()
+
+    def draw(self, at_work: str = "") -> None:
+        """Draw what is done if it is time to; `at_work`: how far the item at work has come."""
+        if not self.is_open:
+            return
+        now = monotonic()
+        self._first = self._first or now
+        if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
+            self._drawn = now
+            self.show(self.text(now - self._first) + (f"; {at_work}" if at_work else ""))
+
+    def text(self, seconds: float) -> str:
+        """What is done, `seconds` after the first item: compiling before it says nothing about the speed."""
+        source, (shard, shards) = self._source, self._shard
+        note = f", {said}" if (said := source.note()) else ""
+        rate = max(self.done - 1, 0) / seconds if seconds else 0.0
+        speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
+        expected = source.expected()
+        if expected is None:
+            return f"{self.done:,} {plural(self.done, source.noun)}{speed}{note}"
+        total = max(-(-(expected[0] - shard + 1) // shards), self.done)
+        left = f", {timedelta(seconds=round((total - self.done) / rate))} left" if rate else ""
+        about = "" if expected[1] else "about "
+        bar = f"[{'=' * (_WIDTH * self.done // total):{_WIDTH}}]"
+        return f"{bar} {self.done:,} of {about}{total:,} {plural(total, source.noun)}{speed}{left}{note}"
 
 
 # That of the command that runs is the last; outside of commands there is nothing to see.
@@ -78,7 +109,7 @@ _lines = [StatusLine()]
 
 
 def status() -> StatusLine:
-    """Return the line of the run in progress: whoever else writes to the terminal has to clear it first."""
+    """The line of the run in progress: whoever else writes to the terminal has to clear it first."""
     return _lines[-1]
 
 
@@ -88,17 +119,24 @@ def status_shown(output: str | None, quiet: bool) -> Iterator[None]:
     line = StatusLine(output, quiet)
     _lines.append(line)
     try:
-        with undone_at_once(line.wipe):
+        with undone_at_once(line.close):
             yield
     finally:
         line.close()
         _lines.remove(line)
 
 
-def data_follows() -> None:
-    """Make way for data: for good where they may go to the same terminal."""
-    if status().shared:
-        status().close()
+def progress(items: Iterable[Item], source: Counted[Any], shard: tuple[int, int] = (1, 1)) -> Iterator[Item]:
+    """The items as they pass, counted on the status line; `source`, `shard`: as of `StatusLine.begin`."""
+    line = status()
+    line.begin(source, shard)
+    try:
+        for item in items:
+            yield item
+            line.done += 1
+            line.draw()
+    finally:
+        line.clear()
 
 
 def message(line: str) -> None:
@@ -115,75 +153,6 @@ def show(table: Table | str) -> None:
     status().clear()
     styled = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     print(drawn(table, width_of(sys.stderr), styled), file=sys.stderr, end="", flush=True)
-
-
-class Bar:
-    """What the status line says of a run.
-
-    Args:
-        source: what the items are made of; a `Counted` one tells how many there will be.
-        shard: which of the items of the source are worked on.
-    """
-
-    def __init__(self, source: object = None, shard: tuple[int, int] = (1, 1)) -> None:
-        self._source = source if isinstance(source, Counted) else Counted[object](())
-        self._shard, self._shards = shard
-        self._first = self._drawn = 0.0
-        self.done = 0
-
-    def draw(self, at_work: str = "") -> None:
-        """Draw if it is time to; `at_work`: how far the item at work has come."""
-        if not status().is_open:
-            return
-        now = monotonic()
-        self._first = self._first or now
-        if now - self._first > PATIENCE and now - self._drawn > INTERVAL:
-            self._drawn = now
-            status().show(self.line(now - self._first) + (f"; {at_work}" if at_work else ""))
-
-    def line(self, seconds: float) -> str:
-        """What is drawn, `seconds` after the first item: compiling before it says nothing about the speed."""
-        source, note = self._source, f", {text}" if (text := self._source.note()) else ""
-        rate = max(self.done - 1, 0) / seconds if seconds else 0.0
-        speed = f", {rate:,.0f}/s" if rate >= 10 else f", {rate:.2g}/s" if rate else ""
-        expected = source.expected()
-        if expected is None:
-            return f"{self.done:,} {plural(self.done, source.noun)}{speed}{note}"
-        total = max(-(-(expected[0] - self._shard + 1) // self._shards), self.done)
-        left = f", {_clock((total - self.done) / rate)} left" if rate else ""
-        about = "" if expected[1] else "about "
-        bar = f"[{'=' * (_WIDTH * self.done // total):{_WIDTH}}]"
-        return f"{bar} {self.done:,} of {about}{total:,} {plural(total, source.noun)}{speed}{left}{note}"
-
-
-# That of the run in progress is the last.
-_bars = [Bar()]
-
-
-def progress(items: Iterable[Item], source: object = None, shard: tuple[int, int] = (1, 1)) -> Iterator[Item]:
-    """The items as they pass, counted on the status line; `source`, `shard`: as of `Bar`."""
-    bar = Bar(source, shard)
-    _bars.append(bar)
-    try:
-        for item in items:
-            yield item
-            bar.done += 1
-            bar.draw()
-    finally:
-        _bars.remove(bar)
-        status().clear()
-
-
-def report_progress(at_work: str) -> None:
-    """Show how far the item at work has come, if it is time to draw."""
-    _bars[-1].draw(at_work)
-
-
-def _clock(seconds: float) -> str:
-    """Seconds as 0:07, 12:34 or 5:06:07."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _may_meet_data(output: str | None) -> bool:

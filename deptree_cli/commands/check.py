@@ -21,7 +21,7 @@ from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.sentences import sentences
+from deptree_cli.io.read import sentences
 from deptree_cli.io.trees.base import names_of
 
 if TYPE_CHECKING:

@@ -36,12 +36,12 @@ from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.encoders import ARRAYS, SCORES
 from deptree_cli.io.encoders.text import CONLLU
 from deptree_cli.io.files.streams import STDIN
+from deptree_cli.io.read import trees_in
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.scores.several import Member, read_several
-from deptree_cli.io.sentences import trees_in
 
 PRODUCT, MIXTURE = "product", "mixture"
 

@@ -28,10 +28,9 @@ from deptree_cli.io.conllu import lexical_scores
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.surface import OTHER_WORDS, check_same_words
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.read import read
+from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.sentences import sentences, trees_in
 from deptree_cli.io.trees.conllu import tree_of
 
 MISSING = "MLAS and BLEX need udtools: pip install 'deptree-cli[eval]'"

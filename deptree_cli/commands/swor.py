@@ -24,7 +24,7 @@ from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
-from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.conllu.notes import probability
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_prob_note
 from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence

@@ -21,6 +21,10 @@ _registered: dict[object, Undo] = {}
 _done: list[float] = []
 SOON = 3.0
 
+# The blocks that run whole, and what waits for their end.
+_whole: list[object] = []
+_waiting: list[Undo] = []
+
 
 def mark_done() -> None:
     """Note that the results of this process have their final names, or are about to get them."""
@@ -59,6 +63,27 @@ def undo_everything() -> None:
             undo()
 
 
+@contextmanager
+def whole() -> Iterator[None]:
+    """Have the process not end within the block, which is short: a process that starts is not known to anybody yet."""
+    _whole.append(None)
+    try:
+        yield
+    finally:
+        _whole.pop()
+        while _waiting and not _whole:
+            _waiting.pop(0)()
+
+
+def when_whole(end: Undo) -> None:
+    """Call what ends the process, after the block that runs whole if there is one."""
+    if _whole:
+        _waiting.append(end)
+    else:
+        end()
+
+
 def forget_everything() -> None:
-    """Drop the registrations, which a forked process inherits: they are its parent's to undo."""
-    _registered.clear()
+    """Drop what a forked process inherits: it is its parent's to undo."""
+    for inherited in (_registered, _whole, _waiting):
+        inherited.clear()

@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any
 
-from deptree_cli.core.undo import forget_everything
+from deptree_cli.core.undo import forget_everything, whole
 
 # Bytes that a pipe holds: what Linux allows to everyone.
 PIPE = 1 << 20
@@ -56,6 +56,13 @@ class Workshop:
     def Process(self, *args: Any, **options: Any) -> BaseProcess:  # noqa: N802 (multiprocessing's name)
         """Make a process, as the context does."""
         process: BaseProcess = self._context.Process(*args, **options)  # type: ignore[attr-defined]
+
+        def start() -> None:
+            del process.start  # a process may be pickled, which this cannot
+            with whole():  # `kill` does not find one that is there but not yet noted
+                process.start()
+
+        process.start = start  # type: ignore[method-assign]
         self._started.append(process)
         return process
 

@@ -7,17 +7,23 @@ sides must have as many items. Which it is, the first items decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count
 from typing import Any
 
-from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.companion import Companion, Side
-from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.files.streams import open_input, place_of
+from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked, unmarked
+from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, unheard
 
 
-def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence | DeptreeError]:
+def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
     """The sentences of the leading side, each with what companions have of it.
+
+    Args:
+        warn: tells a line, once for each key: an order that numbers of the other side contradict.
 
     Yields:
         sentences, and errors in place of those that cannot be used; at the end those of companions' items that belong
@@ -28,18 +34,20 @@ def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence 
         OutOfStep: sides that are paired by order do not hold the same sentences.
     """
     pairings: list[ByIds | ByOrder] = []
-    sentences = lead.in_order()
+    found = lead.in_order()
     for each in companions:
-        sentences = _with(sentences, each, lead, pairings)
-    yield from sentences
+        found = _with(found, each, lead, pairings, warn)
+    yield from found
     for pairing in pairings:
         yield from pairing.left()
 
 
-def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder]) -> Iterator[Any]:
+def _with(
+    sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder], warn: Warn
+) -> Iterator[Any]:
     """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
-    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences)
+    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences, warn)
     pairings.append(pairing)
     for item in sentences:
         found = pairing.take(item)
@@ -59,7 +67,9 @@ def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: 
             yield item
 
 
-def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any]) -> ByIds | ByOrder:
+def _pairing(
+    companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any], warn: Warn
+) -> ByIds | ByOrder:
     """How a companion is paired with sentences, the first of which has these names."""
     side = companion.side
     items, name = _first(side, names)
@@ -70,7 +80,7 @@ def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: 
         if not each.ordered:
             missing = f", and {name!r} and {names[0]!r} are names of two kinds" if names and name else ""
             raise DeptreeError(f"the order of the {each.what} is not known{missing}", _UNORDERED, place=each.place)
-    return ByOrder(companion, lead, items, sentences)
+    return ByOrder(companion, lead, items, sentences, warn)
 
 
 def _first(side: Side, names: Sequence[str]) -> tuple[Iterator[Any] | None, str | None]:
@@ -85,3 +95,61 @@ _UNORDERED = (
     "Use the same names in both files, or save the scores as .npz:"
     " safetensors sorts by name, and only deptree notes the order"
 )
+
+
+SAME = "Give the same sentences, with the same words"
+
+# Looks at the sentences of a file as they pass; it is told what messages call the file.
+Watched = Callable[[Iterator[Sentence | DeptreeError], str], Iterator[Sentence | DeptreeError]]
+
+
+def sentences(paths: Sequence[str], first: int = 1, watched: Watched | None = None, any_heads: bool = False) -> Side:
+    """The sentences of CoNLL-U files, one file after another; one that is malformed is handed on as its error.
+
+    Args:
+        paths: files, gzipped or not; `-` is standard input.
+        first: the running number of the first.
+        watched: looks at those of each file.
+        any_heads: whether HEAD may be anything, as of `Block`.
+    """
+    return Side(_sentences(paths, first, watched, any_heads), "sentences", ", ".join(map(place_of, paths)))
+
+
+def _sentences(
+    paths: Sequence[str], first: int, watched: Watched | None, any_heads: bool
+) -> Iterator[Sentence | DeptreeError]:
+    numbers = count(first)
+    for path in paths:
+        with open_input(path) as file:
+            blocks = read_blocks_or_errors(file.stream, file.place, any_heads)
+            found = map(sentence_of, blocks, numbers)
+            yield from watched(found, file.place) if watched else found
+
+
+def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeError:
+    """The sentence of a block."""
+    if isinstance(block, DeptreeError):
+        return block
+    return Sentence(block.sent_id or str(number), number, block.n, block.place, block, named=bool(block.sent_id))
+
+
+def trees_in(paths: Sequence[str], role: str = GOLD, remedy: str = SAME) -> Companion:
+    """Files of CoNLL-U whose trees belong to the sentences, as companions of this role; `remedy`: for other words."""
+    places = ", ".join(map(place_of, paths))
+    return Companion(Side(_blocks(paths), "sentences", places, _names), partial(_add, role, remedy))
+
+
+def _names(block: Block) -> Sequence[str]:
+    return (unmarked(block.sent_id),) if block.sent_id else ()
+
+
+def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
+    for path in paths:
+        with open_input(path) as file:
+            yield from read_blocks_or_errors(file.stream, file.place)
+
+
+def _add(role: str, remedy: str, sentence: Sentence, block: Block) -> None:
+    if block.n != sentence.n:
+        raise OutOfStep(f"{counted(block.n, 'word')} at {block.place}, but {sentence.n} here", remedy)
+    sentence.companions[role] = block

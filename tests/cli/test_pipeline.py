@@ -12,7 +12,7 @@ import pytest
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.run_options import Messages, RunOptions
 from deptree_cli.cli.work import Counted, Source
-from deptree_cli.core.engines import Workers
+from deptree_cli.core.corpus import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.kernels.budget import BUDGET

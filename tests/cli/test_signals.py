@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.every_command import options
 from tests.sample import DATA
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
@@ -50,7 +51,6 @@ WORKERS = [
     ("--jobs", "2"),
     ("--jobs", "2", "--scheduler", "local"),
 ]
-WITHOUT_WORKERS = {"convert", "show"}
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +72,7 @@ def cases(count: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, b
     rng = random.Random(7)
     for number in range(count):
         command = COMMANDS[(number * 5 + number // len(COMMANDS)) % len(COMMANDS)]
-        workers = () if command[0] in WITHOUT_WORKERS else WORKERS[number % len(WORKERS)]
+        workers = WORKERS[number % len(WORKERS)] if "--jobs" in options(command[0]) else ()
         name = rng.choice(["SIGINT", "SIGINT", "SIGTERM", "SIGHUP"])
         yield command, workers, name, name == "SIGINT" and rng.random() < 0.7, rng.uniform(0, LATEST)
 
@@ -240,3 +240,30 @@ def test_a_command_ends_behind_its_workers(tmp_path: Path, files: dict[str, str]
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
     assert (process.wait(10), members(process.pid)) == (130, [])
+
+
+FORKED = """
+import os, signal, sys, time
+def fork(fork=os.fork, number=getattr(signal, sys.argv.pop(1))):
+    child = fork()
+    if child:
+        os.kill(os.getpid(), number)
+    else:
+        time.sleep(1)
+    return child
+os.fork = fork
+from deptree_cli.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_worker_that_is_just_being_made_does_not_stay(name: str, tmp_path: Path, files: dict[str, str]) -> None:
+    """The signal comes between the fork and the moment from which the process knows its child."""
+    command = [sys.executable, "-c", FORKED, name, "sample", *(each.format(**files) for each in SCORES), "--jobs", "2"]
+    with (tmp_path / "out").open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
+        status = process.wait(60)
+    left = members(process.pid)
+    kill_all(process.pid)
+    assert (status, left) == (128 + getattr(signal, name), [])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli import status_line as module
-from deptree_cli.cli.status_line import Bar, progress
+from deptree_cli.cli.status_line import StatusLine, progress
 from deptree_cli.cli.work import Counted
 from tests.on_terminal import on_terminal
 
@@ -44,7 +44,7 @@ OPTIONS = "--from treesample --seed 1"
 @pytest.mark.parametrize("jobs", ["", "--jobs 2"])
 def test_a_container_with_names_knows_the_total(screen, jobs):
     shown = screen(f"deptree sample s.npz {OPTIONS} {jobs} -o out.jsonl")
-    assert re.search(r"\r\[=+ +\] \d+ of 60 sentences, [\d,.e+]+/s, 0:\d\d left\x1b\[K", shown)
+    assert re.search(r"\r\[=+ +\] \d+ of 60 sentences, [\d,.e+]+/s, 0:00:\d\d left\x1b\[K", shown)
     assert shown.endswith("\r\x1b[K")
     assert "s59" not in shown
 
@@ -95,10 +95,10 @@ def test_talk_makes_way(screen):
 @pytest.mark.parametrize(
     ("total", "share", "shown"),
     [
-        (lambda: 40, lambda: None, "] 11 of 40 sentences, 5/s, 0:06 left"),
-        (lambda: None, lambda: 0.25, "] 11 of about 44 sentences, 5/s, 0:07 left"),
+        (lambda: 40, lambda: None, "] 11 of 40 sentences, 5/s, 0:00:06 left"),
+        (lambda: None, lambda: 0.25, "] 11 of about 44 sentences, 5/s, 0:00:07 left"),
         (lambda: None, lambda: None, "11 sentences, 5/s"),
-        (lambda: 4, lambda: None, "] 11 of 11 sentences, 5/s, 0:00 left"),
+        (lambda: 4, lambda: None, "] 11 of 11 sentences, 5/s, 0:00:00 left"),
         (lambda: 40_000, lambda: None, "] 11 of 40,000 sentences, 5/s, 2:13:18 left"),
     ],
 )
@@ -106,15 +106,16 @@ def test_what_it_says(total, share, shown):
     source = Counted(range(40), total, share)
     for _, _ in zip(range(11), source, strict=False):
         pass
-    bar = Bar(source)
-    bar.done = 11
-    assert bar.line(2.0).endswith(shown)
+    line = StatusLine()
+    line.begin(source)
+    line.done = 11
+    assert line.text(2.0).endswith(shown)
 
 
 def test_training_shows_its_log_likelihood(screen):
     treebank = Path(__file__).parents[2] / "sample_data" / "treebank.conllu"
-    shown = screen(f"deptree hpyp train {treebank} -m model.npz --seed 1 --iterations 4")
-    assert re.search(r"\r\[=+ +\] 2 of 4 iterations, [\d.]+/s, 0:\d\d left, log p -[\d,]+\x1b\[K", shown)
+    shown = screen(f"deptree hpyp train {treebank} -o model.npz --seed 1 --iterations 4")
+    assert re.search(r"\r\[=+ +\] 2 of 4 iterations, [\d.]+/s, 0:00:\d\d left, log p -[\d,]+\x1b\[K", shown)
 
 
 def test_a_long_item_tells_how_far_it_is(screen):

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from deptree_cli.core.corpus import AHEAD, BATCH, CHUNK, HEAVY, ordered_map
-from deptree_cli.core.engines import Workers
+from deptree_cli.core.corpus import AHEAD, BATCH, CHUNK, HEAVY, Workers, ordered_map
 from deptree_cli.core.errors import DeptreeError
 
 # One works here, more are processes; dask, which needs a cluster and is no requirement, is looked at once.

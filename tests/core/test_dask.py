@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.core.corpus import CHUNK, ordered_map
-from deptree_cli.core.engines import Workers
+from deptree_cli.core.corpus import CHUNK, Workers, ordered_map
 
 distributed = pytest.importorskip("distributed")
 

@@ -13,9 +13,8 @@ import pytest
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.comparison import jensen_shannon, moved_arcs
-from deptree_cli.core.corpus import ordered_map
+from deptree_cli.core.corpus import Workers, ordered_map
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.engines import Workers
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
 from deptree_cli.core.partition import partition
 from deptree_cli.core.peakedness import peakedness

@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from deptree_cli.core.corpus import ordered_map
-from deptree_cli.core.engines import Workers
+from deptree_cli.core.corpus import Workers, ordered_map
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import register, undo_everything, undone_at_once
 from deptree_cli.core.workers import most_workers
@@ -83,7 +82,7 @@ def test_what_is_registered_is_undone_the_latest_first() -> None:
 LEFT_IN_THE_MIDDLE = """
 import time
 from contextlib import suppress
-from deptree_cli.core.engines import Workers, on_processes
+from deptree_cli.core.corpus import Workers, on_processes
 
 def large(_):
     return bytes(2**26)

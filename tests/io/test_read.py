@@ -9,9 +9,8 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
 from deptree_cli.io import pairing
-from deptree_cli.io.companion import Companion, Side
 from deptree_cli.io.read import read
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentence import Companion, Sentence, Side
 
 
 class Piece(NamedTuple):

@@ -19,7 +19,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.scores.keys import STANDARD_ERRORS
+from deptree_cli.io.scores.containers.npz import STANDARD_ERRORS
 
 HELP = """Compute the probability of every link: that a source word is linked with a target word.
 

@@ -11,9 +11,9 @@ from deptree_cli.bitext.files.pharaoh import PharaohLine, read_pharaoh
 from deptree_cli.bitext.files.record import PairRecord
 from deptree_cli.bitext.model.links import KnownLinks
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.companion import Companion, Side, nameless
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import read
+from deptree_cli.io.sentence import Companion, Side, nameless
 
 # Of the pairs of empty files.
 NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())

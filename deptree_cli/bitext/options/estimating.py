@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.signals import INTERRUPTED
-from deptree_cli.cli.status_line import report_progress
+from deptree_cli.cli.status_line import status
 from deptree_cli.core.errors import plural
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.pruning.methods import Method
@@ -85,7 +85,7 @@ def convergence(estimate: MonteCarloEstimate) -> dict[str, Any]:
 
 
 def _tell(iterations: int) -> None:
-    report_progress(f"{iterations:,} {plural(iterations, 'iteration')}")
+    status().draw(f"{iterations:,} {plural(iterations, 'iteration')}")
 
 
 class Estimating(Fold[float]):

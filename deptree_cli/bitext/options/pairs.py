@@ -21,7 +21,7 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.pipeline import Task
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.sections import Decorator, bound, reading_option
-from deptree_cli.cli.status_line import message, report_progress
+from deptree_cli.cli.status_line import message, status
 from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
@@ -77,7 +77,7 @@ class BitextOptions:
 
     def _announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
         """The tasks; what is done in this process shows how far it has come."""
-        with nullcontext() if run.workers.are_elsewhere else watched(report_progress):
+        with nullcontext() if run.workers.are_elsewhere else watched(status().draw):
             for task in tasks:
                 if not (run.quiet or isinstance(task, DeptreeError)):
                     (p, q), name = task[0].scores.shape, task[0].sent_id

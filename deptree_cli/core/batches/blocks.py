@@ -1,12 +1,15 @@
-"""The matrices of a batch as kernels take them, and what these find of log Z."""
+"""The matrices of a batch as kernels take them, what these find of log Z, and trees of many sentences in one array."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Bool, Float, Int
+from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.scores import MASK
@@ -108,3 +111,37 @@ class LogPartitions(NamedTuple):
     def log_ratios(self, other: LogPartitions) -> Float:
         """log Z less that of the same scores over other trees, (B,): offsets cost no digits."""
         return (self.shifted - other.shifted) + (self.constants - other.constants)
+
+
+@dataclass(frozen=True, eq=False)
+class RaggedTrees:
+    """K trees of each sentence.
+
+    Attributes:
+        heads: int32, those of all trees one after another.
+        lengths: (B,), of the sentences.
+        size: K.
+    """
+
+    heads: Heads
+    lengths: Int
+    size: int
+
+    @classmethod
+    def empty(cls, lengths: Int, size: int) -> RaggedTrees:
+        """Trees to be filled in."""
+        return cls(np.empty(size * int(lengths.sum()), dtype=np.int32), lengths, size)
+
+    @cached_property
+    def starts(self) -> Int:
+        """(B,), where the trees of each sentence begin."""
+        return starts_of(self.lengths * self.size)
+
+    def of(self, b: int) -> Heads:
+        """The trees of a sentence, (K, n)."""
+        n, start = int(self.lengths[b]), int(self.starts[b])
+        return self.heads[start : start + n * self.size].reshape(self.size, n)
+
+    def __iter__(self) -> Iterator[Heads]:
+        """The trees of each sentence, (K, n)."""
+        return map(self.of, range(len(self.lengths)))

@@ -10,8 +10,17 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.batches.asking import Sentences, kernels_for
-from deptree_cli.core.batches.blocks import LogPartitions, Rows, chosen, laid_out, like, of_sentence, shifted, starts_of
-from deptree_cli.core.batches.ragged_trees import RaggedTrees
+from deptree_cli.core.batches.blocks import (
+    LogPartitions,
+    RaggedTrees,
+    Rows,
+    chosen,
+    laid_out,
+    like,
+    of_sentence,
+    shifted,
+    starts_of,
+)
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads, read_only
 from deptree_cli.core.samplers import is_few

@@ -21,8 +21,8 @@ from deptree_cli.hpyp.model.defaults import FILTERS, PARTICLES
 from deptree_cli.hpyp.options.unknown_tags import UnknownTags
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.read import sentences
 from deptree_cli.io.sentence import Sentence as ReadSentence
-from deptree_cli.io.sentences import sentences
 
 # Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6

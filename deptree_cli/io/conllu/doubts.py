@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.misc import probability
+from deptree_cli.io.conllu.notes import probability
 
 # In MISC: the probability that the annotated head, with its label where there are labels, is wrong.
 KEY = "Doubt"

@@ -1,11 +1,15 @@
-"""What commands note in CoNLL-U of a tree and its distribution: true of that tree only, so no other inherits it."""
+"""What commands note in CoNLL-U of a tree and its distribution, and of words beside it: true of that tree only.
+
+So no other tree inherits it. What stands beside each of many trees has its places spliced along, which are then filled.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
+from deptree_cli.core.dtypes import Float
 from deptree_cli.io.conllu.columns import COLUMNS
 
 # Comments `# key = ...`; and where the file says what made it.
@@ -87,3 +91,48 @@ def _keys_in(entries: bytes) -> frozenset[bytes]:
 def keys_in(entries: Iterable[bytes]) -> list[str]:
     """The keys of entries `A=1|B=2` of words, in the order in which they come first."""
     return list(dict.fromkeys(key.decode() for each in entries if each for key in sorted(_keys_in(each))))
+
+
+# Of a float: none below 1 is rounded to it.
+_ALL_DIGITS = 17
+
+
+def unused_mark(data: bytes) -> bytes:
+    """Bytes that do not occur in these, so that they can stand for places in them."""
+    mark = b"\0"
+    while mark in data:
+        mark += b"\1"
+    return mark
+
+
+def probability(value: float, digits: int = 4) -> str:
+    """A probability to so many significant digits, more where it would be rounded to a certainty that it is not."""
+    text = f"{value:.{digits}g}"
+    while text == "1" and value < 1 and digits < _ALL_DIGITS:
+        digits += 1
+        text = f"{value:.{digits}g}"
+    return text
+
+
+def entries_of(misc: Mapping[str, Float]) -> list[str]:
+    """An entry ``Key=probability`` for each word, with bars between several keys; equal ones are worked out once."""
+    columns = []
+    for key, values in misc.items():
+        probs = values.ravel().tolist()
+        texts = {value: f"{key}={text}" for value, text in _shown(set(probs))}
+        columns.append(list(map(texts.__getitem__, probs)))
+    return columns[0] if len(columns) == 1 else list(map("|".join, zip(*columns, strict=True)))
+
+
+def _shown(values: Iterable[float]) -> Iterator[tuple[float, str]]:
+    """Each value and its `probability`, which is called for those alone that the usual digits may make a certainty."""
+    distinct = list(values)
+    for value, text in zip(distinct, map("%.4g".__mod__, distinct), strict=True):
+        yield value, probability(value) if text == "1" else text
+
+
+def filled(data: bytes, mark: bytes, values: Iterable[str]) -> bytes:
+    """The bytes of trees with their places filled, in order."""
+    pieces = data.split(mark)
+    texts = [value.encode() for value in values]
+    return b"".join(piece for pair in zip(pieces, [*texts, b""], strict=True) for piece in pair)

@@ -17,7 +17,7 @@ from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
+from deptree_cli.io.conllu.notes import entries_of, filled, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.lists import comma_lists, numerals
@@ -178,7 +178,7 @@ class Trees:
         comments = {note.key: note.texts for note in self.notes if note.key and note.is_known}
         block, mark = self.block.fresh(), b""
         if self.tags:
-            mark = unused_mark(block)
+            mark = unused_mark(block.raw)
             block = block.with_column(self.tags.column, [mark.decode()] * block.n)
         labels, entries = self.deprels or self.given, entries_of(self.misc)
         heads = self.heads.astype(np.int32, copy=False)

@@ -9,8 +9,7 @@ from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, printable
 from deptree_cli.io.conllu.chunks import separator
-from deptree_cli.io.conllu.columns import BOM
-from deptree_cli.io.conllu.file_columns import CONLLU_SUFFIXES, FileColumns
+from deptree_cli.io.conllu.columns import BOM, CONLLU_SUFFIXES, FileColumns
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
 from deptree_cli.io.files.output import Output

@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.chunks import separator
-from deptree_cli.io.conllu.columns import BOM
-from deptree_cli.io.conllu.file_columns import FileColumns
+from deptree_cli.io.conllu.columns import BOM, FileColumns
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
 from deptree_cli.io.pages.packing import NO_HEAD, PackedSentence
 from deptree_cli.io.pictures.forms import shown_form

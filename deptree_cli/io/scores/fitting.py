@@ -1,17 +1,18 @@
-"""Scores as they were read become sentences, or are added to the sentences that they belong to."""
+"""Scores as they were read become sentences, or are added to those that they belong to; padding is no word."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from deptree_cli.core.dtypes import Array
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
-from deptree_cli.io.companion import in_order
+from deptree_cli.core.scores import MASK
 from deptree_cli.io.conllu.blocks import Block, block_of
-from deptree_cli.io.scores.layout import Layout, cut, words_in
-from deptree_cli.io.scores.padding import check_not_padding
+from deptree_cli.io.scores.layout import Layout, cut, to_head_dep, words_in
 from deptree_cli.io.scores.raw import RawScores, Source
-from deptree_cli.io.sentence import LABELS, OTHER, Sentence
+from deptree_cli.io.sentence import LABELS, OTHER, Sentence, in_order
 
 SAME = "Check that both files hold the same sentences in the same order"
 
@@ -111,3 +112,54 @@ def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str) -> Arr
     at, block = sentence.place, sentence.block
     words = f"the CoNLL-U sentence has {block.n} ({block.place})" if block else f"those at {at} have {sentence.n}"
     raise OutOfStep(f"{what} {counted(n, 'word')}, {words}", f"{SAME}, with the same tokens")
+
+
+def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -> None:
+    """Raise where the last word of a slice looks like padding.
+
+    It does where all its scores are one number (0, or -10000 in half precision), or where as a dependent it has one
+    number for all heads and as a head it is masked (-inf, and -1e15 and below; of weights 0). Scores of a parser are
+    never alike to the last bit. A matrix that is all one number may be meant, and is left alone; a last word without
+    any head is an error of its own, unless a length made it a word.
+
+    Args:
+        has_length: whether the scores were cut to a length that was given.
+
+    Raises:
+        DeptreeError: asks for the lengths, or whether they count ROOT.
+    """
+    if _differ(scores, layout):
+        return
+    matrix = to_head_dep(scores, layout)
+    n = len(matrix) - 1
+    as_dependent, as_head = _unmasked(matrix[:n, n], layout), _unmasked(matrix[n, 1:n], layout)
+    headless = has_length and not len(as_dependent)
+    if not headless and (len(as_dependent) < 2 or not _alike(np.concatenate([as_dependent, as_head]))):
+        return
+    if _alike(_unmasked(matrix[:, 1:][~np.eye(n + 1, dtype=bool)[:, 1:]], layout)):
+        return
+    problem = f"the scores of the last of {counted(n, 'word')} are all alike, as those of padding are"
+    if has_length:
+        remedy = "Do the lengths count ROOT? They must not. If they do not, give the sentences with --conllu FILE"
+    else:
+        remedy = "Give the numbers of words with --lengths FILE, or the sentences with --conllu FILE"
+    raise DeptreeError(problem, remedy)
+
+
+def _differ(scores: Array, layout: Layout) -> bool:
+    """Whether two scores of the last word differ, as head or as dependent: a glance that settles most sentences."""
+    if scores.ndim != 2 or min(scores.shape) < 5 or layout.root == "last":
+        return False
+    one, two = float(scores[-1, 1]), float(scores[-1, 2])
+    return one != two and _unmasked(np.array([one, two]), layout).size == 2
+
+
+def _unmasked(scores: Float, layout: Layout) -> Float:
+    """The scores that allow an arc, (m,)."""
+    flat = scores.ravel()
+    forbidden = flat <= -MASK if layout.scale == "log" else flat == 0
+    return flat[~(forbidden | np.isnan(flat))]
+
+
+def _alike(scores: Float) -> bool:
+    return bool((scores == scores[0]).all())

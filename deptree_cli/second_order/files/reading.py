@@ -25,9 +25,8 @@ from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.prepared import prepared
-from deptree_cli.io.scores.containers.npz import Archive
+from deptree_cli.io.scores.containers.npz import Archive, owner_of
 from deptree_cli.io.scores.files import ScoreFiles
-from deptree_cli.io.scores.keys import owner_of
 from deptree_cli.io.scores.layout import Layout, orientation, to_head_dep, words_in
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.presets import layout

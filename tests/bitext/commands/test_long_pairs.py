@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ def test_how_far_it_has_come_is_told(done, monkeypatch: pytest.MonkeyPatch, comm
     """To the bar, piece by piece; in other processes nobody watches."""
     told: list[str] = []
     monkeypatch.setattr(costs, "LONG", 0.0)
-    monkeypatch.setattr(bitext_options, "report_progress", told.append)
+    monkeypatch.setattr(bitext_options, "status", lambda: SimpleNamespace(draw=told.append))
     done("bitext", command, SCORES)
     what = {"best links of"} if command == "align" else {"sums of", "probabilities of"}
     assert what <= {" ".join(each.split()[:-5]) for each in told}

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.sums import exact
-from deptree_cli.core.batches import threads
+from deptree_cli.core.batches import asking
 from deptree_cli.core.batches.blocks import only_plain
 from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
@@ -30,7 +30,7 @@ QUESTIONS = TreeBatch.log_partitions, TreeBatch.log_partitions_and_marginals, la
 @pytest.fixture(autouse=True)
 def every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads are taken for the smallest batches, too."""
-    monkeypatch.setattr(threads, "COST", 1.0)
+    monkeypatch.setattr(asking, "COST", 1.0)
 
 
 def batch_of(sentences: list[Float], trees: TreeSpace, dtype: Any = np.float64, **how: Any) -> TreeBatch:
@@ -176,7 +176,7 @@ def test_the_same_bytes_from_any_threads_and_blocks(graphs, monkeypatch, trees: 
     sentences[5] = graphs.disconnected(lengths[5] + 2, 2000.0)
     outcomes = set()
     for block in (1, 500, 1 << 16):
-        monkeypatch.setattr(threads, "BLOCK", block)
+        monkeypatch.setattr(asking, "BLOCK", block)
         for count in (1, 2, 3, 40):
             outcomes.add(answers(batch_of(sentences, trees, np.float32, precision="float32", threads=count)))
     assert len(outcomes) == 1

@@ -78,8 +78,25 @@ def by_definition(heads: list[int]) -> dict[str, float]:
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_quantities_are_their_definitions(n: int) -> None:
     trees = all_trees(n, MULTI_ROOT).astype(np.int64)
-    found = quantities.table(trees.ravel(), np.arange(0, trees.size + 1, n))
     expected = [by_definition(heads) for heads in trees.tolist()]
-    assert found.keys() == expected[0].keys()
-    for name, values in found.items():
-        np.testing.assert_array_equal(values, [row[name] for row in expected], name)
+    for name in expected[0]:
+        found = getattr(quantities, name)(trees.ravel(), np.arange(0, trees.size + 1, n))
+        np.testing.assert_array_equal(found, [row[name] for row in expected], name)
+
+
+def test_a_chunk_of_sentences_of_all_lengths() -> None:
+    """Every sentence has the numbers that it has alone; one without words, as without punctuation, has 0 or nan."""
+    sentences = [[2, 0, 2, 1], [0], [], [3, 4, 0, 0, 2, 1, 1], [2, 0]]
+    heads, starts = np.array(list(itertools.chain(*sentences))), np.array([0, 4, 5, 5, 12, 14])
+    for name in by_definition([0]):
+        found = getattr(quantities, name)(heads, starts)
+        alone = [by_definition(sentence)[name] if sentence else found[2] for sentence in sentences]
+        np.testing.assert_array_equal(found, alone, name)
+        assert found[2] == 0 or np.isnan(found[2])
+
+
+def test_a_changed_chunk_is_counted_again() -> None:
+    heads, starts = np.array([0, 1, 2]), np.array([0, 3])
+    assert quantities.sum_length(heads, starts) == 2
+    heads[2] = 1
+    assert quantities.sum_length(heads, starts) == 3

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.io.conllu.blocks import Block, read_blocks
-from deptree_cli.io.conllu.misc import entries_of, filled, unused_mark
+from deptree_cli.io.conllu.notes import entries_of, filled, unused_mark
 from deptree_cli.io.conllu.splicing import with_trees
 
 ROWS = """\
@@ -63,7 +63,7 @@ def test_entries(rows: list[list[float]]) -> None:
 @pytest.mark.parametrize("odd", ["\0", "\0\1", "\0\1\1", "\1\0"])
 def test_bytes_that_look_like_a_place_stay(odd: str) -> None:
     given = block(ROWS.replace("A=1", f"A={odd}").replace("# sent_id", f"# note = {odd}\n# sent_id"))
-    mark = unused_mark(given)
+    mark = unused_mark(given.raw)
     with_places = given.with_column("upos", [mark.decode()] * given.n)
     expected = given.raw.replace(b"\ta\t_\t_\t", b"\ta\t_\tX\t").replace(b"\tb\t_\t_\t", b"\tb\t_\tY\t")
     assert filled(with_places.raw, mark, ["X", "Y"]) == expected

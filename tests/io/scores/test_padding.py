@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.fitting import check_not_padding
 from deptree_cli.io.scores.layout import Layout, from_head_dep
-from deptree_cli.io.scores.padding import check_not_padding
 
 LOG = Layout("head-dep", "first", "log")
 LAYOUTS = [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import deptree_cli
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.keys import PARTS as RESERVED
+from deptree_cli.io.scores.containers.npz import PARTS as RESERVED
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.second_order import SecondOrder, read
 from deptree_cli.second_order.files.reading import SecondOrderSentence

@@ -77,7 +77,7 @@ class Write(Protocol):
 
     Args:
         forms: its words, which only JSON Lines have a place for.
-        beside: what the array is beside the sentence's own, one of `keys.BESIDE`; empty for its own.
+        beside: what the array is beside the sentence's own, one of `npz.BESIDE`; empty for its own.
     """
 
     def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None: ...

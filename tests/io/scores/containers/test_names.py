@@ -11,7 +11,7 @@ import pytest
 import deptree_cli
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.containers import CONTAINERS, Container
-from deptree_cli.io.scores.keys import BESIDE
+from deptree_cli.io.scores.containers.npz import BESIDE
 from deptree_cli.io.scores.meta import NOTHING
 from deptree_cli.io.scores.raw import RawScores
 
@@ -75,4 +75,4 @@ def test_sentences_are_written_by_the_one_writer_that_knows_the_names() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Name | ast.alias) and getattr(node, "id", getattr(node, "name", "")) == "NpzOutput"
     }
-    assert found == {"hpyp/files/model_file.py", "io/scores/keys.py"}
+    assert found == {"hpyp/files/model_file.py", "io/scores/containers/npz.py"}
