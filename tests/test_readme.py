@@ -20,7 +20,7 @@ NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 DIGITS = 4  # of a number that a page shows: further ones may differ between processors
 
 # What only an extra can run or print, by what stands in an example.
-NEEDS = {"dump natasha": "slovnet", "MLAS": "udtools"}
+NEEDS = {"dump natasha": "slovnet"}
 
 
 def examples(page: Path) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from deptree_cli.cli.sections import bound, reading_option
 from deptree_cli.cli.work import Counted, Source
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.files.streams import check_readable, share_of
-from deptree_cli.io.sentences import sentences
+from deptree_cli.io.read import sentences
 from deptree_cli.io.trees.packed import Packing
 
 _SPACE = ("space", "multi_root", "projective")

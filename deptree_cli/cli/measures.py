@@ -15,8 +15,8 @@ from deptree_cli.cli.measure_groups import FILE, LABEL, By
 from deptree_cli.cli.measuring import RANDOM_TREES, TREES, Column, Measured, by_label, of_labels
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted_thousands
-from deptree_cli.core.measures.register import SMALLEST, SMALLEST_PLANAR
 from deptree_cli.core.evaluation.treebank import Means, Numbers, Question
+from deptree_cli.core.measures.register import SMALLEST, SMALLEST_PLANAR
 from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.streams import stream_of
 from deptree_cli.io.encoders.base import Row

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.cli.work import Work
+from deptree_cli.core.chance import RandomTrees, moments
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.kinds import ARCS, Baseline, OfTree, OverArcs
-from deptree_cli.core.chance import RandomTrees, moments
 from deptree_cli.core.measures.register import RANDOM_ORDER
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.io.encoders.base import Row

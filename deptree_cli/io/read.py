@@ -8,7 +8,6 @@ sides must have as many items. Which it is, the first items decide.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -133,10 +132,10 @@ def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeE
     return Sentence(block.sent_id or str(number), number, block.n, block.place, block, named=bool(block.sent_id))
 
 
-def trees_in(paths: Sequence[str], role: str = GOLD, remedy: str = SAME) -> Companion:
-    """Files of CoNLL-U whose trees belong to the sentences, as companions of this role; `remedy`: for other words."""
+def trees_in(paths: Sequence[str]) -> Companion:
+    """Files of CoNLL-U whose gold trees belong to the sentences."""
     places = ", ".join(map(place_of, paths))
-    return Companion(Side(_blocks(paths), "sentences", places, _names), partial(_add, role, remedy))
+    return Companion(Side(_blocks(paths), "sentences", places, _names), _add_gold)
 
 
 def _names(block: Block) -> Sequence[str]:
@@ -149,7 +148,7 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
             yield from read_blocks_or_errors(file.stream, file.place)
 
 
-def _add(role: str, remedy: str, sentence: Sentence, block: Block) -> None:
+def _add_gold(sentence: Sentence, block: Block) -> None:
     if block.n != sentence.n:
-        raise OutOfStep(f"{counted(block.n, 'word')} at {block.place}, but {sentence.n} here", remedy)
-    sentence.companions[role] = block
+        raise OutOfStep(f"{counted(block.n, 'word')} at {block.place}, but {sentence.n} here", SAME)
+    sentence.companions[GOLD] = block

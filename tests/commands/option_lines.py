@@ -110,7 +110,7 @@ LINES = {
         f"{MODEL} --particles 20 -k 2 --seed 1",
         f"{MODEL} --particles 20 --seed 1 --to-scores s.npz",
     ],
-    "hpyp surprisal": [f"{MODEL} --particles 20 --seed 1"],
+    "hpyp surprisal": [f"{MODEL} --particles 20 --seed 1", f"{MODEL} --particles 20 --seed 1 --regions tokens --tsv"],
     "hpyp perplexity": [f"{MODEL} --particles 20 --seed 1"],
     "hpyp generate": ["model.npz -k 3 --seed 1"],
     "hpyp describe": ["model.npz"],

@@ -108,6 +108,7 @@ hpyp parse model.npz raw.conllu --to-scores s.npz --seed 1 --tags predict -o par
 hpyp surprisal model.npz raw.conllu --seed 1
 hpyp surprisal model.npz raw.conllu --seed 1 --format jsonl
 hpyp surprisal model.npz raw.conllu --seed 1 --tsv
+hpyp surprisal model.npz raw.conllu --seed 1 --regions spaces
 hpyp perplexity model.npz raw_gold.conllu --seed 1
 hpyp generate model.npz -k 2 --seed 7
 hpyp generate model.npz -k 2 --seed 7 --format jsonl

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.kinds import OverArcs
 from deptree_cli.core.chance import RandomTrees, moments, sampled, uniform_marginals
+from deptree_cli.core.kinds import OverArcs
 from deptree_cli.core.measures.quantities import table
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.quantities import NUMBERS

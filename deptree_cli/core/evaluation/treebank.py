@@ -1,4 +1,4 @@
-"""What many sentences come to: means with bootstrap intervals, beside their baselines, and differences of two groups."""
+"""What many sentences come to: means with bootstrap intervals beside their baselines, and differences of two groups."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Int
-from deptree_cli.core.evaluation.intervals import (
-    Interval,
-    bootstrap_ratios,
-    percentiles,
-    permutation_test,
-    permuted_differences,
-)
+from deptree_cli.core.evaluation.intervals import Interval, percentiles
+from deptree_cli.core.evaluation.ratios import bootstrap_ratios, permutation_test, permuted_differences
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The quantities of trees that the register has, each with its baselines: other orders of the words of the same tree."""
+"""The quantities of trees that the register has, each with its baselines: other orders of the words of a tree."""
 
 from __future__ import annotations
 

@@ -95,9 +95,10 @@ def lengths_svg(curves: Sequence[Curve], title: str, quantity: str) -> str:
             f'<rect x="{LEFT + WIDTH + 16}" y="{y - 9}" width="16" height="10" fill="{bands[0]}" opacity=".18"/>'
         )
         lines.append(f'<text x="{LEFT + WIDTH + 38}" y="{y}">{BAND}</text>')
+    upright = f"translate(16 {ABOVE + HEIGHT / 2}) rotate(-90)"
     lines += [
         f'<text x="{LEFT + WIDTH / 2}" y="{height - 10}" text-anchor="middle">words in the sentence</text>',
-        f'<text transform="translate(16 {ABOVE + HEIGHT / 2}) rotate(-90)" text-anchor="middle">{escape(quantity)}</text>',
+        f'<text transform="{upright}" text-anchor="middle">{escape(quantity)}</text>',
         "</svg>",
         "",
     ]
@@ -152,9 +153,10 @@ class _Axes:
         lines.append(f'<polyline class="line" stroke="{colour}" points="{_path(places)}"/>')
         if points:
             most = max(int(curve.counts.max(initial=1)), 1)
+            sizes = [SMALLEST + LARGER * (count / most) ** 0.5 for count in curve.counts.tolist()]
             lines += [
-                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{SMALLEST + LARGER * (count / most) ** 0.5:.1f}" fill="{colour}"/>'
-                for (x, y), count in zip(places, curve.counts.tolist(), strict=True)
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" fill="{colour}"/>'
+                for (x, y), size in zip(places, sizes, strict=True)
             ]
         return lines
 

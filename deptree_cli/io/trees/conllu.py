@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from deptree_cli.core.errors import DeptreeError
@@ -30,8 +30,7 @@ def tree_of(block: Block) -> GivenTree:
     """
     heads = tuple(head for head in block.heads if head is not None)
     if len(heads) < block.n:
-        problem = f"word {block.heads.index(None) + 1} has no HEAD" if heads else "no word has a HEAD"
-        raise DeptreeError(problem, "Every word of a tree needs one", place=block.place, sent_id=block.sent_id)
+        raise without_heads(block.heads, block.place, block.sent_id)
     notes = {field: block.comment(f"swor_{field}") for field in (*SworNotes._fields, "exhausted")}
     notes["log_prob"] = block.comment("tree_logprob")
     count = block.comment("tree_count") or "1"
@@ -43,6 +42,13 @@ def tree_of(block: Block) -> GivenTree:
     tree = GivenTree(block.sent_id, heads, times, block.place, swor_notes(notes), distinct, labels, label_draws)
     tree.check_acyclic()
     return tree
+
+
+def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> DeptreeError:
+    """What is wrong with a tree in which some words, or all, have no head."""
+    some = any(head is not None for head in heads)
+    problem = f"word {[*heads].index(None) + 1} has no HEAD" if some else "no word has a HEAD"
+    return DeptreeError(problem, "Every word of a tree needs one", place=place, sent_id=sent_id)
 
 
 CONLLU = TreeFormat("conllu", lambda head: not head.startswith(_BINARY), _read)

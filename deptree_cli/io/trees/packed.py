@@ -11,7 +11,7 @@ import numpy as np
 from deptree_cli.core import settings
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.evaluation.attachment import PUNCTUATION, universal
+from deptree_cli.core.evaluation.counts import PUNCTUATION, universal
 from deptree_cli.core.measures.reduction import Reduction
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
