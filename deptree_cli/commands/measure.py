@@ -24,6 +24,15 @@ from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.files.output import Output
 
+HELP = """Measure trees beside chance: lengths of dependencies, direction, depth, crossings.
+
+Writes means over sentences with bootstrap intervals: a row for each quantity of the trees, and for what it is if
+their words are in random or in the shortest order (exact), in random trees, and by --scores for the parser.
+
+`difference` is what the trees exceed a baseline by. Sums over arcs have exact expectations; for all else pass -k,
+and the means have a standard error, `error`. `sd` is the standard deviation within a sentence.
+"""
+
 SENTENCE, TREEBANK = "sentence", "treebank"
 
 # What a table has unless quantities are asked for; everything else has all.
@@ -35,7 +44,7 @@ DRAWN = "mean_length"
 RESAMPLES = 1000
 
 
-@command(listing=Listing("Quantities", NUMBERS, lambda entry: f"{entry.name}:\n  {entry.summary}"))
+@command(help=HELP, listing=Listing("Quantities", NUMBERS, lambda entry: f"{entry.name}:\n  {entry.summary}"))
 @click.argument("trees", metavar="TREES...", nargs=-1, type=INPUT)
 @option(
     "--per",
@@ -100,14 +109,7 @@ def measure(
     run: RunOptions,
     **how: Any,
 ) -> int:
-    """Measure trees beside chance: lengths of dependencies, direction, depth, crossings.
-
-    Writes means over sentences with bootstrap intervals: a row for each quantity of the trees, and for what it is if
-    their words are in random or in the shortest order (exact), in random trees, and by --scores for the parser.
-
-    `difference` is what the trees exceed a baseline by. Sums over arcs have exact expectations; for all else pass -k,
-    and the means have a standard error, `error`. `sd` is the standard deviation within a sentence.
-    """
+    """Measure trees beside chance."""
     trees, by = compared(trees, by, compare)
     per_sentence = per == SENTENCE
     check_groups(by, per_sentence, size)

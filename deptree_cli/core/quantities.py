@@ -8,7 +8,7 @@ by an entry point (`deptree.quantities`), an object of one of the classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from deptree_cli.core.errors import DeptreeError
@@ -38,13 +38,13 @@ class Part(Register[Usable]):
         super().__init__(noun, ())
         self._usable, self._instead = usable, instead
 
-    def get(self, name: str) -> Usable:
-        """The entry of that name.
+    def get(self, name: str, others: Iterable[str] = ()) -> Usable:
+        """The entry of that name; `others`: as of `Register`.
 
         Raises:
             DeptreeError: there is none, or it is of another kind.
         """
-        entry = QUANTITIES.get(name)
+        entry = QUANTITIES.get(name, others)
         found = self._usable(entry)
         if found is None:
             raise DeptreeError(f"{name} is a quantity of {entry.kind}", self._instead.format(name))

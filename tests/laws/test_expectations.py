@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations import OfDistribution
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
-from deptree_cli.core.measures.quantities import table
+from deptree_cli.core.measures import quantities
 from deptree_cli.core.quantities import EXPECTED, NUMBERS
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
 from tests.oracle import Oracle
@@ -104,7 +104,8 @@ def of_trees(name: str) -> Callable[..., Any]:
 
     def value(oracle: Oracle) -> Any:
         heads = oracle.trees.astype(np.int64)
-        return probs(oracle) @ np.nan_to_num(table(heads.ravel(), np.arange(0, heads.size + 1, heads.shape[1]))[name])
+        starts = np.arange(0, heads.size + 1, heads.shape[1])
+        return probs(oracle) @ np.nan_to_num(getattr(quantities, name)(heads.ravel(), starts))
 
     return value
 
