@@ -57,7 +57,7 @@ class Settings:
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same means."""
         compared = " - ".join(self.compare) if self.compare else None
-        return {"compare": compared, "confidence": self.confidence, "resamples": self.resamples}
+        return {"compare": compared, "confidence": self.confidence, "resamples": self.resamples, "seed": self.seed}
 
 
 class _Group:

@@ -117,9 +117,8 @@ def measure(
         encoder_of(None, plot, ("svg",), "svg")  # raises for another suffix
     settings = Settings(by, compare, seed=seed, **how)
     first = {"per": per, "quantities": "+".join(names) or None, **reading.signature_fields, "by": by and by.name}
-    last = {"size": size, **({} if per_sentence else settings.signature_fields)}
     drawn_seed = None if size is None else seed
-    last["seed"] = drawn_seed if per_sentence else seed
+    last = {"size": size, **({"seed": drawn_seed} if per_sentence else settings.signature_fields)}
     job = Job("measure", reading.source(trees, by, run), run, writing, first, last)
     in_table = job.encoder is TABLE
     chosen = _chosen(names, by, in_table)
@@ -133,9 +132,13 @@ def measure(
         sheet = Sheet(COLUMNS if by else COLUMNS[1:], "measure", _headings(settings, size) if in_table else None)
         code = job.summarise(work, fold, sheet, drawn_seed)
     if plot:
-        with Output(plot) as out:
-            out.write(fold.picture(names[0] if names else DRAWN).encode())
+        _draw(plot, fold.picture(names[0] if names else DRAWN))
     return code
+
+
+def _draw(path: str, picture: str) -> None:
+    with Output(path) as out:
+        out.write(picture.encode())
 
 
 def _check_drawn(work: Measure) -> None:

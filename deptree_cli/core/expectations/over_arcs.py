@@ -34,7 +34,7 @@ class ExpectedSum(OfDistribution):
 
     @property
     def summary(self) -> str:
-        return f"Of a tree: {self.value.of.summary}"
+        return f"Of a tree: {self.value.of.summary}" if isinstance(self.value, Expectation) else super().summary
 
 
 @cache
