@@ -55,6 +55,11 @@ COMMANDS = {
         "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -",
         reads="trees",
     ),
+    "measure": Entry(
+        "Measure trees beside chance: dependency lengths, depth, crossings, ...",
+        "deptree measure gold.conllu",
+        reads="trees",
+    ),
     "doubt": Entry(
         "Rank annotated words and sentences by how much the scores doubt them.",
         "deptree doubt scores.npz --from natasha --conllu gold.conllu --top 10",
