@@ -93,7 +93,9 @@ COMMANDS = {
         writes="scores",
     ),
     "diff": Entry(
-        "Compare two score files of the same sentences.", "deptree diff scores.npz scores.npz --from natasha"
+        "List the words in which trees differ; or compare two score files.",
+        "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree diff gold.conllu -",
+        reads="trees",
     ),
     "check-bias": Entry(
         "Test a sampler, or anybody's samples, against the exact distribution.",

@@ -85,6 +85,9 @@ LINES = {
         "rootless.npy rootless.npy",
     ],
     "diff": [
+        "gold.conllu decoded.conllu",
+        f"nines.conllu otherwise.conllu --scores {PADDED}",
+        "gold.conllu decoded.conllu --scores joint.npz --labels joint.json",
         f"{PADDED} second.npy -k 20 --seed 1",
         f"{LABELLED} other_scores.npz --conllu deps.conllu -k 20 --seed 1",
     ],
@@ -278,6 +281,7 @@ EXCUSED: dict[str, dict[str, str]] = {
     "repair --root": {"nines.conllu": "these trees are repaired alike"},
     "bitext show --seed": {"rdp": "of short pairs it keeps every span, whatever it draws"},
     "agree --labels": {"joint": "their names are not shown"},
+    "diff --labels": {"joint": "both files have the same names"},
     **dict.fromkeys(
         [
             f"repair --{each}"
