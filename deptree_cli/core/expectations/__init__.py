@@ -9,6 +9,8 @@ To add one, write it in a file of this folder, with the inputs that it needs, an
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from deptree_cli.core.expectations import divergences, features, risks
 from deptree_cli.core.expectations.base import Input, Quantity, expected_sum
 from deptree_cli.core.expectations.divergences import OTHER, cross_entropy, gradient_other, kl
@@ -19,7 +21,7 @@ from deptree_cli.core.register import Register
 QUANTITIES: Register[Quantity] = Register(
     "quantity",
     (
-        Quantity("entropy", entropy, entropy_gradient),
+        Quantity("entropy", entropy, entropy_gradient, of_many=attrgetter("entropies")),
         Quantity("renyi", renyi, renyi_gradient, (ORDER,)),
         Quantity("kl", kl, divergences.kl_gradient, (OTHER,), gradient_other),
         Quantity("cross-entropy", cross_entropy, divergences.cross_entropy_gradient, (OTHER,), gradient_other),

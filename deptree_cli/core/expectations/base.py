@@ -41,6 +41,7 @@ class Quantity:
             for forbidden arcs; None where there is none.
         gradient_other: the same with respect to the log-scores of the other distribution.
         scalar: whether the value is one number.
+        of_many: the values of a `TreeBatch`, (B,), where nothing else is needed; None where each sentence is asked.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Quantity:
     inputs: tuple[Input, ...] = ()
     gradient_other: Callable[..., Float] | None = None
     scalar: bool = True
+    of_many: Callable[[Any], Float] | None = None
 
     @property
     def summary(self) -> str:

@@ -157,7 +157,7 @@ def _facts(
 ) -> tuple[float, float, float, float, float]:
     is_tree = distribution.space.contains(tree[None])[0]
     log_prob = float(distribution.tree_log_probs(tree[None])[0]) if is_tree else -np.inf
-    errors, best_errors = (expected_errors(doubts_of_heads(marginals, heads).doubts) or 0.0 for heads in (tree, best))
+    errors, best_errors = (float(expected_errors(doubts_of_heads(marginals, heads).doubts)) for heads in (tree, best))
     projective = 1.0 if distribution.space.projective else min(1.0, float(np.exp(log_projective_mass(distribution))))
     return (distribution.entropy(), log_prob, projective, errors, best_errors)
 
