@@ -32,6 +32,9 @@ COMMANDS: list[tuple[Any, ...]] = [
     ("expect entropy",),
     ("expect entropy", "--tsv", "--projective"),
     ("score", "trees.conllu"),
+    ("inspect",),
+    ("inspect", "--gold", "trees.conllu"),
+    ("inspect", "--conllu", "trees.conllu", "--multi-root"),
     ("score", "trees.conllu", "--projective", "--tsv"),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -52,6 +53,12 @@ class RaggedLayout:
     def only(self, chosen: Bool) -> RaggedLayout:
         """That of some of them."""
         return RaggedLayout(self.shapes[chosen], self.dep_head[chosen], self.root, self.lengths[chosen])
+
+    @cached_property
+    def is_square(self) -> list[bool]:
+        """Whether each leaves its orientation open."""
+        found: list[bool] = (self.shapes[:, 0] == self.shapes[:, 1]).tolist()
+        return found
 
     @property
     def offsets(self) -> Int:
