@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Bool, Float
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.expectations import entropy
 from deptree_cli.core.partition import log_projective_mass, partition, partitions
 
@@ -76,10 +76,9 @@ def peakednesses(batch: TreeBatch) -> list[Peakedness]:
     return list(map(Peakedness, *(each.tolist() for each in found), *masses))
 
 
-def _normalised(scores: Float) -> Bool:
+def _normalised(scores: Float) -> Any:
     """Whether weights of heads sum to 1 for every word, log-scores (..., n+1, n)."""
-    found: Bool = np.isclose(np.logaddexp.reduce(scores, axis=-2), 0.0, atol=1e-3).all(axis=-1)
-    return found
+    return np.isclose(np.logaddexp.reduce(scores, axis=-2), 0.0, atol=1e-3).all(axis=-1)
 
 
 def _masses(distribution: ArcFactored) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ COMMANDS: list[tuple[Any, ...]] = [
     ("expect entropy",),
     ("expect entropy", "--tsv", "--projective"),
     ("score", "trees.conllu"),
+    ("report", "--top", 7, "-o", "page.html"),
+    ("report", "--conllu", "trees.conllu", "--gold", "trees.conllu", "-o", "page.html"),
+    ("report", "--conllu", "trees.conllu", "--projective", "-o", "page.html"),
     ("inspect",),
     ("inspect", "--gold", "trees.conllu"),
     ("inspect", "--conllu", "trees.conllu", "--multi-root"),
@@ -83,7 +87,9 @@ def test_bytes_are_those_of_each_alone(deptree, monkeypatch, tmp_path, lines, co
     name, *options = command
 
     def ran(*more: object) -> Any:
-        return deptree(*name.split(), "scores.jsonl", "--orient", "head-dep", "--scale", "log", *options, *more)
+        found = deptree(*name.split(), "scores.jsonl", "--orient", "head-dep", "--scale", "log", *options, *more)
+        page = tmp_path / "page.html"
+        return replace(found, out=found.out + (page.read_bytes() if page.exists() else b""))
 
     skipping = ran("--on-error", "skip"), ran(), ran("--on-error", "skip", "--shard", "2/3")
     monkeypatch.setattr(records.Interpretation, "batch", lambda how, read: None)
