@@ -289,5 +289,4 @@ def _entropies(trees: TreeBatch, rows: Int) -> Float:
 
 
 def _heads(block: Block | None, n: int) -> Heads:
-    heads = block.heads if block else [None] * n
-    return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
+    return block.known_heads if block else np.full(n, -1, dtype=np.int32)

@@ -187,9 +187,9 @@ class TreeBatch(Sentences):
         for some in alike(self.lengths):
             heads, rows = [trees[row] for row in some.rows.tolist()], some.rows
             counts = np.array([len(each) for each in heads])
-            log_probs = self.log_probs(rows.repeat(counts), np.concatenate(heads), log_z)
-            for row, own in zip(rows.tolist(), np.split(log_probs, counts.cumsum()[:-1]), strict=True):
-                found[row] = own
+            log_probs, ends = self.log_probs(rows.repeat(counts), np.concatenate(heads), log_z), counts.cumsum()
+            for row, start, end in zip(rows.tolist(), (ends - counts).tolist(), ends.tolist(), strict=True):
+                found[row] = log_probs[start:end]
         return found
 
     def probs_of(self, trees: RaggedTrees) -> Float:
