@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
 
 # What is kept of each sentence.
-SHARES = ("best_head", "entropy", "single_root_mass", "projective_mass")
+SHARES = Peakedness._fields[-4:]
 
 
 @command()
@@ -133,8 +133,8 @@ class Overview:
         self._shapes.add(facts.shape)
         self._types.add(facts.type)
         self._longer_axes.add(facts.longer_axis)
-        for name, shares in self._shares.items():
-            shares.append(getattr(numbers, name))
+        for shares, share in zip(self._shares.values(), numbers[-len(SHARES) :], strict=True):
+            shares.append(share)
         for name, fit in facts.fits.items():
             self._fits.setdefault(name, array("d")).append(fit)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class TreeBatch(Sentences):
 
     def log_partition_parts(self, raises: bool = True) -> LogPartitions:
         """The same, what offsets of scores amount to apart."""
-        return self._sum_up(None, raises)
+        return self.sums[0] if "sums" in self.__dict__ else self._sum_up(None, raises)
 
     def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
         """The log-partition functions and their gradient, the marginals of arcs, laid out as the scores, in their type.
@@ -152,8 +153,9 @@ class TreeBatch(Sentences):
         """Shannon's entropy of each sentence, (B,), in nats."""
         log_z, marginals = self.sums
         values = np.where(marginals > 0, self._shifted, 0.0)
-        pairs = zip(self.matrices(marginals), self.matrices(values), strict=True)
-        found: Float = np.maximum(log_z.shifted - [np.vdot(*pair) for pair in pairs], 0.0)
+        ends = ((self.lengths + 1) ** 2).cumsum().tolist()
+        means = [np.vdot(marginals[at:end], values[at:end]) for at, end in pairwise([0, *ends])]
+        found: Float = np.maximum(log_z.shifted - means, 0.0)
         for b in np.flatnonzero(~log_z.in_range).tolist():
             found[b] = self.alone(b).entropy()
         return found

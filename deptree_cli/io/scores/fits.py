@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
-    from deptree_cli.io.scores.batches import ScoredBatch
+    from deptree_cli.io.scores.batches import ReadAlike, ScoredBatch
 
 FIT = "log_prob_per_word"
 
@@ -43,16 +43,20 @@ def fits(sentence: ScoredSentence) -> Fits:
 
 def fits_of_many(batch: ScoredBatch, how: Interpretation) -> list[Fits]:
     """The same of each sentence of a batch, which was read so."""
+    from deptree_cli.io.scores.batches import ReadAlike  # loads kernels: when there is work
+
     trees, found = [_known_tree(record) for record in batch.records], [Fits() for _ in batch.records]
-    own = batch.trees.log_probs_of(trees, batch.trees.sums[0])
+    own = batch.trees.log_probs_of(trees, batch.trees.log_partition_parts())
     for square in (True, False):
         some = [at for at, each in enumerate(own) if (each > -np.inf).any() and batch.layout.is_square[at] == square]
+        if not some:
+            continue
         (used, _), *others = _candidates(how.layout, square).items()
         for at in some:
             found[at][used] = float(own[at][0]) / trees[at].size
-        for name, layout in others if some else ():
-            given = [(batch.records[at], trees[at]) for at in some]
-            for at, value in zip(some, _log_probs_per_word(how, given, layout), strict=True):
+        read, chosen = ReadAlike.of([batch.records[at] for at in some]), [trees[at] for at in some]
+        for name, layout in others:
+            for at, value in zip(some, _log_probs_per_word(how, read, chosen, layout), strict=True):
                 found[at][name] = value
     return found
 
@@ -63,24 +67,18 @@ def _known_tree(record: Sentence) -> Heads:
     return heads[None] if heads.size and (heads >= 0).all() else np.empty((0, record.n), dtype=np.int32)
 
 
-def _log_probs_per_word(
-    how: Interpretation, given: Sequence[tuple[Sentence, Heads]], layout: Layout
-) -> Iterator[float]:
+def _log_probs_per_word(how: Interpretation, read: ReadAlike, trees: Sequence[Heads], layout: Layout) -> list[float]:
     """What `_log_prob_per_word` is of each: of those that this layout lets be worked on together, at once."""
-    from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
-
-    batch, found = (
-        batch_of([record for record, _ in given], layout, how.space, how.temperature.arcs),
-        dict[int, float](),
-    )
+    batch, found = read.batch(layout, how.space, how.temperature.arcs, range(len(trees))), dict[int, float]()
     if batch is not None:
-        trees = [given[place][1] for place in batch.places]
-        log_probs = batch.trees.log_probs_of(trees, batch.trees.log_partition_parts())
-        found = {
-            at: float(own[0]) / own_tree.size for at, own, own_tree in zip(batch.places, log_probs, trees, strict=True)
-        }
-    for at, (record, heads) in enumerate(given):
-        yield found[at] if at in found else _log_prob_per_word(how, record, layout, heads)
+        given = [trees[place] for place in batch.places]
+        log_probs = batch.trees.log_probs_of(given, batch.trees.log_partition_parts())
+        per_word = (float(each[0]) / tree.size for each, tree in zip(log_probs, given, strict=True))
+        found.update(zip(batch.places, per_word, strict=True))
+    return [
+        found[at] if at in found else _log_prob_per_word(how, record, layout, tree)
+        for at, (record, tree) in enumerate(zip(read.records, trees, strict=True))
+    ]
 
 
 def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
