@@ -6,6 +6,7 @@ The public API, by name:
 - `batch`: the same for many sentences at once, `TreeDistributions`.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
 - `repaired`: the nearest valid tree to heads and labels that are none.
+- `evaluate`: parsed trees beside gold trees, whatever their tokens are: scores with intervals.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
 - `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`: registers, the names that you can choose from.
 - `DeptreeError`: every error that a user can cause.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from deptree_cli.core.expectations import QUANTITIES
     from deptree_cli.core.samplers import SAMPLERS
     from deptree_cli.core.swor import ALGORITHMS
+    from deptree_cli.io.evaluation.evaluating import evaluate
     from deptree_cli.io.rules.repairing import repaired
     from deptree_cli.io.scores.reading import read
     from deptree_cli.io.scores.records import ScoredSentence
@@ -58,6 +60,7 @@ __all__ = [
     "__version__",
     "batch",
     "estimate",
+    "evaluate",
     "read",
     "repaired",
 ]
@@ -74,6 +77,7 @@ _HOMES = {
     "__version__": "version",
     "batch": "core.batches.distributions",
     "estimate": "core.estimate",
+    "evaluate": "io.evaluation.evaluating",
     "read": "io.scores.reading",
     "repaired": "io.rules.repairing",
 }

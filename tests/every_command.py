@@ -46,6 +46,19 @@ def reading(name: str, path: str) -> list[str]:
     return list(_kept(example(name), path))
 
 
+def on_scores(folder: str) -> list[str]:
+    """The lines of all commands that read the sample's scores, as text and as arrays; combine names layouts by file."""
+    lines = []
+    for name, entry in ENTRIES.items():
+        if entry.reads == "scores" and name != "combine":
+            words = reading(name, f"{folder}/scores.npz")
+            line = " ".join(f"{folder}/{each}" if each == "gold.conllu" else each for each in words)
+            lines.append(f"{line} --from natasha")
+            if entry.writes in ("arrays", "scores"):
+                lines.append(f"{lines[-1]} --format npz")
+    return lines
+
+
 def _kept(words: list[str], path: str) -> Iterator[str]:
     """The words of a line up to its first option, and --conllu or --gold with gold.conllu."""
     for before, word in zip(["", *words], words, strict=False):

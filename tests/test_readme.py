@@ -20,7 +20,7 @@ NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 DIGITS = 4  # of a number that a page shows: further ones may differ between processors
 
 # What only an extra can run or print, by what stands in an example.
-NEEDS = {"dump natasha": "slovnet", "MLAS": "udtools"}
+NEEDS = {"dump natasha": "slovnet"}
 
 
 def examples(page: Path) -> list[tuple[str, str]]:
@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Path:
     """Where examples run: the sample data, and the model that all pages train by one and the same line."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "sample_data").symlink_to(ROOT / "sample_data")
-    (train,) = set(re.findall(r"^(deptree hpyp train sample_data/.* -m model.npz .*)$", TEXT, re.MULTILINE))
+    (train,) = set(re.findall(r"^(deptree hpyp train sample_data/.* -o model.npz .*)$", TEXT, re.MULTILINE))
     trained = run(train, folder, warm)
     assert (trained.returncode, trained.stdout) == (0, ""), trained.stderr
     return folder

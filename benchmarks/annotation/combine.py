@@ -62,9 +62,18 @@ def run() -> Iterator[Table]:
 def _sentences(folder: Path) -> Iterator[Sentence]:
     """Those that both parsers read: the generative one is trained on EWT, and given UPOS."""
     texts, model, scores = corpus("real_en"), folder / "model.npz", folder / "scores.npz"
-    _deptree("hpyp", "train", corpus("ewt") / "train.conllu.gz", "-m", model, "--seed", 1)
+    _deptree("hpyp", "train", corpus("ewt") / "train.conllu.gz", "-o", model, "--seed", 1)
     _deptree(
-        "hpyp", "parse", model, texts / "sentences.conllu", "--scores", scores, "--seed", 1, "-o", folder / "out.conllu"
+        "hpyp",
+        "parse",
+        model,
+        texts / "sentences.conllu",
+        "--to-scores",
+        scores,
+        "--seed",
+        1,
+        "-o",
+        folder / "out.conllu",
     )
     gold = str(texts / "gold.conllu")
     ours = deptree_cli.read(str(texts / "scores.npz"), gold, preset="natasha", space="projective")

@@ -13,19 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.core.dtypes import Int
+from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
-from deptree_cli.core.evaluation.attachment import CORRECT, GOLD, PREDICTED, TAGS
 from deptree_cli.core.evaluation.classes import Class, Classes, in_order
-from deptree_cli.core.evaluation.intervals import bootstrap, f1, normal_interval, percentiles, randomisation_test
-from deptree_cli.core.streams import stream_of
+from deptree_cli.core.evaluation.counts import CORRECT, GOLD, METRICS, PREDICTED
+from deptree_cli.core.evaluation.intervals import f1, normal_interval
+from deptree_cli.core.evaluation.scores import Resampling, Score, scores
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.evaluation.compared import OPTIONAL, Unit
 
-SCORES = ("system", "metric", "value", "low", "high", "p", "correct", "gold", "predicted")
+SCORES = (
+    *("system", "metric", "value", "low", "high", "p", "correct", "gold", "predicted", "aligned", "aligned_accuracy"),
+    *("precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high"),
+)
 BY_CLASS = ("system", "by", "class", "metric", "f1", "precision", "recall", "correct", "gold", "predicted")
 
 # What tables show of these, behind the system if there are two.
-_SCORES, _DIFFERENCES = ("metric", "value", "low", "high", "correct", "gold", "predicted"), SCORES[1:6]
+_SCORES, _DIFFERENCES = ("metric", "value", "low", "high", "precision", "recall", "correct"), SCORES[1:6]
 _CLASSES = ("by", "class", "metric", "f1", "precision", "recall", "gold")
 
 # Metrics of the expected score, and of the second system less the first.
@@ -34,33 +38,13 @@ EXPECTED, DIFFERENCE = "expected UAS", "{} difference"
 # So many words with the right head would hardly all get the right label from a parser: at 97 %, one time in twenty.
 SUSPICIOUS = 100
 
-# Of fewer sentences than these nothing can be resampled.
-_ENOUGH = 2
-
 
 class Expected(NamedTuple):
-    """How many heads are right under a parser's distribution: the mean, and the variance."""
+    """How many heads of some words are right under a parser's distribution: the mean, and the variance."""
 
     mean: float
     variance: float
-
-
-class SentenceCounts(NamedTuple):
-    """What a sentence counts for.
-
-    Attributes:
-        words: how many it has.
-        scores: (systems, metrics, 3), CORRECT, GOLD and PREDICTED; None without a gold tree.
-        classes: for each system these three by class.
-        several_roots: how many of its trees have several roots.
-        expected: of the system's heads, if its scores are read too.
-    """
-
     words: int
-    scores: Int | None
-    classes: Sequence[Sequence[Counter[Class]]] = ()
-    several_roots: int = 0
-    expected: Expected | None = None
 
 
 @dataclass(frozen=True)
@@ -69,19 +53,17 @@ class EvaluationSettings:
 
     Attributes:
         systems: the paths of their files.
-        metrics: what is counted of each sentence and system.
         kinds: of classes, for tables of these.
         confidence, resamples, seed: of intervals and of the test.
-        missing: what is to be said of metrics that cannot be counted, or nothing.
+        gold: the path of the gold file, None if there is none.
     """
 
     systems: tuple[str, ...]
-    metrics: tuple[str, ...]
     kinds: tuple[Classes, ...]
     confidence: float
     resamples: int
     seed: int
-    missing: str = ""
+    gold: str | None = None
 
     @property
     def sheet(self) -> Sheet:
@@ -92,8 +74,8 @@ class EvaluationSettings:
         return Sheet(BY_CLASS if self.kinds else SCORES, "", dict(zip(names, names, strict=True)))
 
 
-class Evaluation(Fold[SentenceCounts]):
-    """Keeps the counts of each sentence, which are resampled in the end.
+class Evaluation(Fold[Unit | Expected]):
+    """Keeps the counts of each unit, which are resampled in the end.
 
     Args:
         signature: of the run, for the line to quote.
@@ -106,21 +88,27 @@ class Evaluation(Fold[SentenceCounts]):
         self._signature = signature
         self._flat = array("i")
         self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in settings.systems]
-        self._sentences = self._words = self._several_roots = 0
+        self._units = self._sentences = self._words = self._several_roots = 0
+        self._filled = np.zeros(len(OPTIONAL), dtype=np.int64)
         self._expected: Expected | None = None
 
-    def add(self, counts: SentenceCounts) -> None:
-        self._sentences += 1
+    def add(self, counts: Unit | Expected) -> None:
+        if isinstance(counts, Expected):
+            before = self._expected or Expected(0.0, 0.0, 0)
+            mean, variance = before.mean + counts.mean, before.variance + counts.variance
+            self._expected = Expected(mean, variance, before.words + counts.words)
+            if self._settings.gold is None:
+                self._sentences, self._words = self._sentences + 1, self._words + counts.words
+            return
+        self._units += 1
+        self._sentences += counts.sentences
         self._words += counts.words
         self._several_roots += counts.several_roots
-        if counts.scores is not None:
-            self._flat.extend(counts.scores.ravel().tolist())
+        self._filled += counts.filled
+        self._flat.frombytes(counts.scores.tobytes())
         for ours, theirs in zip(self._classes, counts.classes, strict=False):
             for total, each in zip(ours, theirs, strict=True):
                 total.update(each)
-        if counts.expected is not None:
-            before = self._expected or Expected(0.0, 0.0)
-            self._expected = Expected(*map(sum, zip(before, counts.expected, strict=True)))
 
     def rows(self) -> list[Row]:
         """Return classes if they are asked for, else scores."""
@@ -132,14 +120,17 @@ class Evaluation(Fold[SentenceCounts]):
         if self._several_roots:
             trees = f"{counted(self._several_roots, 'tree')} with several roots"
             yield f"{trees}: counted as they are; the script of the CoNLL 2018 shared task refuses them"
-        yield from self._without_wrong_labels()
-        if self._settings.missing:
-            yield self._settings.missing
+        if self._settings.gold is not None:
+            empty = [name for name, filled in zip(OPTIONAL, self._filled.tolist(), strict=True) if not filled]
+            if empty:
+                where = f"{self._settings.gold} has none of these in any word"
+                yield f"{', '.join(empty)}: {where}, so that they say nothing; counted as in the script of CoNLL 2018"
+            yield from self._without_wrong_labels()
         yield self._quoted
 
     def _without_wrong_labels(self) -> Iterator[str]:
         """A line for each system whose LAS is its UAS, word by word, although heads are wrong."""
-        uas, las = map(self._settings.metrics.index, ("UAS", "LAS"))
+        uas, las = map(METRICS.index, ("UAS", "LAS"))
         for system, sums in zip(self._settings.systems, self._counts.sum(axis=0), strict=True):
             right = int(sums[uas, CORRECT])
             if SUSPICIOUS <= right == sums[las, CORRECT] and right < sums[uas, GOLD]:
@@ -147,50 +138,34 @@ class Evaluation(Fold[SentenceCounts]):
                 yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
 
     @property
-    def _counts(self) -> Int:
-        """Of all sentences, (sentences, systems, metrics, 3); none of these without gold trees."""
+    def _counts(self) -> Integers:
+        """Of all units, (units, systems, metrics, 4); none of these without gold trees."""
         found = np.frombuffer(self._flat, dtype=np.intc) if self._flat else np.empty(0, dtype=np.intc)
-        return found.reshape(-1, len(self._settings.systems), len(self._settings.metrics), 3).astype(np.int64)
+        return found.reshape(-1, len(self._settings.systems), len(METRICS), 4)
 
     @cached_property
     def _scores(self) -> list[Row]:
         """Every system's scores, and their differences."""
         return [*self._resampled(self._counts), *self._expectation()]
 
-    def _resampled(self, counts: Int) -> Iterator[Row]:
+    def _resampled(self, counts: Integers) -> Iterator[Row]:
         if not len(counts):
             return
-        settings, rng = self._settings, stream_of(None, self._settings.seed)
-        total = counts.sum(axis=0)
-        there = [number for number, name in enumerate(settings.metrics) if name not in TAGS or total[0, number, GOLD]]
-        counts, total = counts[:, :, there], total[:, there]
-        metrics = [settings.metrics[number] for number in there]
-        drawn = bootstrap(counts, settings.resamples, rng) if len(counts) >= _ENOUGH else None
-        for number, system in enumerate(settings.systems):
-            found = None if drawn is None else drawn[:, number]
-            for row, sums in zip(self._valued(metrics, f1(total[number]), found), total[number].tolist(), strict=True):
-                yield {"system": system, **row, **_sums(sums)}
-        if len(settings.systems) > 1:
-            p = randomisation_test(counts[:, 0], counts[:, 1], settings.resamples, rng)
-            found = None if drawn is None else drawn[:, 1] - drawn[:, 0]
-            less = self._valued(metrics, f1(total[1]) - f1(total[0]), found)
-            for row, each in zip(less, p.tolist(), strict=True):
-                yield {"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"]), "p": each}
-
-    def _valued(self, metrics: Sequence[str], values: Any, drawn: Any) -> Iterator[dict[str, Any]]:
-        """The metrics with their values, and intervals from resampled ones if there are some."""
-        ends = [[None] * len(values)] * 2
-        if drawn is not None:
-            ends = [each.tolist() for each in percentiles(drawn, self._settings.confidence, self._sentences)]
-        for row in zip(metrics, values.tolist(), *ends, strict=True):
-            yield dict(zip(("metric", "value", "low", "high"), row, strict=True))
+        settings = self._settings
+        found, less = scores(counts, METRICS, Resampling(settings.confidence, settings.resamples, settings.seed))
+        for system, each in zip(settings.systems, found, strict=True):
+            yield from ({"system": system, **_row(score)} for score in each)
+        for score in less:
+            row = _row(score)
+            yield {"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"])}
 
     def _expectation(self) -> Iterator[Row]:
         if self._expected is None:
             return
-        low, high = normal_interval(*self._expected, self._settings.confidence)
-        row = {"system": self._settings.systems[0], "metric": EXPECTED, "value": self._expected.mean / self._words}
-        yield {**row, "low": max(low / self._words, 0.0), "high": min(high / self._words, 1.0)}
+        mean, variance, words = self._expected
+        low, high = normal_interval(mean, variance, self._settings.confidence)
+        row = {"system": self._settings.systems[0], "metric": EXPECTED, "value": mean / words}
+        yield {**row, "low": max(low / words, 0.0), "high": min(high / words, 1.0)}
 
     def _by_class(self) -> list[Row]:
         return [
@@ -208,9 +183,24 @@ class Evaluation(Fold[SentenceCounts]):
     def _quoted(self) -> str:
         """All scores in a line, in percent, and how they were made."""
         systems = groupby(self._scores, lambda row: f"{row['system']}: " * (len(self._settings.systems) > 1))
-        scores = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
-        sizes = f"{counted_thousands(self._sentences, 'sentence')}, {counted_thousands(self._words, 'word')}"
-        return f"{scores} (n = {sizes}) | {self._signature}"
+        found = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
+        sentences = counted_thousands(self._sentences, "sentence")
+        if self._units not in (0, self._sentences):
+            sentences += f" in {counted_thousands(self._units, 'group')} with the same ends"
+        return f"{found} (n = {sentences}, {counted_thousands(self._words, 'word')}) | {self._signature}"
+
+
+def _row(score: Score) -> Row:
+    """A score, or a difference of two, by the names of `SCORES`."""
+    found: dict[str, Any] = dict(zip(("metric", "value", "low", "high"), (score.metric, *score.f1), strict=True))
+    if score.p is not None:
+        found["p"] = score.p
+    else:
+        names = "correct", "gold", "predicted", "aligned", "aligned_accuracy"
+        found |= {name: getattr(score, name) for name in names}
+    for name, estimate in (("precision", score.precision), ("recall", score.recall)):
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), estimate, strict=True))
+    return found
 
 
 def _sums(sums: Sequence[int]) -> dict[str, int]:

@@ -57,8 +57,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command as click does, or say which one may have been meant."""
-        near = nearest(args[0], self.table)
-        if near and args[0] not in self.table:
+        if args[0] not in self.table and (near := nearest(args[0], self.table)):
             raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near}?", ctx)
         return super().resolve_command(ctx, args)
 

@@ -10,8 +10,7 @@ from itertools import chain
 from typing import TypeVar
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.files import Warn
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentence import Sentence, Warn
 from deptree_cli.io.trees.written import Written
 
 Read = TypeVar("Read", Sentence | DeptreeError, Written)

@@ -18,7 +18,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 RANK = "rank"
 
 # What to do where no head is annotated.
-NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --by entropy or --by disagreement"
+NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --rank entropy or --rank disagreement"
 
 
 class InRank(NamedTuple):
@@ -72,13 +72,13 @@ class Selection:
     Attributes:
         above, below: only those of a value between the two; None: no bound.
         top: this many of the first ones.
-        budget: of these, in their order, each that still fits into so many words.
+        words: of these, in their order, each that still fits into so many words.
     """
 
     above: float | None = None
     below: float | None = None
     top: int | None = None
-    budget: int | None = None
+    words: int | None = None
 
     def passes(self, value: float) -> bool:
         """Whether a value is between the bounds."""
@@ -87,14 +87,19 @@ class Selection:
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        return {"above": self.above, "below": self.below, "top": self.top, "budget": self.budget}
+        return {"above": self.above, "below": self.below, "top": self.top, "words": self.words}
 
 
 _OPTIONS = [
-    option("--above", type=FloatRange(), metavar="X", help="Keep rows whose ranking value is above X."),
+    option(
+        "--above",
+        type=FloatRange(),
+        metavar="P",
+        help="Keep rows whose ranking value, such as a probability, is above P.",
+    ),
     option("--below", type=FloatRange(), metavar="X", help="Keep rows whose ranking value is below X."),
     option("--top", type=IntRange(1), metavar="N", help="Keep the first N (and store no more)."),
-    option("--budget", type=IntRange(1), metavar="WORDS", help="Keep sentences by rank, up to this many words."),
+    option("--words", type=IntRange(1), metavar="N", help="Keep sentences by rank, up to N words."),
 ]
 
 # Gives a command the options of a selection, as one `selection: Selection`.
@@ -124,7 +129,7 @@ class Ranking(Fold[Counts]):
     ) -> None:
         self._selection, self._columns, self._shown = selection, columns, shown
         self._by, self._place, self._unmarked = by, place, marks
-        self._most = selection.top or (None if selection.budget else shown)
+        self._most = selection.top or (None if selection.words else shown)
         self._kept: list[tuple[tuple[float, ...], int, Ranked]] = []
         self._all = self._passed = self._written = 0
         self._sentences = self._words = self._unknown = self._left_out = 0
@@ -155,8 +160,8 @@ class Ranking(Fold[Counts]):
         if self._sentences and not self._words and (self._by is None or self._by.of_annotation):
             raise DeptreeError("no word has a HEAD", NO_HEADS, place=self._place)
         ranks: Iterable[tuple[int, Ranked]] = enumerate((entry[-1] for entry in sorted(self._kept, reverse=True)), 1)
-        if self._selection.budget:
-            ranks = _within(ranks, self._selection.budget)
+        if self._selection.words:
+            ranks = _within(ranks, self._selection.words)
         found = [(rank, each.written) for rank, each in islice(ranks, self._shown)]
         self._written = len(found)
         return [
@@ -170,7 +175,7 @@ class Ranking(Fold[Counts]):
         if self._unmarked > 0:
             yield f"{counted(self._unmarked, 'mark')} of no word here with that head: not used"
         if self._left_out:
-            yield f"{counted(self._left_out, 'sentence')} left out: not all HEADs that --by needs are there"
+            yield f"{counted(self._left_out, 'sentence')} left out: not all HEADs that --rank needs are there"
         if self._words:
             of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
             yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"
@@ -187,9 +192,9 @@ def layout_doubts(errors: float, words: int) -> list[str]:
     return [line] if errors > words / 2 else []
 
 
-def _within(ranks: Iterable[tuple[int, Ranked]], budget: int) -> Iterator[tuple[int, Ranked]]:
+def _within(ranks: Iterable[tuple[int, Ranked]], words: int) -> Iterator[tuple[int, Ranked]]:
     """Those that still fit into so many words."""
     for rank, each in ranks:
-        if each.words <= budget:
-            budget -= each.words
+        if each.words <= words:
+            words -= each.words
             yield rank, each

@@ -17,8 +17,7 @@ from deptree_cli.cli.sections import Decorator, apply, option, reading_option
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.io.scores.files import Warn
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentence import Sentence, Warn
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.words import Words

@@ -133,7 +133,7 @@ class ScoreOptions:
         from deptree_cli.io.trees.sets import scored_trees
 
         source = self.source(run)
-        found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path))
+        found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path), run.warn)
         return Source(Counted(found, share=share_of([path])), source.prepare, source.signature_fields)
 
     def side(self, source: Source[Sentence, ScoredSentence]) -> Side:

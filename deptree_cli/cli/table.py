@@ -121,7 +121,7 @@ COMMANDS = {
     "warm": Entry("Compile what commands need before their first runs.", "deptree warm partition", reads="", writes=""),
     "hpyp": Entry(
         "Train and use a generative parser; no other parser is needed.",
-        "deptree hpyp train treebank.conllu -m model.npz && deptree hpyp parse model.npz sentences.conllu",
+        "deptree hpyp train treebank.conllu -o model.npz && deptree hpyp parse model.npz sentences.conllu",
         package="deptree_cli.hpyp.commands",
     ),
     "bitext": Entry(

@@ -54,8 +54,8 @@ PERMUTATIONS, ALPHA = 999, 0.05
 @option(
     "--per",
     type=click.Choice([SENTENCE, LABEL]),
-    metavar="sentence|label",
-    help="Write a row for each sentence or label of a pair.",
+    metavar="UNIT",
+    help="Write a row for each sentence or label of a pair: sentence or label.",
 )
 @option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
 @option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
@@ -122,7 +122,7 @@ def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) 
     if scores is None:
         return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
     source = scores.source(run)
-    found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))])
+    found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))], warn=run.warn)
     return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
 
 

@@ -79,6 +79,7 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
     "--alpha",
     type=FloatRange(0, 1, True, True),
     default=0.001,
+    metavar="P",
     help="How often an unbiased sampler may be called biased.  [default: 0.001]",
 )
 @seed_option

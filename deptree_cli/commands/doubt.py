@@ -29,8 +29,8 @@ SHOWN = 20
 
 @command()
 @judging_options
-@option("--per", type=click.Choice([WORD, SENTENCE]), help="Rank words or sentences.  [default: word]")
-@entry_option(CRITERIA, "--by", default=None, help="Rank sentences by: {names}.", name=attrgetter("line"))
+@option("--per", type=click.Choice([WORD, SENTENCE]), metavar="UNIT", help="Rank by word or sentence.  [default: word]")
+@entry_option(CRITERIA, "--rank", "by", default=None, help="Rank sentences by: {names}.", name=attrgetter("line"))
 @selection_options
 @option(
     "--threshold",
@@ -61,25 +61,25 @@ def doubt(
     """Rank annotated words, or sentences, the most doubtful first.
 
     Writes a row per word (JSON Lines; a table on a terminal): the probability of its head, and the most probable head;
-    with --labels also of head and label, which then decides the rank. --by, --budget and --format conllu rank
+    with --labels also of head and label, which then decides the rank. --rank, --words and --format conllu rank
     sentences. Broken rules: check, repair.
     """
     if written := writing.encoder(run.output) is CONLLU:
         scores.check_words()
-    sentences = written or selection.budget is not None or by is not None
+    sentences = written or selection.words is not None or by is not None
     if per == WORD and sentences:
-        raise click.UsageError("--by, --budget and CoNLL-U are of sentences: pass --per sentence.")
+        raise click.UsageError("--rank, --words and CoNLL-U are of sentences: pass --per sentence.")
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
     _check(scores, ranked_by)
     if not (ranked_by and scores.conllu):
         check_effect(["threshold"], "--per sentence and annotated heads: only these rows count suspects")
-    of = {"by": ranked_by.name, "threshold": threshold} if ranked_by else {}
+    of = {"rank": ranked_by.name, "threshold": threshold} if ranked_by else {}
     fields = {"per": SENTENCE if ranked_by else WORD, **of, **selection.signature_fields, "marks": marks}
     job = Job("doubt", replace(scores.source(run), is_conllu=False), run, writing, last=fields)
     marked = {(each.sent_id, each.word): each for each in read_marks(marks)} if marks else {}
     work = Doubt(ranked_by, threshold, job.encoder is CONLLU, marked)
     columns = columns_of(ranked_by, scores.how.labels is not None, bool(marks))
-    limited = job.encoder is TABLE and selection.top is None and selection.budget is None
+    limited = job.encoder is TABLE and selection.top is None and selection.words is None
     ranking = Ranking(
         selection, columns, SHOWN if limited else None, ranked_by, scores.conllu or scores.place, len(marked)
     )

@@ -60,9 +60,11 @@ _output_option = partial(option, type=OUTPUT)
 )
 @option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
 @option("--batch", "size", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
-@_output_option("--sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
-@_output_option("--label-scores", help="Write scores of labels given the head, as .npz: one axis more.")
-@_output_option("--labels", help="Write the names of the labels, in the order of that axis, as JSON.")
+@_output_option("--to-conllu", "sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
+@_output_option(
+    "--to-label-scores", "label_scores", help="Write scores of labels given the head, as .npz: one axis more."
+)
+@_output_option("--to-labels", "labels", help="Write the names of the labels, in the order of that axis, as JSON.")
 @format_options(SCORES)
 @run_options
 def dump(
@@ -89,7 +91,7 @@ def dump(
         adapter = adapter_of(parser.name, model)
         if adapter.labels is None and (label_scores or labels):
             problem = f"{parser.name} has no labels with this model"
-            raise DeptreeError(problem, "Leave out --label-scores and --labels")
+            raise DeptreeError(problem, "Leave out --to-label-scores and --to-labels")
         if labels:
             opened.enter_context(Output(labels)).write(line_of(adapter.labels))
         read = read_sentences(file, kind, splitter(parser, adapter))

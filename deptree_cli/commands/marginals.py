@@ -59,7 +59,11 @@ SIZE = 1000
     help="Write the set of heads of each word, by the threshold in the FILE of --temperature.",
 )
 @option(
-    "--coverage", type=float, often=False, metavar="SHARE", help="For --head-sets: one of FILE.  [default: the first]"
+    "--coverage",
+    type=FloatRange(0, 1, min_open=True, max_open=True),
+    often=False,
+    metavar="SHARE",
+    help="For --head-sets: one of FILE.  [default: the first]",
 )
 @option("--above", type=FloatRange(0, 1, max_open=True), metavar="P", help="Write rows of arcs more probable than P.")
 @size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)

@@ -36,10 +36,10 @@ from deptree_cli.io.scores.records import ScoredSentence
 @size_option(None, "Draw N samples over each other instead of the marginals.", "none")
 @seed_option
 @option(
-    "--threshold",
+    "--above",
     type=FloatRange(0, 1),
     metavar="P",
-    help="Show all arcs of at least this probability, with 0 every arc.  "
+    help="Show all arcs more probable than P, with 0 every possible one.  "
     f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
 )
 @format_options("text", "svg", "tex", "html", header=False)
@@ -50,7 +50,7 @@ def show(
     wanted: str | None,
     size: int | None,
     seed: int,
-    threshold: float | None,
+    above: float | None,
     writing: Writing,
 ) -> int:
     """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
@@ -63,10 +63,10 @@ def show(
     if not size:
         check_effect(["seed"], "-k: only samples are random")
     select = ChosenSentence(wanted, scores.place)
-    fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "threshold": threshold}
+    fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "above": above}
     about = Report("", scores.how.space, scores.how.labels or ())
     job = Job("show", scores.source(run), run, writing, last=fields, select=select, about=about)
-    return job.write(DrawArcs(size, threshold), seed)
+    return job.write(DrawArcs(size, above), seed)
 
 
 class Drawn(NamedTuple):
@@ -92,7 +92,7 @@ class DrawArcs:
     """A sentence as a picture, of its marginals or of `size` samples."""
 
     size: int | None
-    threshold: float | None
+    above: float | None
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
@@ -105,7 +105,7 @@ class DrawArcs:
         shown = [shown_form(form) for form in forms]
         labels, name = _labels(sentence, distribution), shown_form(sentence.id)
         marginals = distribution.marginals()
-        picture = picture_of(name, shown, marginals, tree, labels, caption, self.threshold, samples)
+        picture = picture_of(name, shown, marginals, tree, labels, caption, self.above, samples)
         return Drawn(picture, sentence, samples)
 
 

@@ -25,8 +25,8 @@ from deptree_cli.kernels.portable import LEVEL, NATIVE
     help=f"The processor to compile for: this one, or any of its level.  [default: {NATIVE}, with -o {LEVEL}]",
 )
 @option(
-    "-o",
     "--output",
+    "-o",
     "folder",
     type=click.Path(file_okay=False),
     metavar="FOLDER",

@@ -76,8 +76,11 @@ class Register(Generic[Entry]):
         self._kinds.add(type(entry))
         return entry
 
-    def get(self, name: str) -> Entry:
+    def get(self, name: str, others: Iterable[str] = ()) -> Entry:
         """The entry of that name.
+
+        Args:
+            others: what users may also have meant, for messages.
 
         Raises:
             DeptreeError: there is none, or the package that offers it cannot be imported.
@@ -88,7 +91,8 @@ class Register(Generic[Entry]):
             problem, where = self._broken[name]
             raise DeptreeError(problem, f"Mend or uninstall the package of {where}")
         if name not in self._entries:
-            remedy = did_you_mean(name, self._entries, one_of(self._entries))
+            meant = [*self._entries, *others]
+            remedy = did_you_mean(name, meant, one_of(meant))
             raise DeptreeError(f"there is no {self.noun} {name!r}", remedy)
         return self._entries[name]
 

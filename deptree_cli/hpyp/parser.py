@@ -47,11 +47,11 @@ class Parser:
         cls,
         treebank: Treebank,
         *,
-        tags: Tags = "upos",
+        column: Tags = "upos",
         lexicalised: bool = True,
         contexts: Contexts | None = None,
         iterations: int = 10,
-        samples: int = 1,
+        states: int = 1,
         oracle: Literal["static", "sampled"] = "static",
         unlabelled: Treebank = (),
         passes: int = 1,
@@ -62,9 +62,9 @@ class Parser:
 
         Args:
             treebank: paths of CoNLL-U files, or sentences with trees; those with a tag or label ``_`` are left out.
-            tags: the column of tags. lexicalised: whether to model words; if not, only tags.
+            column: of the tags. lexicalised: whether to model words; if not, only tags.
             contexts: what actions, tags and words are conditioned on.
-            samples: states to keep and average over, the first after `iterations`, the others after 5 more each.
+            states: how many to keep and average over, the first after `iterations`, the others after 5 more each.
             oracle: whether derivations are fixed (every arc as early as possible) or sampled.
             unlabelled: paths or sentences, read `passes` times at the end to learn their words; tags are predicted.
             seed: of all random numbers. on_iteration: called with the number of each, and its log-likelihood in nats.
@@ -75,12 +75,12 @@ class Parser:
         from deptree_cli.hpyp.model.trained import Settings  # these load kernels: when there is work
         from deptree_cli.hpyp.model.training import Training
 
-        found, text = list(_sentences(treebank, tags)), list(_sentences(unlabelled, tags))
+        found, text = list(_sentences(treebank, column)), list(_sentences(unlabelled, column))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
-        kept = kept_iterations(iterations, how_many(samples, "samples", least=1))
+        kept = kept_iterations(iterations, how_many(states, "states", least=1))
         check_training(found, text, contexts, kept)
-        settings = Settings(secrets.randbits(32) if seed is None else seed, oracle, tags)
-        trainee = Training(_complete(found, tags), contexts, settings, text)
+        settings = Settings(secrets.randbits(32) if seed is None else seed, oracle, column)
+        trainee = Training(_complete(found, column), contexts, settings, text)
         _run(trainee, kept, passes if text else 0, on_iteration)
         return cls(trainee.trained(), _signature(trainee.progress, kept))
 
@@ -255,8 +255,8 @@ def _run(training: Training, kept: range, passes: int, on_iteration: Callable[[i
 
 
 def _signature(progress: Progress, kept: range) -> str:
-    fields = {"tags": progress.tagset, "oracle": progress.oracle, "iterations": kept.start}
-    fields |= {"samples": len(kept) if len(kept) > 1 else None, "passes": progress.passes or None}
+    fields = {"column": progress.tagset, "oracle": progress.oracle, "iterations": kept.start}
+    fields |= {"states": len(kept) if len(kept) > 1 else None, "passes": progress.passes or None}
     return signature("hpyp.Parser.train", fields | {"seed": progress.seed})
 
 

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.sentence import Companion, Side, loaded
+from deptree_cli.io.sentence import Companion, Side, Warn, loaded
 
 Item = TypeVar("Item")
 
@@ -188,15 +188,21 @@ def _size(item: Any) -> int:
 
 
 class ByOrder:
-    """Pairs the n-th with the n-th, as many on both sides; names that agree must go on to agree."""
+    """Pairs the n-th with the n-th, as many on both sides; names that agree must go on to agree.
 
-    def __init__(self, companion: Companion, lead: Side, items: Iterator[Any] | None, sentences: Iterator[Any]) -> None:
-        self.companion, self._lead, self._sentences = companion, lead, sentences
+    Names of one side alone are no ids. If they are numbers, but not those of the order, `warn` tells.
+    """
+
+    def __init__(
+        self, companion: Companion, lead: Side, items: Iterator[Any] | None, sentences: Iterator[Any], warn: Warn
+    ) -> None:
+        self.companion, self._lead, self._sentences, self._warn = companion, lead, sentences, warn
         known = companion.side.items
         self._known: Mapping[str, Any] = known if isinstance(known, Mapping) else {}
         self._items = companion.side.in_order() if items is None else items
         self._alike: bool | None = None
         self._taken = 0
+        self._first: int | None = None
         self.sure = False
 
     def take(self, item: Any) -> Any:
@@ -216,6 +222,7 @@ class ByOrder:
             OutOfStep: they should have, for those before had; or the sentence's name stands elsewhere.
         """
         names, name = self._lead.names(item), self.companion.side.name(found)
+        self._look_at_number(next((each for each in (*names[:1], name) if each and each.isdecimal()), ""))
         if not names or name is None:
             return False
         alike = name in names
@@ -225,6 +232,16 @@ class ByOrder:
             problem = f"out of step: this is {name!r}, {there} is {names[0]!r}"
             raise OutOfStep(problem, _SAME, place=place_of_item(found))
         return alike
+
+    def _look_at_number(self, name: str) -> None:
+        """Tell if a sentence is called by a number, but not by that of its place, counted from 0 or 1."""
+        if not name:
+            return
+        self._first = int(name != "0") if self._first is None else self._first
+        if int(name) != self._taken - 1 + self._first:
+            side = self.companion.side
+            line = f"{side.what} and {self._lead.what} have no common ids and are paired by order: number {self._taken}"
+            self._warn(f"order {side.place}", f"{line} is called {name!r}")
 
     def left(self) -> Iterator[DeptreeError]:
         """Nothing.

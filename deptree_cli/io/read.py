@@ -8,7 +8,6 @@ sides must have as many items. Which it is, the first items decide.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -16,11 +15,14 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked, unmarked
-from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side
+from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, unheard
 
 
-def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence | DeptreeError]:
+def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
     """The sentences of the leading side, each with what companions have of it.
+
+    Args:
+        warn: tells a line, once for each key: an order that numbers of the other side contradict.
 
     Yields:
         sentences, and errors in place of those that cannot be used; at the end those of companions' items that belong
@@ -33,16 +35,18 @@ def read(lead: Side, companions: Sequence[Companion] = ()) -> Iterator[Sentence 
     pairings: list[ByIds | ByOrder] = []
     found = lead.in_order()
     for each in companions:
-        found = _with(found, each, lead, pairings)
+        found = _with(found, each, lead, pairings, warn)
     yield from found
     for pairing in pairings:
         yield from pairing.left()
 
 
-def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder]) -> Iterator[Any]:
+def _with(
+    sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder], warn: Warn
+) -> Iterator[Any]:
     """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
-    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences)
+    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences, warn)
     pairings.append(pairing)
     for item in sentences:
         found = pairing.take(item)
@@ -62,7 +66,9 @@ def _with(sentences: Iterator[Any], companion: Companion, lead: Side, pairings: 
             yield item
 
 
-def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any]) -> ByIds | ByOrder:
+def _pairing(
+    companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any], warn: Warn
+) -> ByIds | ByOrder:
     """How a companion is paired with sentences, the first of which has these names."""
     side = companion.side
     items, name = _first(side, names)
@@ -73,7 +79,7 @@ def _pairing(companion: Companion, lead: Side, names: Sequence[str], sentences: 
         if not each.ordered:
             missing = f", and {name!r} and {names[0]!r} are names of two kinds" if names and name else ""
             raise DeptreeError(f"the order of the {each.what} is not known{missing}", _UNORDERED, place=each.place)
-    return ByOrder(companion, lead, items, sentences)
+    return ByOrder(companion, lead, items, sentences, warn)
 
 
 def _first(side: Side, names: Sequence[str]) -> tuple[Iterator[Any] | None, str | None]:
@@ -126,10 +132,10 @@ def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeE
     return Sentence(block.sent_id or str(number), number, block.n, block.place, block, named=bool(block.sent_id))
 
 
-def trees_in(paths: Sequence[str], role: str = GOLD, remedy: str = SAME) -> Companion:
-    """Files of CoNLL-U whose trees belong to the sentences, as companions of this role; `remedy`: for other words."""
+def trees_in(paths: Sequence[str]) -> Companion:
+    """Files of CoNLL-U whose gold trees belong to the sentences."""
     places = ", ".join(map(place_of, paths))
-    return Companion(Side(_blocks(paths), "sentences", places, _names), partial(_add, role, remedy))
+    return Companion(Side(_blocks(paths), "sentences", places, _names), _add_gold)
 
 
 def _names(block: Block) -> Sequence[str]:
@@ -142,7 +148,7 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
             yield from read_blocks_or_errors(file.stream, file.place)
 
 
-def _add(role: str, remedy: str, sentence: Sentence, block: Block) -> None:
+def _add_gold(sentence: Sentence, block: Block) -> None:
     if block.n != sentence.n:
-        raise OutOfStep(f"{counted(block.n, 'word')} at {block.place}, but {sentence.n} here", remedy)
-    sentence.companions[role] = block
+        raise OutOfStep(f"{counted(block.n, 'word')} at {block.place}, but {sentence.n} here", SAME)
+    sentence.companions[GOLD] = block

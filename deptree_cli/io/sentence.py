@@ -16,6 +16,14 @@ from deptree_cli.io.conllu.malformed import no_sentences
 
 NO_SCORES: Array = np.empty((0, 0))
 
+# Tells the user a line, once for each key.
+Warn = Callable[[str, str], None]
+
+
+def unheard(key: str, line: str) -> None:
+    """Tell nobody."""
+
+
 # Roles of companions: the sentence with its gold tree, scores of another file, scores of labels, given trees.
 GOLD, OTHER, LABELS, TREES = "gold", "other", "labels", "trees"
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.every_command import options
 from tests.sample import DATA
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
@@ -50,7 +51,6 @@ WORKERS = [
     ("--jobs", "2"),
     ("--jobs", "2", "--scheduler", "local"),
 ]
-WITHOUT_WORKERS = {"convert", "show"}
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +72,7 @@ def cases(count: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, b
     rng = random.Random(7)
     for number in range(count):
         command = COMMANDS[(number * 5 + number // len(COMMANDS)) % len(COMMANDS)]
-        workers = () if command[0] in WITHOUT_WORKERS else WORKERS[number % len(WORKERS)]
+        workers = WORKERS[number % len(WORKERS)] if "--jobs" in options(command[0]) else ()
         name = rng.choice(["SIGINT", "SIGINT", "SIGTERM", "SIGHUP"])
         yield command, workers, name, name == "SIGINT" and rng.random() < 0.7, rng.uniform(0, LATEST)
 

@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.every_command import COMMANDS as ALL
+from tests.every_command import on_scores
 from tests.sample import DATA
 
 SCORES = f"{DATA}/scores.npz --from natasha"
 CLOSED_OUT = "deptree: standard output is closed. Name a file with -o.\n"
 CLOSED_IN = "deptree: standard input is closed. Name a file instead of -.\n"
 
-NAMES = ["sample", "swor", "decode", "marginals", "partition", "expect entropy", "check-bias", "inspect", "convert"]
-COMMANDS = [*(f"{name} {SCORES}" for name in NAMES), *(f"show {SCORES}{how}" for how in ("", " --format text"))]
-COMMANDS += [f"marginals {SCORES} --format npz", f"diff {SCORES} {DATA}/scores.npz"]
+COMMANDS = [*on_scores(str(DATA)), f"show {SCORES} --format text"]
 
 
 # A fork for each command, which ends when it has warned, by Python and by NumPy.

@@ -114,7 +114,7 @@ def test_what_it_says(total, share, shown):
 
 def test_training_shows_its_log_likelihood(screen):
     treebank = Path(__file__).parents[2] / "sample_data" / "treebank.conllu"
-    shown = screen(f"deptree hpyp train {treebank} -m model.npz --seed 1 --iterations 4")
+    shown = screen(f"deptree hpyp train {treebank} -o model.npz --seed 1 --iterations 4")
     assert re.search(r"\r\[=+ +\] 2 of 4 iterations, [\d.]+/s, 0:00:\d\d left, log p -[\d,]+\x1b\[K", shown)
 
 

@@ -29,9 +29,9 @@ def prepare(run: Callable[..., Any], folder: Path) -> None:
         f"sample {PLAIN} -k 30 --seed 2 -o two.jsonl",
         f"sample {EIGHTS} --conllu three.conllu --seed 5 -o parsed.conllu",
         f"calibrate {PADDED} --gold nines.conllu --coverage 0.5 --coverage 0.9 -o calibrated.json",
-        "hpyp train few.conllu -m model.npz --iterations 2 --seed 1",
-        "hpyp train few.conllu -m copy.npz --iterations 2 --seed 1",
-        "hpyp train raw_gold.conllu -m foreign.npz --iterations 1 --seed 1",
+        "hpyp train few.conllu -o model.npz --iterations 2 --seed 1",
+        "hpyp train few.conllu -o copy.npz --iterations 2 --seed 1",
+        "hpyp train raw_gold.conllu -o foreign.npz --iterations 1 --seed 1",
         f"convert {LABELLED} --to-labels joint.json -o joint.npz",
     ):
         ran = run(*line.split())

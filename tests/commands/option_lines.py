@@ -39,7 +39,7 @@ LINES = {
         f"nines.conllu --scores {PADDED}",
         "gold.conllu decoded.conllu --seed 1 --scores joint.npz --labels joint.json",
     ],
-    "doubt": [f"{PADDED} --conllu nines.conllu", f"{PADDED} --by entropy", FULL, f"{FULL} --by disagreement"],
+    "doubt": [f"{PADDED} --conllu nines.conllu", f"{PADDED} --rank entropy", FULL, f"{FULL} --rank disagreement"],
     "agree": [
         "gold.conllu decoded.conllu",
         "one.jsonl two.jsonl --test --seed 1",
@@ -92,25 +92,25 @@ LINES = {
     "dump": ["natasha paragraphs.txt"],
     "warm": ["inspect"],
     "hpyp train": [
-        "few.conllu -m new.npz --iterations 1 --seed 1",
-        "few.conllu -m new.npz --iterations 1 --seed 1 --unlabelled raw.conllu",
-        "few.conllu -m copy.npz --iterations 3 --seed 1",
-        "few.conllu -m foreign.npz --iterations 1 --seed 1",
+        "few.conllu -o new.npz --iterations 1 --seed 1",
+        "few.conllu -o new.npz --iterations 1 --seed 1 --unlabelled raw.conllu",
+        "few.conllu -o copy.npz --iterations 3 --seed 1",
+        "few.conllu -o foreign.npz --iterations 1 --seed 1",
     ],
     "hpyp parse": [
         f"{MODEL} --particles 20",
         f"{MODEL} --particles 20 -k 2 --seed 1",
-        f"{MODEL} --particles 20 --seed 1 --scores s.npz",
+        f"{MODEL} --particles 20 --seed 1 --to-scores s.npz",
     ],
-    "hpyp surprisal": [f"{MODEL} --particles 20 --seed 1"],
+    "hpyp surprisal": [f"{MODEL} --particles 20 --seed 1", f"{MODEL} --particles 20 --seed 1 --regions tokens --tsv"],
     "hpyp perplexity": [f"{MODEL} --particles 20 --seed 1"],
     "hpyp generate": ["model.npz -k 3 --seed 1"],
     "hpyp describe": ["model.npz"],
-    "bitext align": [PAIRS, f"{PAIRS} --threshold 0.3", f"{PAIRS} --gold bitext_gold.align"],
+    "bitext align": [PAIRS, f"{PAIRS} --above 0.3", f"{PAIRS} --gold bitext_gold.align"],
     "bitext expectations": [PAIRS],
     "bitext show": [PAIRS],
 }
-for name, more in {"align": "--threshold 0.01 --format jsonl", "expectations": "", "show": ""}.items():
+for name, more in {"align": "--above 0.01 --format jsonl", "expectations": "", "show": ""}.items():
     LINES[f"bitext {name}"] += [f"pairs.npy {more}"]
     LINES[f"bitext {name}"] += [
         f"{PAIRS} {more} --method {each}"
@@ -128,7 +128,8 @@ VALUES: dict[str, str] = {
     "--below": "0.01",
     "--budget": "1",
     "--burn-in": "5",
-    "doubt --by": "entropy",
+    "bitext align --above": "0.01",
+    "show --above": "0.99",
     "--chains": "3",
     "--changes": "changes.tsv",
     "--confidence": "0.5",
@@ -172,31 +173,32 @@ VALUES: dict[str, str] = {
     "--sampler": "colbourn",
     "swor --sampler": "beam",
     "--samples": "two.jsonl",
-    "hpyp train --samples": "2",
+    "--rank": "entropy",
     "--score-kind": "log",
     "--scores": "scores.npz",
-    "hpyp parse --scores": "t.npz",
     "--seconds": "1e-9",
     "--seed": "2",
     "--sent-id-format": "{id}~{k}",
     "--sentence": "2",
-    "--sentences": "written.conllu",
     "--shard": "1/2",
     "--size": "4",
     "--space": "multi-root",
+    "--states": "2",
     "--symmetric": "reverse.npz",
     "--target": "target.txt",
     "--temperature": "2",
     "--text": "pairs.txt",
     "--threshold": "0.45",
-    "bitext align --threshold": "0.01",
-    "show --threshold": "0.99",
     "--to": "dep-head,last,log",
+    "--to-conllu": "written.conllu",
+    "--to-label-scores": "to.npz",
     "--to-labels": "to.json",
+    "--to-scores": "t.npz",
     "--top": "1",
     "--unlabelled": "raw.conllu",
     "--weights": "0.25,0.75",
     "--within": "0.5",
+    "--words": "20",
     "--worth": "0.1",
 }
 for name, suffix in {
@@ -236,8 +238,8 @@ NEVER = {
 REFUSED = {
     "repair --budget": "a search that ends before a tree is found is an error",
     "dump --model": "natasha has none",
-    "dump --labels": "natasha has none",
-    "dump --label-scores": "natasha has none",
+    "dump --to-labels": "natasha has none",
+    "dump --to-label-scores": "natasha has none",
 }
 
 

@@ -47,7 +47,7 @@ def test_words_in_order_of_probability(done) -> None:
 
 @pytest.mark.parametrize("by", ["expected-errors", "entropy", "margin", "tree-prob", "disagreement"])
 def test_sentences_in_order(done, by: str) -> None:
-    ran = done(*LINE, "--by", by)
+    ran = done(*LINE, "--rank", by)
     field = {"margin": "least_margin", "tree-prob": "tree_prob"}.get(by, by.replace("-", "_"))
     values = [row[field] for row in ran.rows]
     assert values == sorted(values, reverse=by not in ("margin", "tree-prob"))
@@ -90,7 +90,7 @@ def test_equals_stay_in_the_order_of_the_file(done, put) -> None:
     )
     words = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
     put("t.conllu", "".join(f"# sent_id = s{at}\n{words}" for at in range(6)))
-    line = ("doubt", "s.jsonl", "--conllu", "t.conllu", "--by", "entropy")
+    line = ("doubt", "s.jsonl", "--conllu", "t.conllu", "--rank", "entropy")
     assert [row["sent_id"] for row in done(*line).rows] == [f"s{at}" for at in range(6)]
     assert [row["sent_id"] for row in done(*line, "--top", 3).rows] == ["s0", "s1", "s2"]
 
@@ -107,7 +107,7 @@ def test_filters(done) -> None:
         if row["n"] <= left:
             left -= row["n"]
             expected.append(row)
-    assert done(*LINE, "--budget", 20).rows == expected
+    assert done(*LINE, "--words", 20).rows == expected
 
 
 def test_sentences_stay_byte_for_byte(done, put) -> None:
@@ -135,18 +135,18 @@ def test_unannotated_words_are_left_out(done, put) -> None:
     put("part.conllu", GOLD.read_text(encoding="utf-8").replace("\t2\tnsubj\t", "\t_\t_\t"))
     part = done("doubt", *BARE, "--conllu", "part.conllu")
     assert 0 < len(part.rows) < 54
-    partial = done("doubt", *BARE, "--conllu", "part.conllu", "--by", "tree-prob")
+    partial = done("doubt", *BARE, "--conllu", "part.conllu", "--rank", "tree-prob")
     assert 0 < len(partial.rows) < 8
-    assert "left out: not all HEADs that --by needs are there" in partial.err
+    assert "left out: not all HEADs that --rank needs are there" in partial.err
     put("none.conllu", without_heads())
     for more in ((), ("--conllu", "none.conllu")):
-        assert done("doubt", *BARE, *more, "--by", "disagreement").rows[0]["expected_errors"] is None
+        assert done("doubt", *BARE, *more, "--rank", "disagreement").rows[0]["expected_errors"] is None
 
 
 def test_impossible_heads_and_such_that_make_no_tree(done, put) -> None:
     put("s.jsonl", '{"sent_id": "a", "scores": [[0, 1, 1], [0, 0, 1], [0, 0, 0]]}\n')
     put("t.conllu", "# sent_id = a\n1\ta\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
-    (row,) = done("doubt", "s.jsonl", "--conllu", "t.conllu", "--by", "tree-prob").rows
+    (row,) = done("doubt", "s.jsonl", "--conllu", "t.conllu", "--rank", "tree-prob").rows
     assert (row["tree_prob"], row["tree_logprob"], row["expected_errors"]) == (0.0, None, 1.0)
     assert np.isfinite(row["entropy"])
 

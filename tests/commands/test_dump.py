@@ -78,7 +78,7 @@ def test_through_the_pipe(done):
 @natasha
 def test_every_file(done, udvalidate, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = ("--sentences", "s.conllu", "--label-scores", "l.npz", "--labels", "l.json")
+    files = ("--to-conllu", "s.conllu", "--to-label-scores", "l.npz", "--to-labels", "l.json")
     ran = done("dump", "natasha", TEXT, "-o", "s.npz", *files, "--batch", 3)
     rows = done("dump", "natasha", TEXT, "--no-header").rows
     labels = json.loads(Path("l.json").read_bytes())
@@ -99,7 +99,7 @@ def test_every_file(done, udvalidate, tmp_path, monkeypatch):
 @natasha
 def test_conllu_keeps_tokens_and_bytes(done, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ran = done("dump", "natasha", "-", "--sentences", "s.conllu", "--no-header", stdin=CONLLU.read_bytes())
+    ran = done("dump", "natasha", "-", "--to-conllu", "s.conllu", "--no-header", stdin=CONLLU.read_bytes())
     with np.load(DATA / "scores.npz") as known:
         assert {row["sent_id"]: np.shape(row["scores"]) for row in ran.rows} == {key: known[key].shape for key in known}
     assert Path("s.conllu").read_bytes() == CONLLU.read_bytes()
@@ -161,7 +161,7 @@ def test_scores_come_before_the_text_ends(warm):
         (("--model", "big"), b"x", "natasha has one model only"),
         (("-o", "s.conllu"), b"x", "this command does not write .conllu. Name a file with one of the suffixes .jsonl"),
         (("-o", "missing/s.npz"), b"x", "its folder does not exist"),
-        (("--sentences", "-"), b"x", "would write the same file"),
+        (("--to-conllu", "-"), b"x", "would write the same file"),
         (("--input", "conllu"), b"Text.\n", "1 column where a word has 10"),
     ],
 )
@@ -179,7 +179,7 @@ def test_no_half_files(deptree, tmp_path, monkeypatch):
     """The second block is none: what was asked for does not appear."""
     monkeypatch.chdir(tmp_path)
     broken = "1\tДа\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tДа\n\n".encode()
-    files = ("--sentences", "s.conllu", "--label-scores", "l.npz", "--labels", "l.json")
+    files = ("--to-conllu", "s.conllu", "--to-label-scores", "l.npz", "--to-labels", "l.json")
     ran = deptree("dump", "natasha", "-o", "s.npz", *files, "--batch", 1, stdin=broken)
     assert ran.code == 2
     assert "standard input:3" in ran.err
@@ -220,6 +220,6 @@ def test_forbidden_arcs_and_no_labels(deptree, done, monkeypatch, afresh):
     ran = done("dump", "supar", "--model", "m", stdin=block)
     assert ran.rows[1:] == [{"sent_id": "1", "scores": [[None, 0.5], [0.5, None]], "forms": ["No"]}]
     assert "|model:m|" in ran.signature
-    ran = deptree("dump", "supar", "--model", "m", "--labels", "l.json", stdin=block)
+    ran = deptree("dump", "supar", "--model", "m", "--to-labels", "l.json", stdin=block)
     assert (ran.code, len(ran.said)) == (2, 1)
     assert "supar has no labels with this model" in ran.err

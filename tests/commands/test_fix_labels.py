@@ -141,7 +141,7 @@ def test_convert_has_no_scores_for_labels_that_are_unknown(scores, put, deptree)
 def test_show_has_the_labels(scores, put, done) -> None:
     put("s.conllu", sentence((4, "a:b"), ("_", "c:d"), ("_", "_"), ("_", "_")))
     for given in (("s.npy", *READING, *LABELS), ("arcs.npy", *READING)):
-        shown = done("show", *given, "--threshold", 0, "-o", "out.svg") and Path("out.svg").read_text()
+        shown = done("show", *given, "--above", 0, "-o", "out.svg") and Path("out.svg").read_text()
         assert "a:b" in shown
         assert "c:d" in shown
 

@@ -20,11 +20,11 @@ def options(name: str) -> dict[str, click.Option]:
 
 SHORT = {"-j": "--jobs", "-q": "--quiet", "-o": "--output"}
 
-# A model is trained by one process and written under -m; what it holds is looked up at once.
+# A model is trained by one process; what it holds is looked up at once.
 WITHOUT = {
-    "hpyp train": {"-j", "-o"},
+    "hpyp train": {"-j"},
     "hpyp describe": {"-j", "-q"},
-    "warm": {"-j", "-o"},
+    "warm": {"-j"},
     "show": {"-j"},  # one sentence
     "bitext show": {"-j"},
 }

@@ -32,7 +32,7 @@ NO_EFFECT = [
     ("check-bias", (*NOT_RANDOM["check-bias"], "-k", "50"), "-k needs trees to draw"),
     ("agree", (GOLD, GOLD, "--alpha", "0.1"), "--alpha needs --test"),
     ("eval", (GOLD, "--scores", *SCORES, "--resamples", "9"), "--resamples needs gold trees"),
-    ("hpyp parse", ("m.npz", GOLD, "--beam", "8", "--particles", "9"), "--particles needs --scores"),
+    ("hpyp parse", ("m.npz", GOLD, "--beam", "8", "--particles", "9"), "--particles needs --to-scores"),
     ("decode", (*SCORES, "--budget", "7"), "--budget needs rules"),
     ("decode", (*SCORES, "--relax"), "--relax needs rules: --rules"),
     ("decode", (*SCORES, "--method", "mbr", "-k", 2), "-k needs --method mst, but --method is mbr. Remove one, or add"),

@@ -113,3 +113,20 @@ def test_an_order_that_is_none(deptree, put, twelve) -> None:
     for order in ("", "[", "[1]", '["1"]', json.dumps([*TWELVE, "13"]), json.dumps([*TWELVE[1:], "2"]), "{}", "[[]]"):
         save_file(twelve, "x.safetensors", {"order": order})
         refused(deptree("decode", "x.safetensors", "--from", "natasha", "--conllu", "twelve.conllu"), "the order of")
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_an_order_that_numbers_contradict_is_told(done, put, archive):
+    """Numbers are no ids of arrays without names: 2, 3, 1 are the trees of the first, second and third matrix."""
+    matrices = [np.arange(9.0).reshape(3, 3) + 1 for _ in range(3)]
+    name = "s.npz" if archive else "s.npy"
+    put(name, {f"arr_{place}": each for place, each in enumerate(matrices)} if archive else np.array(matrices))
+    for numbers, told in ((("2", "3", "1"), 1), (("1", "2", "3"), 0), (("0", "1", "2"), 0)):
+        trees = "".join(
+            f"# sent_id = {each}\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
+            for each in numbers
+        )
+        put("t.conllu", trees)
+        ran = done("marginals", name, "--orient", "head-dep", "--root", "first", "--conllu", "t.conllu")
+        line = "matrices and sentences have no common ids and are paired by order: number 1 is called '2'"
+        assert ran.err.count(line) == told

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.every_command import on_scores
 from tests.sample import DATA
 
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)
@@ -36,12 +37,9 @@ def test_nobody_reads_at_all(shell, options):
     assert (ran.err, ran.out) == ("", b"")
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["swor", "decode", "expect entropy", "marginals", "marginals --format npz", "partition", "check-bias", "inspect"],
-)
-def test_every_command_into_a_closed_pipe(shell, command):
-    assert shell(f"deptree {command} {SCORES} | true").err == ""
+@pytest.mark.parametrize("line", on_scores("$DATA"))
+def test_every_command_into_a_closed_pipe(shell, line):
+    assert shell(f"deptree {line} -q | true").err == ""
 
 
 def test_leaving_early_is_no_failure_of_the_data(shell):

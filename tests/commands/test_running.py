@@ -59,7 +59,7 @@ def natasha(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-FILES = ("-o", "s.npz", "--sentences", "s.conllu", "--label-scores", "l.npz", "--labels", "l.json", "--batch", 3)
+FILES = ("-o", "s.npz", "--to-conllu", "s.conllu", "--to-label-scores", "l.npz", "--to-labels", "l.json", "--batch", 3)
 
 
 def written() -> list[bytes]:

@@ -38,8 +38,8 @@ COMMANDS = [
     f"convert {LABELS[0]} --from natasha --labels l.json --to-labels s -o s",
     f"convert {LABELS[0]} --from natasha --labels l.json --to-labels l.json -o s.jsonl",
     "dump natasha g.conllu -o g.conllu",
-    "dump natasha g.conllu -o s.jsonl --sentences s.jsonl",
-    "dump natasha g.conllu -o s.jsonl --labels t --label-scores t",
+    "dump natasha g.conllu -o s.jsonl --to-conllu s.jsonl",
+    "dump natasha g.conllu -o s.jsonl --to-labels t --to-label-scores t",
 ]
 
 

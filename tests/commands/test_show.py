@@ -140,7 +140,7 @@ def test_samples(done):
 
 
 def test_a_threshold(done):
-    given = ("show", *SCORES, *SENTENCES, "--sentence", "en-1", "--threshold")
+    given = ("show", *SCORES, *SENTENCES, "--sentence", "en-1", "--above")
     assert set(arcs(done(*given, 0.3).out, "other")) == {(4, 7)}
     assert not arcs(done(*given, 0.4).out, "other")
     assert len(arcs(done(*given, 0).out, "other")) == 8 * 7

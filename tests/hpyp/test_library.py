@@ -40,7 +40,7 @@ def test_it_is_trained_on_paths_and_sentences(parser: Parser) -> None:
 
 def test_options_of_training() -> None:
     contexts = Contexts(("s1.t",), ("s1.t", "s2.t"), ("b.t",))
-    found = Parser.train(TREEBANK, tags="xpos", contexts=contexts, oracle="sampled", iterations=2)
+    found = Parser.train(TREEBANK, column="xpos", contexts=contexts, oracle="sampled", iterations=2)
     assert found.tagset == "xpos"
     assert "VBZ" in found.trained.symbols.tags
     assert found.trained.symbols.contexts == contexts

@@ -36,7 +36,7 @@ Reads a matrix of link scores per pair, a row per source word and a column per t
 line per pair: i-j links source word i with target word j, counted from 0. --format jsonl (or -o FILE.jsonl) writes
 sent_id and links as pairs of numbers.
 
-The best alignment links words one to one. With --threshold P, words may have several links; above 0.5 they have at most
+The best alignment links words one to one. With --above P, words may have several links; above 0.5 they have at most
 one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip) leaves an empty line.
 """
 
@@ -44,10 +44,10 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 @command(help=HELP, listing=LISTING)
 @bitext_options
 @option(
-    "--threshold",
+    "--above",
     type=FloatRange(0, 1),
     metavar="P",
-    help="Write all links above this probability.  [default: the best alignment]",
+    help="Write all links more probable than P.  [default: the best alignment]",
 )
 @reading_option(
     "--gold",
@@ -65,25 +65,25 @@ def align(
     bitext: BitextOptions,
     pruning: PruningOptions,
     run: RunOptions,
-    threshold: float | None,
+    above: float | None,
     gold: tuple[str, ...],
     report: str | None,
     writing: Writing,
 ) -> int:
     """Write the best links of every sentence pair."""
-    if threshold is None and pruning.is_asked:
-        raise click.UsageError("--method needs --threshold P: the best alignment is found without probabilities.")
-    if threshold is None:
-        check_effect(["temperature"], "--threshold P: the best alignment is the same at any")
+    if above is None and pruning.is_asked:
+        raise click.UsageError("--method needs --above P: the best alignment is found without probabilities.")
+    if above is None:
+        check_effect(["temperature"], "--above P: the best alignment is the same at any")
     if report and not gold:
         raise click.UsageError("--report needs something to compare with. Add --gold FILE.")
     estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)
 
-    sums = 1 if threshold is None else 0 if pruning.is_asked else 2
+    sums = 1 if above is None else 0 if pruning.is_asked else 2
     chosen = bitext.announcing(estimating.until_stopped, run, sums)
-    probable = {} if threshold is None else {"threshold": repr(threshold), **pruning.signature_fields}
+    probable = {} if above is None else {"above": repr(above), **pruning.signature_fields}
     job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, select=chosen)
-    work = BestLinks() if threshold is None else LinksAbove(threshold, estimating.work)
+    work = BestLinks() if above is None else LinksAbove(above, estimating.work)
     with estimating.listening(), Output(report) if report else nullcontext() as out:
         code = job.write(work, pruning.stream_seed, folds=[estimating, *[agreement] * bool(gold)])
         if out:
@@ -156,15 +156,15 @@ class BestLinks:
 
 @dataclass(frozen=True)
 class LinksAbove:
-    """The links of a pair that are more probable than a threshold."""
+    """The links of a pair that are more probable than `above`."""
 
-    threshold: float
+    above: float
     work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Aligned:
         """The work on one pair."""
         estimate = self.work(pair.distribution.program(), rng)
         probabilities = estimate.expectations
-        found = np.argwhere(probabilities > self.threshold)
+        found = np.argwhere(probabilities > self.above)
         links = frozenset((int(source), int(target)) for source, target in found)
         return Aligned(pair, links, tuple(probabilities[tuple(found.T)].tolist()), estimate.r_hat or 0.0)

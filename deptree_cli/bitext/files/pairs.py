@@ -17,9 +17,8 @@ from deptree_cli.io.files.streams import STDIN, place_of
 from deptree_cli.io.read import read
 from deptree_cli.io.scores.containers import open_scores
 from deptree_cli.io.scores.containers.refused import SENTENCES
-from deptree_cli.io.scores.files import Warn, unheard
 from deptree_cli.io.scores.raw import Raw, ReadSpec
-from deptree_cli.io.sentence import Companion, Sentence, Side, holding, nameless
+from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, holding, nameless, unheard
 
 
 class PairSource:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Integers
+from deptree_cli.core.dtypes import Int, Integers
 from deptree_cli.core.estimate import have_gaps
-from deptree_cli.core.evaluation.attachment import CORRECT, GOLD, PREDICTED, Attached, right_words
+from deptree_cli.core.evaluation.counts import Comparison
+from deptree_cli.core.evaluation.words import DEPREL, Words
 from deptree_cli.core.register import Register
 
 # The last length of each bucket but the last, which has no end.
@@ -22,6 +24,18 @@ SENTENCE_LENGTHS = (10, 20, 30, 40, 50)
 Class = tuple[str, str, str]
 
 _ROOT = "root"
+
+
+class Attached(NamedTuple):
+    """A tree of n words.
+
+    Attributes:
+        heads: (n,), 0 = ROOT.
+        labels: n names, without subtypes.
+    """
+
+    heads: Integers
+    labels: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -81,28 +95,56 @@ CLASSES: Register[Classes] = Register(
 )
 
 
-def by_class(
-    gold: Attached, system: Attached, kinds: Sequence[Classes], words: Bool | None = None
-) -> list[Counter[Class]]:
-    """Count the words of classes: CORRECT, GOLD and PREDICTED, a counter each.
+class ByClass:
+    """The words of classes in two files side by side.
+
+    A right word is in the class that it has in the gold file, also among the system's words: in other tokens an arc may
+    have another length.
 
     Args:
-        words: (n,), which words count; None: all.
+        labels: the names of DEPREL, by number.
+        gold_words, system_words: (units + 1,), where the words of each unit begin in both files.
     """
-    right = right_words(gold, system)
-    words = np.ones(len(gold.heads), dtype=bool) if words is None else words
-    found: list[Counter[Class]] = [Counter(), Counter(), Counter()]
 
-    def count(number: int, names: Iterable[str], kind: str, metric: str) -> None:
-        found[number].update((kind, name, metric) for name in names)
+    def __init__(
+        self, compared: Comparison, labels: Sequence[str], kinds: Sequence[Classes], gold_words: Int, system_words: Int
+    ) -> None:
+        self._starts = gold_words, system_words
+        self._counted = compared.counted_words
+        g, s = compared.alignment
+        self._names: list[tuple[str, str, list[str], list[str], list[bool]]] = []
+        for kind in kinds:
+            ours, theirs = (_names_of(words, labels, kind) for words in (compared.gold, compared.system))
+            for metric in kind.metrics:
+                right, own = np.zeros(len(ours), dtype=bool), [*theirs]
+                right[g[compared.right[metric]]] = True
+                for at, word in zip(
+                    s[compared.right[metric]].tolist(), g[compared.right[metric]].tolist(), strict=True
+                ):
+                    own[at] = ours[word]
+                self._names.append((kind.name, metric, ours, own, (right & self._counted[0]).tolist()))
 
-    for kind in kinds:
-        ours, theirs = kind.of_words(gold), kind.of_words(system)
-        for metric in kind.metrics:
-            count(CORRECT, compress(ours, right[metric] & words), kind.name, metric)
-            count(GOLD, compress(ours, words), kind.name, metric)
-            count(PREDICTED, compress(theirs, words), kind.name, metric)
-    return found
+    def of_unit(self, unit: int) -> list[Counter[Class]]:
+        """Count CORRECT, GOLD and PREDICTED of a unit, a counter each."""
+        (first, end), (start, stop) = (each[unit : unit + 2].tolist() for each in self._starts)
+        counted, predicted = self._counted[0][first:end], self._counted[1][start:stop]
+        found: list[Counter[Class]] = [Counter(), Counter(), Counter()]
+        for kind, metric, ours, theirs, right in self._names:
+            chosen = (
+                compress(ours[first:end], right[first:end]),
+                compress(ours[first:end], counted),
+                compress(theirs[start:stop], predicted),
+            )
+            for counter, names in zip(found, chosen, strict=True):
+                counter.update((kind, name, metric) for name in names)
+        return found
+
+
+def _names_of(words: Words, labels: Sequence[str], kind: Classes) -> list[str]:
+    """The class of each word of a file."""
+    names = [labels[number] for number in words.columns[DEPREL].tolist()]
+    spans = zip(words.words[:-1].tolist(), words.words[1:].tolist(), strict=True)
+    return [each for a, b in spans for each in kind.of_words(Attached(words.heads[a:b], names[a:b]))]
 
 
 def in_order(found: Sequence[Counter[Class]], kinds: Sequence[Classes]) -> list[Class]:

@@ -9,7 +9,7 @@ from deptree_cli.cli.table import Entry
 
 COMMANDS = {
     "train": Entry(
-        "Train a parser on a treebank.", "deptree hpyp train treebank.conllu -m model.npz --seed 7", "treebank", "model"
+        "Train a parser on a treebank.", "deptree hpyp train treebank.conllu -o model.npz --seed 7", "treebank", "model"
     ),
     "parse": Entry(
         "Parse sentences: best trees, samples, arc scores.",

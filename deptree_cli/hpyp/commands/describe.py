@@ -72,7 +72,7 @@ def _summary(trained: Trained) -> dict[str, Any]:
         "trees_made_projective": had.lifted,
         **text,
         "iterations": had.iterations,
-        **({"samples": len(trained.states)} if trained.earlier else {}),
+        **({"states": len(trained.states)} if trained.earlier else {}),
         "log_likelihood_first": had.log_likelihoods[0] if had.iterations else None,
         "log_likelihood_last": had.log_likelihoods[-1] if had.iterations else None,
         "words": len(words) - classes,

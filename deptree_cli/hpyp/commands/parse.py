@@ -44,7 +44,7 @@ Samples and scores come from a particle filter, an approximation that improves w
 sample give the number of particles and effective_size, the effective sample size at the end of the filter. The best
 tree is found by algorithm 1 of Buys and Blunsom (2015), or with --beam by a beam of fixed size.
 
-With --scores FILE, the filter's arc probabilities (marginals) become arc scores, which the other commands read without
+With --to-scores FILE, the filter's arc probabilities (marginals) become arc scores, which other commands read without
 --from, as if you passed --projective. They are approximate, and the parser's preferences beyond single arcs are lost.
 """
 
@@ -60,7 +60,7 @@ def _described(kind: ScoreKind) -> str:
 @parser_options
 @option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")
 @size_option(None, "Sample N trees per sentence.", "the best tree")
-@option("--scores", type=OUTPUT, help="Also write arc scores to FILE: .npz, .jsonl, .safetensors.")
+@option("--to-scores", "scores", type=OUTPUT, help="Also write arc scores to FILE: .npz, .jsonl, .safetensors.")
 @entry_option(
     SCORE_KINDS,
     "--score-kind",
@@ -86,9 +86,9 @@ def parse(
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind)
     if not task.filters:
-        check_effect(["seed"], "-k or --scores: only a particle filter is random")
+        check_effect(["seed"], "-k or --to-scores: only a particle filter is random")
     if beam and not task.filters:
-        check_effect(["particles"], "--scores, or no --beam")
+        check_effect(["particles"], "--to-scores, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
     source = parser.source(run)
@@ -109,7 +109,7 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
     if beam and size:
         raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
     if kind and not scores:
-        raise click.UsageError("--score-kind needs --scores FILE.")
+        raise click.UsageError("--score-kind needs --to-scores FILE.")
 
 
 @dataclass(frozen=True)

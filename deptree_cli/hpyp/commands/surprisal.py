@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import seed_option
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command
+from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.hpyp.model.notes import WordNote, word_notes
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, filters_option, parser_options
-from deptree_cli.io.conllu.surface import surface_tokens
+from deptree_cli.io.conllu.surface import REGIONS, Region
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.encoders.text import JSONL, TSV
 from deptree_cli.io.json_lines import dump
 
 if TYPE_CHECKING:
@@ -29,22 +32,34 @@ if TYPE_CHECKING:
 # The comments and MISC entries that are replaced or removed. They do not depend on trees, so other commands keep them.
 NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"SurprisalClass", b"SurprisalNote"})
 
-# What TSV has of every token.
+# What a surprisal is of unless --regions says otherwise.
+WORDS = "words"
+
+# What TSV has of every region.
 COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note")
 
 
 @command()
 @parser_options
 @filters_option
+@option(
+    "--regions",
+    type=click.Choice([*REGIONS]),
+    default=WORDS,
+    help="Sum over the words of a token (a multiword token is one), or over all that stands between two spaces, for TSV"
+    " and JSON Lines.  [default: words]",
+)
 @seed_option
 @format_options("conllu", "jsonl", "tsv")
 @run_options
-def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
+def surprisal(parser: ParserOptions, run: RunOptions, filters: int, regions: str, seed: int, writing: Writing) -> int:
     """Compute the surprisal of every word, in bits: how unexpected it is given the words before it.
 
     Surprisal is minus log2 of a word's probability, summed over all trees of the words so far. With --tags given, it is
     the surprisal of tag and word together; with --tags predict, of the word alone. Reads CoNLL-U and writes it back
-    with Surprisal in MISC of every word; -o FILE.jsonl writes JSON Lines, -o FILE.tsv a row per token.
+    with Surprisal in MISC of every word; -o FILE.jsonl writes JSON Lines, -o FILE.tsv a row per word. For a study of
+    reading times pass --regions spaces: a row is then what a reader sees as one word, with the punctuation attached to
+    it.
 
     Words that are rare in the treebank are scored as a class (SurprisalClass=UNK-LC-ing). SurprisalNote gives the
     reasons: rare_form, and unseen_class if the class is rare too; missing_tag or unseen_tag if the word's tag was
@@ -52,15 +67,18 @@ def surprisal(parser: ParserOptions, run: RunOptions, filters: int, seed: int, w
 
     The comments are end_surprisal, the surprisal of the end of the sentence; evidence_log2, log2 of the probability of
     the whole sentence, which is minus the sum of all surprisals; and evidence_error, its standard error. JSON Lines
-    have these as fields, and the standard error of every surprisal. TSV has a row per token; a multiword token has
-    the sum over its words.
+    have these as fields, and the standard error of every surprisal.
 
     Probabilities are estimated by --filters particle filters of --particles each. The estimate for every beginning of a
     sentence is unbiased. Words that come later have no influence. A line on stderr gives the typical error of a
     surprisal.
     """
-    job = Job("hpyp surprisal", parser.source(run), run, writing, last={"filters": filters, "seed": seed})
-    return job.write(Surprisals(parser, filters), seed, Sheet(COLUMNS), [Errors()])
+    if regions != WORDS:
+        writing = writing.narrowed("regions of several words", TSV.name, JSONL.name)
+    last = {"filters": filters, "regions": None if regions == WORDS else regions, "seed": seed}
+    job = Job("hpyp surprisal", parser.source(run), run, writing, last=last)
+    folds: list[Fold[Any]] = [Errors(regions), *([Spaces()] if regions == "spaces" else [])]
+    return job.write(Surprisals(parser, filters, regions), seed, Sheet(COLUMNS), folds)
 
 
 @dataclass
@@ -69,41 +87,76 @@ class Errors(Fold[list[float]]):
 
     attribute = "errors"
 
+    regions: str
     squares: float = 0.0
-    words: int = 0
+    count: int = 0
 
     def add(self, counts: list[float]) -> None:
         self.squares += sum(error * error for error in counts)
-        self.words += len(counts)
+        self.count += len(counts)
 
     def lines(self) -> Iterator[str]:
-        if self.words:
-            off = sqrt(self.squares / self.words)
-            words = counted(self.words, "word")
-            yield f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {words} and ends)"
+        if self.count:
+            off = sqrt(self.squares / self.count)
+            regions = counted(self.count, "word" if self.regions == WORDS else "region")
+            yield f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {regions} and ends)"
+
+
+@dataclass
+class Spaces(Fold[bool]):
+    """Whether anything in the file says where spaces are."""
+
+    attribute = "tells_spaces"
+
+    told: bool = False
+
+    def add(self, counts: bool) -> None:
+        self.told |= counts
+
+    def lines(self) -> Iterator[str]:
+        if not self.told:
+            yield "no sentence has SpaceAfter=No or # text: every token was taken to stand between spaces"
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A sentence's surprisals, and what there is to note on its words; `how`: particles and filters."""
+    """A sentence's surprisals, and what there is to note on its words.
+
+    Attributes:
+        regions: what surprisals are given of, in order; together all words.
+        how: particles and filters.
+    """
 
     sentence: Sentence
     found: Evidence
     notes: list[WordNote]
+    regions: Sequence[Region]
     how: dict[str, int]
 
     @property
+    def tells_spaces(self) -> bool:
+        """Whether the sentence says where spaces are."""
+        return b"SpaceAfter=No" in self.sentence.block.raw or self.sentence.block.comment("text") is not None
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """The index of the last word of each region, and that of the end of the sentence, (regions + 1,)."""
+        return [*(region.last - 1 for region in self.regions), len(self.notes)]
+
+    @property
     def errors(self) -> list[float]:
-        """The standard errors of the surprisals, (n + 1,); none from a single filter."""
-        return [] if self.found.surprisal_errors is None else self.found.surprisal_errors.tolist()
+        """The standard errors of the regions' surprisals and of the end's, (regions + 1,); none from one filter."""
+        errors = self.found.errors_to(self.ends)
+        return [] if errors is None else errors.tolist()
 
     def to_jsonl(self) -> bytes:
         """The sentence as a line of JSON."""
-        *bits, end = self.found.surprisals.tolist()
-        words, errors, notes = self.sentence.annotated, self.errors, self.notes
-        row = {"sent_id": words.sent_id, "forms": words.forms, "surprisal": bits, "end": end}
+        columns = {name: [entry[name] for entry in self._entries()] for name in ("id", "form", "class", "note")}
+        *bits, end = self.found.surprisals_to(self.ends).tolist()
+        errors = self.errors
+        row = {"sent_id": self.sentence.annotated.sent_id, "forms": columns["form"], "surprisal": bits, "end": end}
         row |= {"error": errors[:-1], "end_error": errors[-1]} if errors else {}
-        row |= {"class": [note.word_class for note in notes], "note": [_joined(note.reasons) for note in notes]}
+        row |= {"id": columns["id"], "class": columns["class"], "note": columns["note"]}
         return dump(row | {"evidence_log2": float(self.found.log2[-1]), "evidence_error": self.found.error} | self.how)
 
     def to_conllu(self, _: Style) -> bytes:
@@ -123,20 +176,21 @@ class Measured:
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
-        """A row for every token; what its words have to be noted for, all of them have."""
-        tokens = surface_tokens(self.sentence.block)
-        ends = [token.last - 1 for token in tokens]
-        bits, errors = self.found.surprisals_to(ends).tolist(), self.found.errors_to(ends)
-        for position, token in enumerate(tokens, 1):
-            own = self.notes[token.first - 1 : token.last]
+        """A row for every region."""
+        bits = self.found.surprisals_to(self.ends).tolist()
+        errors: Sequence[float | None] = self.errors or [None] * len(bits)
+        for place, entry in enumerate(self._entries()):
+            numbers = {"position": place + 1, "surprisal": bits[place], "error": errors[place]}
+            yield {"sent_id": self.sentence.annotated.sent_id, **entry, **numbers}
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        """What every region is; what its words have to be noted for, it has."""
+        for region in self.regions:
+            own = self.notes[region.first - 1 : region.last]
             yield {
-                "sent_id": self.sentence.annotated.sent_id,
-                "position": position,
-                "id": token.id,
-                "form": token.form,
+                "id": region.id,
+                "form": region.form,
                 "words": len(own),
-                "surprisal": bits[position - 1],
-                "error": None if errors is None else float(errors[position - 1]),
                 "class": _joined(note.word_class for note in own if note.word_class),
                 "note": _joined(dict.fromkeys(reason for note in own for reason in note.reasons)),
             }
@@ -148,15 +202,17 @@ class Surprisals:
 
     parser: ParserOptions
     filters: int
+    regions: str
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Measured:
         """The work on one sentence."""
         from deptree_cli.hpyp.model.evidence import evidence  # loads kernels: when there is work
 
         parser, words = self.parser, sentence.annotated
+        regions = REGIONS[self.regions](sentence.block)  # before the work: it may be refused
         found = evidence(parser.trained, words, rng, parser.particles, parser.predicts_tags, self.filters)
         notes = word_notes(parser.trained.symbols, words, parser.predicts_tags)
-        return Measured(sentence, found, notes, {"particles": parser.particles, "filters": self.filters})
+        return Measured(sentence, found, notes, regions, {"particles": parser.particles, "filters": self.filters})
 
 
 def _joined(names: Iterable[str]) -> str | None:

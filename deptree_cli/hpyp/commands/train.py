@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 @command()
 @click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, type=INPUT)
 @option(
-    "--model",
-    "-m",
+    "--output",
+    "-o",
+    "model",
     type=OUTPUT,
     required=True,
     section=WRITING,
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     help="Write the model to FILE after every iteration, so that --resume can continue from it.",
 )
 @reading_option(
-    "--tags",
+    "--column",
+    "tags",
     type=click.Choice(["upos", "xpos"]),
     default="upos",
     often=True,
@@ -65,7 +67,7 @@ if TYPE_CHECKING:
 @option("--lexicalised/--unlexicalised", default=True, help="Model words and tags, or only tags.  [default: words too]")
 @option("--iterations", type=IntRange(1), default=10, metavar="N", help="Passes over the treebank.  [default: 10]")
 @option(
-    "--samples",
+    "--states",
     type=IntRange(1, 1000),
     default=1,
     metavar="N",
@@ -85,13 +87,13 @@ if TYPE_CHECKING:
     help="Order in which a tree's arcs are built: as early as possible (static), or sampled anew in every iteration."
     "  [default: static]",
 )
-@option("--resume", is_flag=True, help="Continue the training of -m, up to --iterations and --passes.")
+@option("--resume", is_flag=True, help="Continue the training of -o, up to --iterations and --passes.")
 @option(
     "--force",
     is_flag=True,
     section=WRITING,
     often=True,
-    help="Overwrite -m even if it is not a model of the same data.",
+    help="Overwrite -o even if it is not a model of the same data.",
 )
 @option(
     "--seed",
@@ -109,7 +111,7 @@ def train(**options: Any) -> int:
     moved up the tree until they no longer cross.
 
     Training is a Gibbs sampler over the parser's Pitman-Yor processes, which smooth its counts. The model is the last
-    state of the sampler. With --samples N it is N states; trees and surprisals are then averages and take N times as
+    state of the sampler. With --states N it is N states; trees and surprisals are then averages and take N times as
     long. After an interruption, repeat the command with --resume: the model has the same bytes as that of a run without
     interruption.
 
@@ -131,7 +133,7 @@ class TrainOptions:
     contexts: str | None
     lexicalised: bool
     iterations: int
-    samples: int
+    states: int
     passes: int
     oracle: str
     resume: bool
@@ -162,7 +164,7 @@ def _train(options: TrainOptions) -> int:
     before = model_to_resume(options.model, run) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training(treebank, contexts, settings, text, before)
-    targets = Targets(options.iterations, options.passes if text else 0, options.samples)
+    targets = Targets(options.iterations, options.passes if text else 0, options.states)
     check_targets(training.progress, targets.iterations, targets.passes)
     check_kept(before, targets.kept)
     if not (options.resume or options.force):
@@ -184,17 +186,17 @@ def _check(options: TrainOptions) -> None:
     path = Path(options.model)
     if options.model == STDIN or (path.exists() and not path.is_file()):
         problem = "the model is written after every iteration, so it must be a file"
-        raise DeptreeError(problem, "Pass a file name with -m", place=options.model)
+        raise DeptreeError(problem, "Pass a file name with -o", place=options.model)
     if not path.absolute().parent.is_dir():
         raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
     if not options.unlabelled:
         check_effect(["passes"], "--unlabelled")
-    if options.samples > 1 and options.unlabelled:
+    if options.states > 1 and options.unlabelled:
         raise click.UsageError(
-            "--samples cannot be combined with --unlabelled: only the last state reads it. Remove one."
+            "--states cannot be combined with --unlabelled: only the last state reads it. Remove one."
         )
     if options.resume and options.force:
-        raise click.UsageError("--resume continues the model of -m, --force overwrites it. Remove one.")
+        raise click.UsageError("--resume continues the model of -o, --force overwrites it. Remove one.")
 
 
 def _contexts(options: TrainOptions) -> Contexts:
@@ -236,11 +238,11 @@ def _signature(contexts: Contexts, options: TrainOptions, progress: Progress) ->
     return signature(
         "hpyp train",
         {
-            "tags": progress.tagset,
+            "column": progress.tagset,
             "words": "yes" if contexts.word else "no",
             "contexts": " ".join(contexts.to_toml().replace(" ", "").split()) if options.contexts else None,
             "iterations": min(progress.iterations, options.iterations),
-            "samples": options.samples if options.samples > 1 else None,
+            "states": options.states if options.states > 1 else None,
             "oracle": progress.oracle,
             "passes": progress.passes or None,
             "seed": progress.seed,

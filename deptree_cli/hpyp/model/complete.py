@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.settings import SAMPLES, UNLABELLED, Setting
+from deptree_cli.core.settings import STATES, UNLABELLED, Setting
 from deptree_cli.hpyp.model.annotated import UNKNOWN, Annotated
 from deptree_cli.hpyp.model.contexts import Contexts
 
@@ -46,7 +46,7 @@ class Complete:
                 continue
             place = place or sentence.place
         if self.untagged + self.unlabelled > MOST * self.sentences:
-            problem, other = f"{self._found()}, too many to leave out", Setting("tags", self._other)
+            problem, other = f"{self._found()}, too many to leave out", Setting("column", self._other)
             raise DeptreeError(problem, self._remedy(other), place=place, options=[other])
 
     @property
@@ -83,8 +83,8 @@ def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], con
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Pass a treebank with trees")
     if len(kept) > 1 and text:
-        problem = f"with several {SAMPLES}, only the last state would read the text"
-        raise DeptreeError(problem, f"Remove {UNLABELLED}", options=[SAMPLES, UNLABELLED])
+        problem = f"with several {STATES}, only the last state would read the text"
+        raise DeptreeError(problem, f"Remove {UNLABELLED}", options=[STATES, UNLABELLED])
     if text and not contexts.word:
         problem = "a parser without words learns nothing from text"
         raise DeptreeError(problem, f"Remove {UNLABELLED}", options=[UNLABELLED])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.settings import ITERATIONS, RESUME, SAMPLES, UNLABELLED, Setting
+from deptree_cli.core.settings import ITERATIONS, RESUME, STATES, UNLABELLED, Setting
 from deptree_cli.hpyp.model.process import Paths
 from deptree_cli.hpyp.model.snapshot import Snapshot, keys_of
 from deptree_cli.hpyp.model.symbols import Symbols
@@ -27,7 +27,7 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
     """
     had = trained.progress
     for name, before, now in [
-        ("tags", had.tagset, wanted.tagset),
+        ("column", had.tagset, wanted.tagset),
         ("oracle", had.oracle, wanted.oracle),
         ("seed", had.seed, wanted.seed),
     ]:
@@ -75,7 +75,7 @@ def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
     had = [state.iterations for state in trained.earlier]
     if had != [each for each in kept if each < trained.progress.iterations]:
         problem = f"the model kept states after iterations {had or 'none'}, which does not match these options"
-        raise _refused(problem, f"Pass the same {ITERATIONS} and {SAMPLES}", ITERATIONS, SAMPLES)
+        raise _refused(problem, f"Pass the same {ITERATIONS} and {STATES}", ITERATIONS, STATES)
 
 
 def _refused(problem: str, remedy: str, *settings: Setting) -> DeptreeError:

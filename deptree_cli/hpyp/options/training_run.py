@@ -52,10 +52,9 @@ def check_overwriting(path: str, training: Training) -> None:
         if is_of(trained, training.symbols, training.progress):
             return
         had = trained.progress
-        problem = (
-            f"the file exists, and is a model of other data ({counted(had.sentences, 'sentence')}, --tags {had.tagset})"
-        )
-    raise DeptreeError(problem, "Name another file with -m, or pass --force to overwrite this one", place=path)
+        of = f"{counted(had.sentences, 'sentence')}, --column {had.tagset}"
+        problem = f"the file exists, and is a model of other data ({of})"
+    raise DeptreeError(problem, "Name another file with -o, or pass --force to overwrite this one", place=path)
 
 
 @dataclass(frozen=True)
@@ -65,17 +64,17 @@ class Targets:
     Attributes:
         burn_in: iterations over the treebank until the first state that is kept.
         passes: over text.
-        samples: states that are kept, the others `SPACING` iterations after the one before.
+        states: that are kept, the others `SPACING` iterations after the one before.
     """
 
     burn_in: int
     passes: int
-    samples: int = 1
+    states: int = 1
 
     @property
     def kept(self) -> range:
         """After which iterations states are kept."""
-        return kept_iterations(self.burn_in, self.samples)
+        return kept_iterations(self.burn_in, self.states)
 
     @property
     def iterations(self) -> int:

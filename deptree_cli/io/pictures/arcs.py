@@ -130,11 +130,11 @@ def picture_of(
     tree: Sequence[int],
     labels: Mapping[tuple[int, int], str],
     caption: str,
-    threshold: float | None = None,
+    above: float | None = None,
     samples: Integers | None = None,
 ) -> Picture:
     """Return the picture of a sentence, which counts what it hides; arguments as for `Picture` and `arcs_of`."""
-    arcs = arcs_of(marginals, tree, labels, threshold, samples)
+    arcs = arcs_of(marginals, tree, labels, above, samples)
     hidden = _weights(marginals, samples).copy()
     hidden[:, 0] = 0
     for arc in arcs:
@@ -147,16 +147,16 @@ def arcs_of(
     marginals: Float,
     tree: Sequence[int],
     labels: Mapping[tuple[int, int], str],
-    threshold: float | None = None,
+    above: float | None = None,
     samples: Integers | None = None,
 ) -> list[Arc]:
-    """Return the arcs of a tree, and those others that matter, or all of at least a threshold.
+    """Return the arcs of a tree, and those others that matter, or all of more than a weight.
 
     Args:
         marginals: (n+1, n+1), ``[head, dependent]``.
         tree: n heads, 0 = ROOT.
         labels: of some arcs, by (head, dependent).
-        threshold: what an arc that is not the tree's must weigh; None leaves the choice to `choice.chosen`.
+        above: what an arc that is not the tree's must exceed; None leaves the choice to `choice.chosen`.
         samples: (k, n) heads; arcs then weigh their share of these.
     """
     counts = None if samples is None else _counts(samples)
@@ -170,7 +170,7 @@ def arcs_of(
         count, share = int(counts[head, dependent]), float(weights[head, dependent])
         return Arc(head, dependent, probability, label, kind, count, share)
 
-    others = chosen(weights, tree) if threshold is None else heavier(weights, tree, threshold)
+    others = chosen(weights, tree) if above is None else heavier(weights, tree, above)
     return [
         *(arc(head, dependent, TREE) for dependent, head in enumerate(tree, 1)),
         *(arc(head, dependent, OTHER) for dependent, head in np.argwhere(others.T).tolist()),

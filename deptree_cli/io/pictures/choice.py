@@ -18,8 +18,8 @@ ENOUGH, LEAST = 0.9, 0.01
 MOST_OF_WORD, MOST_ABREAST = 3, 8
 
 
-def heavier(weights: Float, tree: Sequence[int], threshold: float) -> Mask:
-    """Return which arcs outside the tree weigh at least the threshold, and more than nothing.
+def heavier(weights: Float, tree: Sequence[int], above: float) -> Mask:
+    """Return which arcs outside the tree weigh more than this.
 
     Args:
         weights: (n+1, n+1), ``[head, dependent]``.
@@ -28,7 +28,7 @@ def heavier(weights: Float, tree: Sequence[int], threshold: float) -> Mask:
     Returns:
         (n+1, n+1).
     """
-    return _beside(weights, tree) & (weights >= threshold)
+    return _beside(weights, tree) & (weights > above)
 
 
 def chosen(weights: Float, tree: Sequence[int]) -> Mask:

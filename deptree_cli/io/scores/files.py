@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,20 +20,12 @@ from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.scores.raw import Source
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.sentence import Companion, Sentence, Side
+from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
 
 # What is assumed where nobody answers.
 _ASSUMED = {"scale": "as weights", "orient": "heads in rows", "root": "ROOT first"}
 
 PROBABILITIES = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
-
-# Tells the user a line, once for each key.
-Warn = Callable[[str, str], None]
-
-
-def unheard(key: str, line: str) -> None:
-    """Tell nobody."""
-
 
 # From here on the sum of a word's weights is not that of probabilities.
 FAR = 0.1
@@ -156,7 +148,7 @@ class ScoreFiles:
                 companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
             else:
                 lead = replace(scores, items=sentences_of(source, layout, first))
-            yield from with_assumptions(read(lead, companions), self.source, layout, warn)
+            yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
 
     def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
         """What belongs to the scores."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import one_of
+from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.register import Register
 from deptree_cli.io.scores.layout import CHOICES, Layout
 
@@ -52,10 +52,11 @@ def layout(
         DeptreeError: an unknown preset or answer, or two answers to one question.
     """
     words = text.split(",") if text else []
-    preset = PRESETS.get(words.pop(0)) if words and words[0] not in QUESTIONS else Layout()
+    preset = PRESETS.get(words.pop(0), QUESTIONS) if words and words[0] not in QUESTIONS else Layout()
     said = {QUESTIONS.get(word, ""): word for word in words}
     if "" in said or len(said) < len(words):
-        raise DeptreeError(f"{text!r} is no layout", "Name a parser, or answers such as dep-head,first,log")
+        remedy = did_you_mean(said.get("", ""), QUESTIONS, "Name a parser, or answers such as dep-head,first,log")
+        raise DeptreeError(f"{text!r} is no layout", remedy)
     for name, answer in (("orient", orient), ("root", root), ("scale", scale)):
         if answer is not None and answer not in CHOICES[name]:
             raise DeptreeError(f"unknown --{name} {answer}", one_of(CHOICES[name]))

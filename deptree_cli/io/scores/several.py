@@ -9,12 +9,12 @@ from functools import partial
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.read import read, sentences
-from deptree_cli.io.scores.files import Assumptions, Warn, unheard, with_assumptions
+from deptree_cli.io.scores.files import Assumptions, with_assumptions
 from deptree_cli.io.scores.fitting import fitted, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.sentence import Companion, Sentence, Side
+from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees.sets import TreeSet, sets_beside, sets_in
 
 
@@ -47,7 +47,7 @@ def read_several(
         rest = list(enumerate(members))
         lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
         companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
-        yield from read(lead, [*companions, *others])
+        yield from read(lead, [*companions, *others], warn)
 
 
 def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:

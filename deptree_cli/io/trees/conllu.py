@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from deptree_cli.core.errors import DeptreeError
@@ -33,8 +33,7 @@ def tree_of(block: Block) -> GivenTree:
     """
     heads = tuple(head for head in block.heads if head is not None)
     if len(heads) < block.n:
-        problem = f"word {block.heads.index(None) + 1} has no HEAD" if heads else "no word has a HEAD"
-        raise DeptreeError(problem, "Every word of a tree needs one", place=block.place, sent_id=block.sent_id)
+        raise without_heads(block.heads, block.place, block.sent_id)
     labels = tuple(block.deprels)
     labels = () if {*labels} == {"_"} else labels
     tree = GivenTree(block.sent_id, heads, 1, block.place, labels=labels)
@@ -52,6 +51,13 @@ def _noted(tree: GivenTree, block: Block) -> GivenTree:
     times = checked_count(number, block.place, block.sent_id)
     distinct, label_draws = notes["weight"] is not None, block.comment("label_logprob") is not None
     return tree._replace(times=times, notes=swor_notes(notes), distinct=distinct, label_draws=label_draws)
+
+
+def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> DeptreeError:
+    """What is wrong with a tree in which some words, or all, have no head."""
+    some = any(head is not None for head in heads)
+    problem = f"word {[*heads].index(None) + 1} has no HEAD" if some else "no word has a HEAD"
+    return DeptreeError(problem, "Every word of a tree needs one", place=place, sent_id=sent_id)
 
 
 CONLLU = TreeFormat("conllu", lambda head: not head.startswith(_BINARY), _read)

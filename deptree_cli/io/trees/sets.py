@@ -15,7 +15,7 @@ from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import read
-from deptree_cli.io.sentence import TREES, Companion, Sentence, Side
+from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, sentence_of
 
@@ -125,7 +125,7 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
 
 
 def scored_trees(
-    trees: Iterable[GivenTree | DeptreeError], scored: Side, place: str
+    trees: Iterable[GivenTree | DeptreeError], scored: Side, place: str, warn: Warn = unheard
 ) -> Iterator[Sentence | DeptreeError]:
     """The trees in their order, those that follow each other with the sentence of which they are trees.
 
@@ -135,12 +135,13 @@ def scored_trees(
     Args:
         scored: sentences with scores.
         place: of the trees, for messages.
+        warn: as of `read`.
 
     Yields:
         sentences with trees, or the error of a tree that cannot be used.
     """
     lead = Side(map(_tree_alone, trees, count(1)), "trees", place, lambda each: each.companions[TREES].names)
-    found = read(lead, [Companion(replace(scored, names=_by_number), _add_scored, shared=True, again=True)])
+    found = read(lead, [Companion(replace(scored, names=_by_number), _add_scored, shared=True, again=True)], warn)
     for sentence, group in groupby(found, _scored_of):
         if isinstance(sentence, DeptreeError):
             yield sentence

@@ -45,24 +45,24 @@ def test_the_best_alignment(done: Run) -> None:
 
 
 def test_all_probable_links_may_share_words(done: Run) -> None:
-    ran = done("bitext", "align", PAIRS, "--threshold", 0.3)
+    ran = done("bitext", "align", PAIRS, "--above", 0.3)
     found = [sorted(map(list, parsed(line))) for line in ran.out.splitlines()]
     assert found == [links_above(pair, 0.3) for pair in distributions().values()]
     assert any(len({source for source, _ in links}) < len(links) for links in found)
-    headed = done("bitext", "align", PAIRS, "--threshold", 0.3, "--format", "jsonl", "--header")
-    assert "|threshold:0.3|method:exact|" in headed.signature
+    headed = done("bitext", "align", PAIRS, "--above", 0.3, "--format", "jsonl", "--header")
+    assert "|above:0.3|method:exact|" in headed.signature
 
 
 def test_a_threshold_is_to_be_exceeded(done: Run, put: Any) -> None:
     put("even.npy", np.zeros((1, 1)))
-    (row,) = done("bitext", "align", "even.npy", "--threshold", 0, "--format", "jsonl").rows
+    (row,) = done("bitext", "align", "even.npy", "--above", 0, "--format", "jsonl").rows
     (exact,) = row["probabilities"]
     at, below = (
-        done("bitext", "align", "even.npy", "--threshold", repr(number)).out
+        done("bitext", "align", "even.npy", "--above", repr(number)).out
         for number in (exact, float(np.nextafter(exact, 0)))
     )
     assert (at, below) == (b"\n", b"0-0\n")
-    assert done("bitext", "align", "even.npy", "--threshold", 1).out == b"\n"
+    assert done("bitext", "align", "even.npy", "--above", 1).out == b"\n"
 
 
 def test_json_lines(done: Run, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_json_lines(done: Run, tmp_path: Path) -> None:
     expected = {name: sorted(map(list, links_of(pair.argmax()))) for name, pair in distributions().items()}
     assert {row["sent_id"]: row["links"] for row in rows} == expected
     assert all(list(row) == ["sent_id", "links"] for row in rows)
-    done("bitext", "align", PAIRS, "--threshold", 0.2, "-o", tmp_path / "links.jsonl")
+    done("bitext", "align", PAIRS, "--above", 0.2, "-o", tmp_path / "links.jsonl")
     for line, pair in zip((tmp_path / "links.jsonl").read_bytes().splitlines(), distributions().values(), strict=True):
         row = json.loads(line)
         assert row["links"] == links_above(pair, 0.2)
@@ -89,7 +89,7 @@ def test_other_methods(done: Run) -> None:
 
     The exact probabilities of these pairs are below .74 or above .97.
     """
-    given = ("bitext", "align", PAIRS, "--threshold", 0.85)
+    given = ("bitext", "align", PAIRS, "--above", 0.85)
     exact = done(*given)
     random = done(*given, "--method", "randomized", "--iterations", 400, "--seed", 7)
     assert random.out == exact.out
@@ -104,7 +104,7 @@ def test_other_methods(done: Run) -> None:
 def test_a_method_is_for_probabilities(deptree: Run) -> None:
     ran = deptree("bitext", "align", PAIRS, "--method", "randomized")
     assert ran.code == 2
-    assert "--method needs --threshold" in ran.err
+    assert "--method needs --above" in ran.err
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -137,7 +137,7 @@ def expected_counts(threshold: float) -> LinkCounts:
 
 
 def test_known_links(done: Run, tmp_path: Path) -> None:
-    given = ("bitext", "align", PAIRS, "--threshold", 0.05, "--gold", GOLD)
+    given = ("bitext", "align", PAIRS, "--above", 0.05, "--gold", GOLD)
     ran = done(*given, "--report", "-", "-o", tmp_path / "links.align")
     assert json.loads(ran.out) == expected_counts(0.05).summary()
     assert len((tmp_path / "links.align").read_bytes().splitlines()) == 5
@@ -175,9 +175,9 @@ ERRORS = {
     "a link beyond": (("bitext.npz", "--gold", "beyond.align"), r"beyond\.align:2 \(de-2\): the link 4-6 is outside"),
     "no link": (("bitext.npz", "--gold", "words.align"), r"words\.align:1 \(de-1\): 'the' is not a link\."),
     "standard input twice": (("-", "--gold", "-"), r"can be read only once"),
-    "a threshold of a percentage": (("bitext.npz", "--threshold", "50"), "Expected a number, from 0 to 1, found '50'"),
-    "a negative threshold": (("bitext.npz", "--threshold", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
-    "no number": (("bitext.npz", "--threshold", "half"), "Expected a number, from 0 to 1, found 'half'"),
+    "a threshold of a percentage": (("bitext.npz", "--above", "50"), "Expected a number, from 0 to 1, found '50'"),
+    "a negative threshold": (("bitext.npz", "--above", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
+    "no number": (("bitext.npz", "--above", "half"), "Expected a number, from 0 to 1, found 'half'"),
     "a report of nothing": (("bitext.npz", "--report", "-", "-o", "x"), r"--report needs something to compare with"),
     "an unknown suffix": (
         ("bitext.npz", "-o", "links.csv"),

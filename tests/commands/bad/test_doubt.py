@@ -12,23 +12,23 @@ from tests.sample import DATA
     ("given", "says"),
     [
         ((), "There are no annotated heads. Give annotated trees with --conllu FILE"),
-        (("--per", "word", "--by", "entropy", "--conllu", GOLD), "are of sentences: pass --per sentence"),
-        (("--by", "entrpy", "--conllu", GOLD), "entropy"),
+        (("--per", "word", "--rank", "entropy", "--conllu", GOLD), "are of sentences: pass --per sentence"),
+        (("--rank", "entrpy", "--conllu", GOLD), "entropy"),
         (("--tsv", "--format", "conllu", "--conllu", GOLD), "tsv and conllu are two formats"),
         (("--above", "x", "--conllu", GOLD), "Expected a number, found 'x'"),
         (("--conllu", DATA / "no.conllu"), "no.conllu"),
-        (("--format", "conllu", "--by", "entropy"), "there are no sentences to write as CoNLL-U"),
+        (("--format", "conllu", "--rank", "entropy"), "there are no sentences to write as CoNLL-U"),
     ],
 )
 def test_what_is_refused(deptree, refused, given, says: str) -> None:
     refused(deptree("doubt", *BARE, *given), says)
 
 
-@pytest.mark.parametrize("more", [(), ("--by", "tree-prob"), ("--format", "conllu")])
+@pytest.mark.parametrize("more", [(), ("--rank", "tree-prob"), ("--format", "conllu")])
 def test_no_heads_at_all(deptree, put, refused, more) -> None:
     put("none.conllu", without_heads())
     ran = deptree("doubt", *BARE, "--conllu", "none.conllu", "-q", *more)
-    refused(ran, "none.conllu: ", "no word has a HEAD", "--conllu FILE", "--by entropy")
+    refused(ran, "none.conllu: ", "no word has a HEAD", "--conllu FILE", "--rank entropy")
 
 
 def test_sentences_that_are_not_those_of_the_scores(deptree, put, refused) -> None:

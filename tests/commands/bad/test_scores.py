@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.commands.bad.conftest import bad
-from tests.every_command import ENTRIES, reading
+from tests.every_command import ENTRIES, options, reading
 from tests.sample import DATA
 
 SENTENCES = (DATA / "sentences.conllu").read_text(encoding="utf-8")
@@ -101,6 +101,10 @@ OF_MORE = {
     "repair": ("repair", "trees.conllu", "--scores", "bad.npz"),
 }
 READ = {name: reading(name, "bad.npz") for name, entry in ENTRIES.items() if entry.reads == "scores"} | OF_MORE
+
+
+def test_no_command_that_reads_scores_is_left_out():
+    assert {name for name in ENTRIES if "--scores" in options(name)} <= READ.keys()
 
 
 @pytest.mark.parametrize("args", READ.values(), ids=READ)

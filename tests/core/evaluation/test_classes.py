@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.evaluation.attachment import Attached
-from deptree_cli.core.evaluation.classes import CLASSES, by_class, in_order
+from deptree_cli.core.evaluation.classes import CLASSES, Attached, ByClass, in_order
+from deptree_cli.core.evaluation.words import DEPREL
+from tests.tree_files import comparison, tree_files, tree_text, word
 
 # The arc from word 4 to word 2 spans word 3, which is below word 1.
 CROSSING = Attached(np.array([0, 4, 1, 1]), ["root", "case", "obj", "obj"])
@@ -14,8 +15,13 @@ FLAT = Attached(np.array([0, 1, 1, 1]), ["root", "obj", "obj", "obl"])
 
 
 def table(kind: str, gold: Attached = CROSSING, system: Attached = FLAT) -> dict[tuple[str, str], list[int]]:
-    kinds = [CLASSES.get(kind)]
-    found = by_class(gold, system, kinds)
+    return of_texts(kind, *(tree_text(each.heads.tolist(), each.labels) for each in (gold, system)))
+
+
+def of_texts(kind: str, gold: str, system: str) -> dict[tuple[str, str], list[int]]:
+    kinds, compared = [CLASSES.get(kind)], comparison(gold, system)
+    labels = tree_files(gold, system)[0].vocabulary.columns[DEPREL].names
+    found = ByClass(compared, labels, kinds, compared.gold.words, compared.system.words).of_unit(0)
     return {each[1:]: [counter[each] for counter in found] for each in in_order(found, kinds)}
 
 
@@ -72,3 +78,13 @@ def test_classes_divide_the_words(kind: str) -> None:
             rows = np.array([row for (_, each), row in table(kind, gold, system).items() if each == metric])
             assert (rows[:, :1] <= rows[:, 1:]).all()
             assert rows[:, 1:].sum(axis=0).tolist() == [12, 12]
+
+
+def test_a_right_word_is_in_the_class_of_its_gold_arc() -> None:
+    """An arc over a word that the system splits is longer there, and right all the same, in the gold class."""
+    gold = word(1, "a", 3, "det") + word(2, "bc", 3, "amod") + word(3, "d", 0, "root") + "\n"
+    system = word(1, "a", 4, "det") + word(2, "b", 4) + word(3, "c", 4) + word(4, "d", 0, "root") + "\n"
+    rows = of_texts("arc-length", gold, system)
+    assert rows["2", "UAS"] == [1, 1, 2]
+    assert rows["1", "UAS"] == [0, 1, 1]
+    assert ("3", "UAS") not in rows

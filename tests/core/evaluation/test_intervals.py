@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from deptree_cli.core.evaluation.intervals import bootstrap, f1, percentiles, randomisation_test
 
@@ -60,6 +61,21 @@ def test_resampled_scores_are_those_of_drawn_sentences() -> None:
     for value in np.unique(exact.round(12)):
         share = np.isclose(exact, value).mean()
         assert np.isclose(found, value).mean() == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 5000))
+
+
+def test_units_of_the_same_counts_are_drawn_together() -> None:
+    """30 right words and 10 wrong ones, each a unit: the right ones drawn are binomial (each share to 5 standard errors
+    of 5,000 draws); so is the swapped difference of a system with 30 right ones and one with 24 of these."""
+    counts = np.array([[[1, 1, 1]]] * 30 + [[[0, 1, 1]]] * 10)
+    found = np.rint(40 * bootstrap(counts, 5000, np.random.default_rng(20))[:, 0]).astype(int)
+    shares = binom.pmf(np.arange(41), 40, 0.75)
+    width = 5 * np.sqrt(shares * (1 - shares) / 5000) + 1e-3
+    assert (np.abs(np.bincount(found, minlength=41) / 5000 - shares) < width).all()
+    other = counts.copy()
+    other[:6, 0, 0] = 0
+    exact = binom.pmf([0, 6], 6, 0.5).sum()
+    p = randomisation_test(counts[:, 0], other[:, 0], 5000, np.random.default_rng(21))
+    assert p == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / 5000))
 
 
 def test_p_values_are_those_of_all_swaps() -> None:

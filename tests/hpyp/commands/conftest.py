@@ -9,7 +9,7 @@ import pytest
 from deptree_cli.hpyp import Parser
 from deptree_cli.hpyp.files.treebank import read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated
-from tests.commands.conftest import deptree, done, put, shell, terminal  # noqa: F401
+from tests.commands.conftest import deptree, done, golden, put, shell, terminal  # noqa: F401
 from tests.hpyp.commands.texts import DATA, RAW
 
 
@@ -37,7 +37,7 @@ def model(parser: Parser, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def unlexicalised_model(treebank_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a parser of XPOS alone, without words."""
     path = tmp_path_factory.mktemp("models") / "unlexicalised.npz"
-    Parser.train(treebank_file, tags="xpos", lexicalised=False, iterations=3, seed=1).save(path)
+    Parser.train(treebank_file, column="xpos", lexicalised=False, iterations=3, seed=1).save(path)
     return path
 
 

@@ -44,7 +44,7 @@ def test_a_model_without_words_and_one_with_text(done, unlexicalised_model: Path
     assert row["words"] == row["word_classes"] == 0
     put("a.conllu", "1\ta\t_\tX\tY\t_\t2\tdet\t_\t_\n2\tb\t_\tN\tM\t_\t0\troot\t_\t_\n\n")
     put("b.conllu", "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tb\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
-    done("hpyp", "train", "a.conllu", "-m", "m.npz", "--unlabelled", "b.conllu", "--iterations", 2)
+    done("hpyp", "train", "a.conllu", "-o", "m.npz", "--unlabelled", "b.conllu", "--iterations", 2)
     (row,) = done("hpyp", "describe", "m.npz").rows
     assert (row["text_sentences"], row["passes"]) == (2, 1)
     deepest = [level["customers"] for level in row["levels"] if level["process"] == "word"][-1]

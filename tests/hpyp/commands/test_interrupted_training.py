@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, treebank_file: Path, warm: 
 
 def command(start: Path, name: str, model: str, *more: str) -> list[str]:
     """The command line of a training, by the `deptree` of a folder."""
-    train = [f"{start}/deptree", "hpyp", "train", "treebank.conllu", "-m", model]
+    train = [f"{start}/deptree", "hpyp", "train", "treebank.conllu", "-o", model]
     return [*train, *SETTINGS[name], "--seed", "7", *more]
 
 

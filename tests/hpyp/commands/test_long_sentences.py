@@ -22,7 +22,7 @@ def test_records_do_not_grow_with_the_square_of_words(parser: Parser) -> None:
     assert len(arena.records) < 100 * n
 
 
-@pytest.mark.parametrize("args", [(), ("--beam", 5), ("-k", 2), ("--tags", "predict"), ("--scores", "s.npz")])
+@pytest.mark.parametrize("args", [(), ("--beam", 5), ("-k", 2), ("--tags", "predict"), ("--to-scores", "s.npz")])
 def test_longer_sentences_are_refused_and_can_be_skipped(deptree, model, tmp_path, monkeypatch, args) -> None:
     monkeypatch.chdir(tmp_path)
     text = unseen(1001) + unseen(3)

@@ -44,7 +44,7 @@ def test_best_trees(parsed, parser: Parser, sentences, tmp_path, tags: str, beam
 
 def test_tags_go_into_the_models_column(done, treebank_file, tmp_path) -> None:
     path = tmp_path / "xpos.npz"
-    Parser.train(treebank_file, tags="xpos", iterations=2, seed=1).save(path)
+    Parser.train(treebank_file, column="xpos", iterations=2, seed=1).save(path)
     bare = tmp_path / "bare.conllu"
     bare.write_bytes(without_tags(RAW.read_bytes()))
     (first, *_) = blocks_of(done("hpyp", "parse", path, bare, "--tags", "predict").out)
@@ -85,7 +85,7 @@ def test_the_signature_names_what_was_random(parsed, tmp_path) -> None:
     assert "seed" not in parsed().signature
     assert "|size:2|seed:" in parsed("-k", 2).signature
     scores = tmp_path / "s.npz"
-    assert "|seed:" in parsed("--scores", scores).signature
+    assert "|seed:" in parsed("--to-scores", scores).signature
 
 
 def test_notes_of_another_tree_go(done, model, tmp_path) -> None:

@@ -20,11 +20,11 @@ BARE = "# sent_id = a\n1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
         (("{model}", f"{RAW}x"), "", r"no such file\. Did you mean"),
         ((DATA / "scores.npz", RAW), "", r"not a model of deptree hpyp"),
         (("{model}", RAW, "--beam", 2, "-k", 2), "", r"--beam finds the best tree, -k samples trees"),
-        (("{model}", RAW, "--score-kind", "log"), "", r"--score-kind needs --scores FILE"),
-        (("{model}", RAW, "--scores", "s.npz", "--score-kind", "maxnet"), "", r"Did you mean maxent\?"),
-        (("{model}", RAW, "--scores", "s.txt"), "", r"this command does not write \.txt"),
-        (("{model}", RAW, "--scores", "-"), "", r"--scores and --output would write the same file"),
-        (("{model}", RAW, RAW, "--scores", "s.npz", "-q"), "", r"raw-01: an \.npz cannot hold two sentences of one"),
+        (("{model}", RAW, "--score-kind", "log"), "", r"--score-kind needs --to-scores FILE"),
+        (("{model}", RAW, "--to-scores", "s.npz", "--score-kind", "maxnet"), "", r"Did you mean maxent\?"),
+        (("{model}", RAW, "--to-scores", "s.txt"), "", r"this command does not write \.txt"),
+        (("{model}", RAW, "--to-scores", "-"), "", r"--to-scores and --output would write the same file"),
+        (("{model}", RAW, RAW, "--to-scores", "s.npz", "-q"), "", r"raw-01: an \.npz cannot hold two sentences of one"),
     ],
 )
 def test_one_line_for_what_is_wrong(deptree, put, model, unlexicalised_model, args, stdin: str, message: str) -> None:

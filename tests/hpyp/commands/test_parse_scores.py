@@ -1,4 +1,4 @@
-"""`deptree hpyp parse --scores`: matrices that other commands read, with the marginals of the particle filter."""
+"""`deptree hpyp parse --to-scores`: matrices that other commands read, with the marginals of the particle filter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.hpyp.commands.texts import RAW
 def test_scores_are_read_without_a_word_on_their_layout(done, model, tmp_path, monkeypatch, name: str) -> None:
     """The maximum-entropy scores have the filter's marginals, but for 1 % of smoothing and a tolerance of 0.001."""
     monkeypatch.chdir(tmp_path)
-    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--scores", name, "--quiet")
+    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--to-scores", name, "--quiet")
     parser = Parser.load(model)
     rows = {row["sent_id"]: row for row in done("marginals", name, "--projective").rows}
     sentences = list(read_treebank([str(RAW)], "upos"))
@@ -32,7 +32,7 @@ def test_scores_are_read_without_a_word_on_their_layout(done, model, tmp_path, m
 
 def test_scores_as_logarithms(done, model, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    args = ("--particles", 50, "--seed", 3, "--scores", "s.npz", "--score-kind", "log", "--quiet")
+    args = ("--particles", 50, "--seed", 3, "--to-scores", "s.npz", "--score-kind", "log", "--quiet")
     done("hpyp", "parse", model, RAW, *args)
     parser = Parser.load(model)
     with np.load("s.npz") as scores:
@@ -42,7 +42,7 @@ def test_scores_as_logarithms(done, model, tmp_path, monkeypatch) -> None:
 
 
 def test_sample_reads_the_scores(shell, model) -> None:
-    line = f"deptree hpyp parse {model} $DATA/raw.conllu --scores s.npz --particles 30 --seed 1 -o p.conllu"
+    line = f"deptree hpyp parse {model} $DATA/raw.conllu --to-scores s.npz --particles 30 --seed 1 -o p.conllu"
     ran = shell(f"{line} && deptree sample s.npz --projective -k 5 --seed 1")
     assert (ran.code, len(ran.rows)) == (0, 60)
     assert "from:head-dep,first,log" in ran.err
@@ -52,7 +52,7 @@ def test_sample_reads_the_scores(shell, model) -> None:
 def test_scores_are_of_projective_trees_without_a_word(done, model, tmp_path, monkeypatch) -> None:
     """Other trees would have them by mistake; what is made of them keeps that, and the library knows it too."""
     monkeypatch.chdir(tmp_path)
-    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--scores", "s.npz", "--quiet")
+    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--to-scores", "s.npz", "--quiet")
     expected = done("partition", "s.npz", "--projective").out
     ran = done("partition", "s.npz")
     assert ran.out == expected
@@ -66,7 +66,7 @@ def test_scores_are_of_projective_trees_without_a_word(done, model, tmp_path, mo
 
 def test_files_of_projective_and_of_all_trees(deptree, done, model, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--scores", "s.npz", "--quiet")
+    done("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--to-scores", "s.npz", "--quiet")
     done("convert", RAW.parent / "scores.npz", "--from", "natasha", "-o", "others.npz", "--to", "log")
     ran = deptree("partition", "s.npz", "others.npz")
     assert ran.code == 2
@@ -77,7 +77,7 @@ def test_files_of_projective_and_of_all_trees(deptree, done, model, tmp_path, mo
 def test_containers_that_forget_the_tree_space_are_refused(deptree, done, model, tmp_path, monkeypatch, suffix) -> None:
     """Before anything is parsed; read as those of all trees, the scores would give crossing arcs."""
     monkeypatch.chdir(tmp_path)
-    args = ("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--quiet", "--scores")
+    args = ("hpyp", "parse", model, RAW, "--particles", 50, "--seed", 3, "--quiet", "--to-scores")
     ran = deptree(*args, f"p{suffix}")
     if ran.code == 2:
         assert (suffix.startswith(".npy"), ran.out, len(ran.said)) == (True, b"", 1)

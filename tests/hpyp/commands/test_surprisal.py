@@ -154,21 +154,118 @@ def test_words_that_were_not_scored_as_what_they_are(done, model, odd, put) -> N
     assert again.count("Surprisal=") == 5
 
 
-def test_a_row_for_every_token(done, model, odd) -> None:
-    """The words of a multiword token are one row, whose surprisal is their sum, and whose notes are those of both."""
+def table(out: bytes) -> list[dict[str, str]]:
+    """TSV by its first row."""
+    names, *lines = [line.split("\t") for line in out.decode().splitlines()]
+    assert names == ["sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note"]
+    return [dict(zip(names, line, strict=True)) for line in lines]
+
+
+def test_a_row_for_every_word(done, model, odd) -> None:
     args = "hpyp", "surprisal", model, odd, "--seed", 1
     (of_words,) = done(*args, "--format", "jsonl").rows
-    lines = [line.split("\t") for line in done(*args, "--tsv").out.decode().splitlines()]
-    assert lines[0] == ["sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note"]
-    assert [line[:5] for line in lines[1:]] == [
-        ["o", "1", "1-2", "thegirl", "2"],
-        *(["o", str(position), number, form, "1"] for position, (number, form, _) in enumerate(ODD[3:], 2)),
+    rows = table(done(*args, "--tsv").out)
+    assert [(row["id"], row["form"], row["words"]) for row in rows] == [(*each[:2], "1") for each in ODD[1:]]
+    assert [(row["class"], row["note"]) for row in rows] == [(one or "", two or "") for one, two in NOTES]
+    assert [float(row["surprisal"]) for row in rows] == of_words["surprisal"]
+    assert [float(row["error"]) for row in rows] == of_words["error"]
+    assert of_words["id"] == ["1", "2", "3", "4", "5"]
+
+
+# The sentence `ODD` by regions: their ids, forms and words, what they have to be noted for; a full stop behind a word.
+GLUED = "a@b.CD\t_\tFOO" + "\t_" * 5 + "\t{}\n"
+OF_TOKENS = [
+    ("1-2", "thegirl", 2, "UNK-LC-ing", "rare_form"),
+    ("3", "saw", 1, None, "missing_tag"),
+    ("4", "a@b.CD", 1, "UNK-CAPS-MAIL", "rare_form,unseen_class,unseen_tag"),
+    ("5", ".", 1, None, None),
+]
+OF_SPACES = [*OF_TOKENS[:2], ("4-5", "a@b.CD.", 2, *OF_TOKENS[2][3:])]
+
+
+@pytest.mark.parametrize(("regions", "expected"), [("tokens", OF_TOKENS), ("spaces", OF_SPACES)])
+def test_regions_have_the_sums_of_their_words(done, model, odd, put, regions, expected) -> None:
+    """All of them: sums of bits, the error of the sum, and the notes of all words; in both formats."""
+    text = Path(odd).read_text()
+    name = put("glued.conllu", text.replace(GLUED.format("_"), GLUED.format("SpaceAfter=No")))
+    args = "hpyp", "surprisal", model, name, "--seed", 1, "--filters", 4
+    (of_words,) = done(*args, "--format", "jsonl").rows
+    (found,) = done(*args, "--format", "jsonl", "--regions", regions).rows
+    rows = table(done(*args, "--format", "tsv", "--regions", regions).out)
+    assert list(zip(found["id"], found["forms"], found["class"], found["note"], strict=True)) == [
+        (number, form, *notes) for number, form, _, *notes in expected
     ]
-    assert [line[7:] for line in lines[1:]] == [[word_class or "", note or ""] for word_class, note in NOTES[1:]]
-    bits, errors = of_words["surprisal"], of_words["error"]
-    found = [[float(line[column]) for line in lines[1:]] for column in (5, 6)]
-    np.testing.assert_allclose(found[0], [bits[0] + bits[1], *bits[2:]])
-    np.testing.assert_allclose(found[1][1:], errors[2:])
+    assert [(row["position"], row["id"], row["form"], row["words"], row["class"], row["note"]) for row in rows] == [
+        (str(place), number, form, str(words), one or "", two or "")
+        for place, (number, form, words, one, two) in enumerate(expected, 1)
+    ]
+    bounds = np.cumsum([0, *(words for _, _, words, *_ in expected)])
+    np.testing.assert_allclose(found["surprisal"], np.add.reduceat(of_words["surprisal"], bounds[:-1]))
+    assert [float(row["surprisal"]) for row in rows] == found["surprisal"]
+    assert [float(row["error"]) for row in rows] == found["error"]
+    alone = [place for place, (_, _, words, *_) in enumerate(expected) if words == 1]
+    np.testing.assert_allclose(np.asarray(found["error"])[alone], np.asarray(of_words["error"])[bounds[:-1][alone]])
+    same = "sent_id", "end", "end_error", "evidence_log2", "evidence_error"
+    assert [found[key] for key in same] == [of_words[key] for key in same]
+
+
+def test_the_error_of_a_region_is_that_of_its_sum(done, model, put, parser) -> None:
+    """From the filters' estimates of the words before and within it; errors of words do not add up to it."""
+    (found,) = done("hpyp", "surprisal", model, RAW, "--regions", "spaces", "--json", "--seed", 3, "--filters", 5).rows[
+        -1:
+    ]
+    sentence = [*parser.read(RAW)][-1]
+    estimates = np.exp(parser.evidence(sentence, 3, filters=5).log_prefixes)
+    shares = np.hstack([np.ones((5, 1)), estimates / estimates.mean(0)])
+    assert found["id"] == ["1", "2", "3-4", "5", "6", "7-8"]
+    ends = np.array([0, 1, 2, 4, 5, 6, 8])
+    deviations = np.diff(shares[:, ends], axis=1)
+    np.testing.assert_allclose(found["error"], deviations.std(0, ddof=1) / np.sqrt(5) / np.log(2), atol=1e-12)
+
+
+def test_regions_are_no_words_of_conllu(deptree, measured, tmp_path) -> None:
+    """They have no place in MISC: without a format TSV is written, and CoNLL-U is refused."""
+    assert measured("--regions", "spaces").out == measured("--regions", "spaces", "--tsv").out
+    ran = deptree("hpyp", "surprisal", "m.npz", RAW, "--regions", "spaces", "--format", "conllu")
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "conllu has no place for regions of several words. Choose one of tsv, jsonl" in ran.err
+    assert b"|regions:spaces|" in measured("--regions", "spaces", "--header").out.splitlines()[0]
+    assert measured("--regions", "words").out == measured().out
+
+
+def test_the_line_on_stderr_counts_regions(measured) -> None:
+    ran = measured("--regions", "spaces", "--json")
+    errors = [each for row in ran.rows for each in [*row["error"], row["end_error"]]]
+    off = np.sqrt(np.mean(np.square(errors)))
+    assert f"a surprisal: {off:.4f} bits (root mean square over {len(errors)} regions and ends)" in ran.said[-1]
+
+
+def test_a_text_that_contradicts_spaces(deptree, done, model, put) -> None:
+    """The sentence is an error before any work is done, and can be skipped."""
+    name = put("raw.conllu", RAW.read_text().replace("shop early.", "shop early ."))
+    args = "hpyp", "surprisal", model, name, "--particles", 20, "--seed", 1, "--regions", "spaces", "--json"
+    ran = deptree(*args)
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert (
+        "(raw-02): SpaceAfter and # text disagree: by SpaceAfter a reader sees 'early.' but 'early' in # text"
+        in ran.err
+    )
+    skipped = deptree(*args, "--on-error", "skip")
+    assert (skipped.code, len(skipped.rows)) == (1, 11)
+
+
+def test_spaces_that_nothing_tells(done, model, odd, put, measured) -> None:
+    args = "hpyp", "surprisal", model, odd, "--particles", 20, "--seed", 1
+    told = "no sentence has SpaceAfter=No or # text"
+    assert told in done(*args, "--regions", "spaces").said[-1]
+    assert told not in done(*args, "--regions", "tokens", "--tsv").err
+    assert told not in measured("--regions", "spaces").err
+    spaced = put("spaced.conllu", Path(odd).read_text().replace("= o\n", "= o\n# text = thegirl saw a@b.CD .\n"))
+    assert told not in done(*args[:3], spaced, *args[4:], "--regions", "spaces").err
+
+
+def test_regions_golden(measured, golden) -> None:
+    golden("surprisal_regions.tsv", measured("--regions", "spaces", "--tags", "predict").out)
 
 
 def test_ways_to_ask_for_rows(done, deptree, model, measured, tmp_path) -> None:

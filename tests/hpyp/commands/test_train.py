@@ -27,7 +27,7 @@ def small(put) -> str:
 @pytest.fixture
 def train(done, small):
     """Train on it, quickly."""
-    return lambda *args, model="m.npz": done("hpyp", "train", small, "-m", model, "--iterations", 3, *args)
+    return lambda *args, model="m.npz": done("hpyp", "train", small, "-o", model, "--iterations", 3, *args)
 
 
 def refused(ran, *says: str) -> None:
@@ -37,7 +37,7 @@ def refused(ran, *says: str) -> None:
 
 def test_what_it_says(done, treebank_file: Path, put) -> None:
     put("x", "")
-    ran = done("hpyp", "train", treebank_file, "-m", "m.npz", "--iterations", 3, "--seed", 7)
+    ran = done("hpyp", "train", treebank_file, "-o", "m.npz", "--iterations", 3, "--seed", 7)
     assert ran.out == b""
     assert [ITERATION.fullmatch(line).groups() for line in ran.said[:3]] == [(str(i), "3") for i in (1, 2, 3)]
     size = Path("m.npz").stat().st_size
@@ -45,12 +45,12 @@ def test_what_it_says(done, treebank_file: Path, put) -> None:
         "deptree: 194 sentences (1487 words): 242 words and classes, 15 tags, 30 labels; 2 trees made projective; "
         f"m.npz: {size / 1e3:.0f} kB"
     ]
-    assert done("hpyp", "train", treebank_file, "-m", "m.npz", "--iterations", 1, "--seed", 7, "-q").err == ""
+    assert done("hpyp", "train", treebank_file, "-o", "m.npz", "--iterations", 1, "--seed", 7, "-q").err == ""
 
 
 def test_the_library_trains_the_same_parser(done, put, parser, treebank_file) -> None:
     put("empty", "")
-    done("hpyp", "train", treebank_file, "-m", "model.npz", "--iterations", 4, "--seed", 1, "-q")
+    done("hpyp", "train", treebank_file, "-o", "model.npz", "--iterations", 4, "--seed", 1, "-q")
     trained = Parser.load("model.npz")
     assert trained.trained.progress == parser.trained.progress
     for sentence in parser.read(RAW):
@@ -59,13 +59,13 @@ def test_the_library_trains_the_same_parser(done, put, parser, treebank_file) ->
 
 def test_the_signature(train) -> None:
     train("--seed", 7)
-    expected = "deptree|hpyp train|tags:upos|words:yes|iterations:3|oracle:static|seed:7|v:"
+    expected = "deptree|hpyp train|column:upos|words:yes|iterations:3|oracle:static|seed:7|v:"
     assert read_model("m.npz")[1].startswith(expected)
     ran = train()
     assert "|seed:" in ran.signature  # a fresh one
     assert read_model("m.npz")[1] == ran.signature
-    ran = train("--unlexicalised", "--tags", "xpos", "--oracle", "sampled", "--force")
-    assert "|tags:xpos|words:no|iterations:3|oracle:sampled|seed:" in ran.signature
+    ran = train("--unlexicalised", "--column", "xpos", "--oracle", "sampled", "--force")
+    assert "|column:xpos|words:no|iterations:3|oracle:sampled|seed:" in ran.signature
 
 
 def test_the_same_seed_is_the_same_bytes(train) -> None:
@@ -81,7 +81,7 @@ def test_the_same_seed_is_the_same_bytes(train) -> None:
 
 def test_a_parser_without_words_reads_no_text(deptree, small) -> None:
     args = ("--unlabelled", small, "--unlexicalised")
-    refused(deptree("hpyp", "train", small, "-m", "m.npz", *args), "a parser without words learns nothing")
+    refused(deptree("hpyp", "train", small, "-o", "m.npz", *args), "a parser without words learns nothing")
 
 
 def test_contexts_of_a_file(train, deptree, put, small) -> None:
@@ -92,19 +92,19 @@ def test_contexts_of_a_file(train, deptree, put, small) -> None:
     assert (contexts.word, contexts.action, len(contexts.tag)) == (("b.t",), ("s1.t",), 8)
     assert '|contexts:action=["s1.t"] tag=["s1.t",' in signature
     put("c.toml", 'word = ["x.t"]\n')
-    refused(deptree("hpyp", "train", small, "-m", "m.npz", "--contexts", "c.toml"), "c.toml: ", "no element 'x.t'")
+    refused(deptree("hpyp", "train", small, "-o", "m.npz", "--contexts", "c.toml"), "c.toml: ", "no element 'x.t'")
 
 
 def test_sentences_that_are_no_trees(deptree, put, small) -> None:
     put("bad.conllu", SENTENCE.format(1) + CYCLE + SENTENCE.format(2) + "1\tx\n\n")
-    refused(deptree("hpyp", "train", "bad.conllu", "-m", "m.npz"), "bad.conllu:5 (bad): ", "cycle")
+    refused(deptree("hpyp", "train", "bad.conllu", "-o", "m.npz"), "bad.conllu:5 (bad): ", "cycle")
     assert not Path("m.npz").exists()
-    ran = deptree("hpyp", "train", "bad.conllu", "-m", "m.npz", "--on-error", "skip", "--iterations", 1, "--seed", 1)
+    ran = deptree("hpyp", "train", "bad.conllu", "-o", "m.npz", "--on-error", "skip", "--iterations", 1, "--seed", 1)
     assert ran.code == 1
     assert next(line for line in ran.said if "skipped: bad.conllu:" in line).endswith("of these words.")
     assert ran.said[-1] == "deptree: 2 sentences skipped"
     assert read_model("m.npz")[0].progress.sentences == 2
-    refused(deptree("hpyp", "train", small, "-m", "m.npz", "--unlabelled", "bad.conllu"), "bad.conllu:13")
+    refused(deptree("hpyp", "train", small, "-o", "m.npz", "--unlabelled", "bad.conllu"), "bad.conllu:13")
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_sentences_that_are_no_trees(deptree, put, small) -> None:
 )
 def test_what_cannot_be_trained_on(deptree, put, text, says) -> None:
     put("a.conllu", text)
-    refused(deptree("hpyp", "train", "a.conllu", "-m", "m.npz"), "a.conllu", says)
+    refused(deptree("hpyp", "train", "a.conllu", "-o", "m.npz"), "a.conllu", says)
     if says != "empty":
-        ran = deptree("hpyp", "train", "a.conllu", "-m", "m.npz", "--on-error", "skip")
+        ran = deptree("hpyp", "train", "a.conllu", "-o", "m.npz", "--on-error", "skip")
         assert ran.code == 2
         assert ran.said[-1].startswith("deptree: a.conllu: there are no sentences to train on")
 
@@ -166,7 +166,7 @@ def test_going_on_from_nothing(train) -> None:
     ("args", "says"),
     [
         (["--seed", 6], "the model was trained with --seed 5"),
-        (["--tags", "xpos"], "the model was trained with --tags upos"),
+        (["--column", "xpos"], "the model was trained with --column upos"),
         (["--oracle", "sampled"], "the model was trained with --oracle static"),
         (["--unlexicalised"], "the model was trained with other contexts"),
         (["--unlabelled", "small.conllu"], "the model was trained without --unlabelled"),
@@ -178,30 +178,30 @@ def test_going_on_with_other_settings(train, deptree, put, small, args, says) ->
     train("--seed", 5)
     put("other.conllu", SENTENCE.format("x"))
     before = Path("m.npz").read_bytes()
-    refused(deptree("hpyp", "train", small, "-m", "m.npz", "--resume", *args), says)
+    refused(deptree("hpyp", "train", small, "-o", "m.npz", "--resume", *args), says)
     assert Path("m.npz").read_bytes() == before
 
 
 def test_going_on_from_what_is_no_model(deptree, put, small) -> None:
     put("m.npz", b"PK")
-    refused(deptree("hpyp", "train", small, "-m", "m.npz", "--resume"), "m.npz")
+    refused(deptree("hpyp", "train", small, "-o", "m.npz", "--resume"), "m.npz")
     assert Path("m.npz").read_bytes() == b"PK"
 
 
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["small.conllu", "-m", "-"], "must be a file"),
-        (["small.conllu", "-m", "."], "must be a file"),
-        (["small.conllu", "-m", "small.conllu"], "would write into what TREEBANK"),
-        (["small.conllu", "-m", "nowhere/m.npz"], "its folder does not exist"),
-        (["small.conllu"], "Missing option '--model'"),
-        (["-m", "m.npz"], "Missing argument 'TREEBANK...'"),
-        (["smal.conllu", "-m", "m.npz"], "no such file. Did you mean small.conllu?"),
-        (["-", "-m", "m.npz", "--unlabelled", "-"], "standard input (-) can be read only once"),
-        (["small.conllu", "-m", "m.npz", "--passes", 2], "--passes needs --unlabelled"),
-        (["small.conllu", "-m", "m.npz", "--iterations", 0], "--iterations"),
-        (["small.conllu", "-m", "m.npz", "--resume", "--force"], "Remove one"),
+        (["small.conllu", "-o", "-"], "must be a file"),
+        (["small.conllu", "-o", "."], "must be a file"),
+        (["small.conllu", "-o", "small.conllu"], "would write into what TREEBANK"),
+        (["small.conllu", "-o", "nowhere/m.npz"], "its folder does not exist"),
+        (["small.conllu"], "Missing option '--output'"),
+        (["-o", "m.npz"], "Missing argument 'TREEBANK...'"),
+        (["smal.conllu", "-o", "m.npz"], "no such file. Did you mean small.conllu?"),
+        (["-", "-o", "m.npz", "--unlabelled", "-"], "standard input (-) can be read only once"),
+        (["small.conllu", "-o", "m.npz", "--passes", 2], "--passes needs --unlabelled"),
+        (["small.conllu", "-o", "m.npz", "--iterations", 0], "--iterations"),
+        (["small.conllu", "-o", "m.npz", "--resume", "--force"], "Remove one"),
     ],
 )
 def test_what_is_wrong_with_the_command_line(deptree, small, args, says) -> None:
@@ -223,7 +223,7 @@ def test_a_model_that_is_there_keeps_its_mode_and_others_are_left_alone(train, p
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["--tags", "xpos"], "a model of other data (12 sentences, --tags upos)"),
+        (["--column", "xpos"], "a model of other data (12 sentences, --column upos)"),
         (["--unlexicalised"], "a model of other data"),
         (["other.conllu"], "a model of other data"),
         (["--unlabelled", "other.conllu"], "a model of other data"),
@@ -237,7 +237,7 @@ def test_a_model_of_other_data_is_not_lost_by_mistake(train, deptree, put, small
     for same in (["--seed", 6], ["--iterations", 1], ["--oracle", "sampled"], ["--contexts", "c.toml"]):
         train(*same)
     before = Path("m.npz").read_bytes()
-    refused(deptree("hpyp", "train", small, "-m", "m.npz", *args), "m.npz: the file exists, and is ", says, "--force")
+    refused(deptree("hpyp", "train", small, "-o", "m.npz", *args), "m.npz: the file exists, and is ", says, "--force")
     assert Path("m.npz").read_bytes() == before
     train(*args, "--force")
     assert Path("m.npz").read_bytes() != before
@@ -246,7 +246,7 @@ def test_a_model_of_other_data_is_not_lost_by_mistake(train, deptree, put, small
 @pytest.mark.parametrize("content", [b"1\tthe\t_\n", b"PK"])
 def test_a_file_that_is_no_model_is_not_lost_by_mistake(train, deptree, small, content: bytes) -> None:
     Path("m.npz").write_bytes(content)
-    refused(deptree("hpyp", "train", small, "-m", "m.npz"), "m.npz: the file exists, and is not a model", "--force")
+    refused(deptree("hpyp", "train", small, "-o", "m.npz"), "m.npz: the file exists, and is not a model", "--force")
     assert Path("m.npz").read_bytes() == content
     train("--force")
     Path("n.npz").touch()  # as mktemp leaves it
@@ -255,7 +255,7 @@ def test_a_file_that_is_no_model_is_not_lost_by_mistake(train, deptree, small, c
 
 def test_a_terminal_has_no_line_for_every_iteration(terminal, tmp_path, treebank_file) -> None:
     shutil.copy(treebank_file, tmp_path)
-    code, shown = terminal("hpyp", "train", "treebank.conllu", "-m", "m.npz", "--seed", 1)
+    code, shown = terminal("hpyp", "train", "treebank.conllu", "-o", "m.npz", "--seed", 1)
     assert code == 0
     assert "iteration 1 of 10" not in shown
     assert "194 sentences (1487 words)" in shown

@@ -159,7 +159,7 @@ def test_training_leaves_sentences_out(done, deptree, put, option) -> None:
     for number in range(0, 200, 10):
         sentences[number] = re.sub(rb"(?m)^(1\t\S+\t\S+)\t\S+", rb"\1\t_", sentences[number])
     name = put("some.conllu", b"\n\n".join(sentences))
-    ran = done("hpyp", "train", name, "-m", "m.npz", "--iterations", 2, "--seed", 1, *option)
+    ran = done("hpyp", "train", name, "-o", "m.npz", "--iterations", 2, "--seed", 1, *option)
     assert "deptree: left out of training: in 20 of 194 sentences a word has no tag in UPOS" in ran.said
     trained = read_model("m.npz")[0]
     assert trained.progress.sentences == 174
@@ -167,7 +167,7 @@ def test_training_leaves_sentences_out(done, deptree, put, option) -> None:
     again = put(
         "rest.conllu", b"\n\n".join(each for number, each in enumerate(sentences) if number % 10 or number > 193)
     )
-    done("hpyp", "train", again, "-m", "n.npz", "--iterations", 2, "--seed", 1, *option)
+    done("hpyp", "train", again, "-o", "n.npz", "--iterations", 2, "--seed", 1, *option)
     assert Path("n.npz").read_bytes() == Path("m.npz").read_bytes()
 
 
@@ -176,7 +176,7 @@ def test_training_leaves_sentences_out(done, deptree, put, option) -> None:
     [
         (
             tagged(b"_", 3),
-            "in 194 of 194 sentences a word has no tag in UPOS, too many .* take tags from XPOS with --tags xpos",
+            "in 194 of 194 sentences a word has no tag in UPOS, too many .* take tags from XPOS with --column xpos",
         ),
         (tagged(b""), "in 194 of 194 sentences a word has no tag in UPOS"),
         (
@@ -186,7 +186,7 @@ def test_training_leaves_sentences_out(done, deptree, put, option) -> None:
     ],
 )
 def test_too_many_to_leave_out(deptree, put, change: Change, says: str) -> None:
-    ran = deptree("hpyp", "train", put("odd.conllu", changed(TREEBANK.read_bytes(), change)), "-m", "m.npz")
+    ran = deptree("hpyp", "train", put("odd.conllu", changed(TREEBANK.read_bytes(), change)), "-o", "m.npz")
     assert (ran.code, len(ran.said)) == (2, 1)
     assert re.search(rf"odd\.conllu:\d+: {says}", ran.err), ran.err
     assert not Path("m.npz").exists()

@@ -35,9 +35,9 @@ def test_nothing_is_left_out() -> None:
         (
             UNTAGGED,
             "upos",
-            'Tag the words, or take tags from XPOS with `tags="xpos"`.',
+            'Tag the words, or take tags from XPOS with `column="xpos"`.',
         ),
-        (UNTAGGED, "xpos", 'take tags from UPOS with `tags="upos"`.'),
+        (UNTAGGED, "xpos", 'take tags from UPOS with `column="upos"`.'),
         (UNLABELLED, "upos", "no DEPREL, too many to leave out. Fill in DEPREL"),
     ],
 )

@@ -51,7 +51,7 @@ def test_going_on_with_something_else() -> None:
     refused(lambda: begun(text=UNLABELLED, trained=half), "trained without `unlabelled`")
     refused(
         lambda: Training(TREEBANK, LEXICALISED, Settings(3, STATIC, "xpos"), trained=half),
-        'trained with `tags="upos"`',
+        'trained with `column="upos"`',
     )
     refused(lambda: Training(TREEBANK[1:], LEXICALISED, Settings(3, STATIC, "upos"), trained=half), "other data")
     renamed = [replace(sentence, tags=tuple(tag.lower() for tag in sentence.tags)) for sentence in TREEBANK]

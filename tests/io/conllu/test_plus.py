@@ -13,7 +13,7 @@ from deptree_cli.io.conllu.blocks import Block, read_blocks, read_blocks_or_erro
 from deptree_cli.io.conllu.chunks import split_chunks
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
-from deptree_cli.io.conllu.surface import rows_as_written, surface_tokens
+from deptree_cli.io.conllu.surface import surface_tokens
 from deptree_cli.io.conllu.tokens import applied, tokens_of
 from deptree_cli.io.encoders.base import Page
 from deptree_cli.io.encoders.text import CONLLU
@@ -65,7 +65,6 @@ def test_columns_are_found_by_their_names() -> None:
         assert first.column(name) == values
     assert first.column("feats") == first.column("lemma") == ["_", "_"]
     assert [token.form for token in surface_tokens(first)] == ["Vyel"]
-    assert rows_as_written(first) == [("1-2", "Vyel"), ("1", "Vy"), ("2", "el")]
     assert (second.sent_id, second.columns, second.heads) == ("s2", first.columns, [0])
 
 

@@ -1,4 +1,4 @@
-"""Tokens as a reader sees them."""
+"""Words, tokens, and what stands between spaces, as a reader sees them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, read_blocks
-from deptree_cli.io.conllu.surface import surface_tokens
+from deptree_cli.io.conllu.surface import REGIONS, between_spaces, surface_tokens
 
 
 def block(*ids: str) -> Block:
@@ -44,3 +44,72 @@ def test_forms_that_are_not_utf_8() -> None:
     )
     with pytest.raises(DeptreeError, match="f:1: a form is not UTF-8"):
         surface_tokens(found)
+
+
+def written(*rows: str, text: str | None = None) -> Block:
+    """A sentence of rows ``id form misc`` and a text."""
+    lines = [] if text is None else [f"# text = {text}"]
+    for row in rows:
+        number, form, misc = row.split(" ")
+        lines.append("\t".join([number, form.replace("~", " "), *"_" * 7, misc]))
+    (found,) = read_blocks(io.BytesIO("\n".join([*lines, "", ""]).encode()), "file")
+    return found
+
+
+NO = "SpaceAfter=No"
+JOINED = [
+    # Punctuation in front and behind; the last word's entry does not reach the next sentence.
+    ((f"1 « {NO}", f"2 Oui {NO}", f"3 » {NO}", f"4 . {NO}"), "«Oui».", [("1-4", "«Oui».", 1, 4)]),
+    # The line of a multiword token counts, those of its words do not.
+    (
+        (f"1-2 don't {NO}", "1 do _", "2 n't _", "3 , _", "4 no _"),
+        "don't, no",
+        [("1-3", "don't,", 1, 3), ("4", "no", 4, 4)],
+    ),
+    (
+        ("1-2 del _", f"1 de {NO}", f"2 el {NO}", "3 mar _"),
+        "del mar",
+        [("1-2", "del", 1, 2), ("3", "mar", 3, 3)],
+    ),
+    # Two multiword tokens in one region.
+    (
+        (f"1-2 ab {NO}", "1 a _", "2 b _", "3-4 cd _", "3 c _", "4 d _"),
+        "abcd",
+        [("1-4", "abcd", 1, 4)],
+    ),
+    # An empty node divides nothing; other entries stand beside it, and one that only looks like it is none.
+    ((f"1 a X=1|{NO}", f"1.1 z {NO}", "2 b NoSpaceAfter=No", "3 c _"), "ab c", [("1-2", "ab", 1, 2), ("3", "c", 3, 3)]),
+    # A word with a space within, and other spaces in the text.
+    ((f"1 10~000 {NO}", "2 % _", "3 x _"), " 10\u00a0000%  x ", [("1-2", "10 000%", 1, 2), ("3", "x", 3, 3)]),
+]
+
+
+@pytest.mark.parametrize(("rows", "text", "expected"), JOINED)
+def test_what_stands_between_spaces(rows, text, expected) -> None:
+    for block in (written(*rows), written(*rows, text=text)):
+        assert [tuple(region) for region in between_spaces(block)] == expected
+
+
+@pytest.mark.parametrize("rows", [rows for rows, _, _ in JOINED])
+def test_regions_have_every_word_once(rows) -> None:
+    block = written(*rows)
+    for name, regions in REGIONS.items():
+        found = regions(block)
+        numbers = [word for region in found for word in range(region.first, region.last + 1)]
+        assert numbers == [*range(1, block.n + 1)], name
+        assert all(region.id == "-".join(map(str, sorted({region.first, region.last}))) for region in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("sea, no", "'sea' but 'sea,' in # text"),
+        ("sea ,no", "',' but ',no' in # text"),
+        ("sea ,", "'no' but nothing in # text"),
+        ("sea , no !", "nothing but '!' in # text"),
+    ],
+)
+def test_a_text_with_other_spaces(text: str, shown: str) -> None:
+    with pytest.raises(DeptreeError, match="file:1: SpaceAfter and # text disagree: by SpaceAfter") as caught:
+        between_spaces(written("1 sea _", "2 , _", f"3 no {NO}", text=text))
+    assert shown in str(caught.value)

@@ -17,10 +17,10 @@ def ends(arcs, kind):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "others"), [(0.01, [(0, 2)]), (0.25, [(0, 2)]), (0.3, []), (0.0, [(0, 2), (1, 3)])]
+    ("above", "others"), [(0.01, [(0, 2)]), (0.2, [(0, 2)]), (0.25, []), (0.3, []), (0.0, [(0, 2), (1, 3)])]
 )
-def test_the_tree_and_the_others_from_the_threshold_on(threshold, others):
-    arcs = arcs_of(MARGINALS, TREE_HEADS, {}, threshold)
+def test_the_tree_and_the_others_above_a_weight(above, others):
+    arcs = arcs_of(MARGINALS, TREE_HEADS, {}, above)
     assert ends(arcs, TREE) == [(0, 1), (1, 2), (2, 3)]
     assert ends(arcs, OTHER) == others
     assert all(arc.weight == arc.probability == MARGINALS[arc.head, arc.dependent] for arc in arcs)

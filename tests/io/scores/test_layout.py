@@ -165,6 +165,10 @@ def test_unknown_answers_name_the_known_ones(says) -> None:
         layout("stanca")
     with says("there is no layout 'qqq'", "Choose one of supar, diaparser"):
         layout("qqq")
+    with says("there is no layout 'dep-hed'", "Did you mean dep-head?"):
+        layout("dep-hed")
+    with says("'supar,wieght' is no layout", "Did you mean weight?"):
+        layout("supar,wieght")
     with says("'supar,log,weight' is no layout", "dep-head,first,log"):
         layout("supar,log,weight")
     with says("--orient sideways", "head-dep, dep-head"):

@@ -1,0 +1,60 @@
+"""Small files of trees for tests of evaluation, and the script of the CoNLL 2018 shared task beside us."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO, StringIO
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.evaluation.counts import METRICS, Comparison
+from deptree_cli.io.conllu.blocks import read_blocks_or_errors
+from deptree_cli.io.evaluation.tree_file import TreeFile
+from deptree_cli.io.evaluation.vocabulary import Vocabulary
+
+Cells = dict[str, tuple[int, int, int, int]]
+
+
+def word(number: int, form: str, head: int, label: str = "dep", **cells: str) -> str:
+    lemma, upos, xpos, feats = (cells.get(name, "_") for name in ("lemma", "upos", "xpos", "feats"))
+    return f"{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{head}\t{label}\t_\t_\n"
+
+
+def tree_text(heads: Sequence[int], labels: Sequence[str]) -> str:
+    rows = [word(number, "w", *each) for number, each in enumerate(zip(heads, labels, strict=True), 1)]
+    return "".join(rows) + "\n"
+
+
+def tree_files(*texts: str, names: Sequence[str] = ("gold", "system", "other")) -> list[TreeFile]:
+    vocabulary = Vocabulary()
+    files = [TreeFile(name, vocabulary) for name, _ in zip(names, texts, strict=False)]
+    for file, text in zip(files, texts, strict=True):
+        for item in read_blocks_or_errors(BytesIO(text.encode()), file.place):
+            file.add(item, getattr(item, "sent_id", ""))
+        file.check_trees()
+    return files
+
+
+def comparison(gold: str, system: str, no_punct: bool = False) -> Comparison:
+    """Two texts of one sentence."""
+    one, two = tree_files(gold, system)
+    return Comparison(one.words, two.words, one.vocabulary.relations, no_punct)
+
+
+def cells(compared: Comparison) -> Cells:
+    """The counts of each metric over the whole file."""
+    units = (np.zeros(len(words.sizes), dtype=np.int64) for words in (compared.gold, compared.system))
+    return {name: tuple(row) for name, row in zip(METRICS, compared.counts(*units)[0].tolist(), strict=True)}
+
+
+def script(gold: str, system: str) -> Cells:
+    """The same by the script, for texts."""
+    udeval = pytest.importorskip("udtools.udeval", reason="udtools, the oracle of eval, is not installed")
+    many = {"multiple_roots_okay": True}
+    found = udeval.evaluate(*(udeval.load_conllu(StringIO(text), "", many) for text in (gold, system)))
+    of_each = {name: found[name] for name in METRICS}
+    return {
+        name: (each.correct, each.gold_total, each.system_total, each.aligned_total or 0)
+        for name, each in of_each.items()
+    }
