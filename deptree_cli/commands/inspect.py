@@ -136,7 +136,9 @@ class Overview:
         for shares, share in zip(self._shares.values(), numbers[-len(SHARES) :], strict=True):
             shares.append(share)
         for name, fit in facts.fits.items():
-            self._fits.setdefault(name, array("d")).append(fit)
+            if name not in self._fits:
+                self._fits[name] = array("d")
+            self._fits[name].append(fit)
 
     @property
     def means(self) -> Fits:

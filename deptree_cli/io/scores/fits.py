@@ -64,7 +64,7 @@ def fits_of_many(batch: ScoredBatch, how: Interpretation) -> list[Fits]:
 def _known_tree(record: Sentence) -> Heads:
     """The known heads, (1, n), or (0, n) where they are not all known."""
     heads = record.known_heads
-    return heads[None] if heads.size and (heads >= 0).all() else np.empty((0, record.n), dtype=np.int32)
+    return heads[None] if heads.size and heads.min() >= 0 else np.empty((0, record.n), dtype=np.int32)
 
 
 def _log_probs_per_word(how: Interpretation, read: ReadAlike, trees: Sequence[Heads], layout: Layout) -> list[float]:

@@ -152,7 +152,12 @@ def _differ(scores: Array, layout: Layout, has_length: bool) -> bool:
     if scores.ndim != 2 or min(scores.shape) < 4 + has_length or layout.root == "last":
         return False
     one, two = float(scores[-1, 1]), float(scores[-1, 2])
-    return one != two and _unmasked(np.array([one, two]), layout).size == 2
+    return one != two and _allows(one, layout) and _allows(two, layout)
+
+
+def _allows(score: float, layout: Layout) -> bool:
+    """Whether a score is one of `_unmasked`."""
+    return score > -MASK if layout.scale == "log" else score < 0 or score > 0
 
 
 def _unmasked(scores: Float, layout: Layout) -> Float:
