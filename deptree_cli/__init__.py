@@ -8,7 +8,7 @@ The public API, by name:
 - `repaired`: the nearest valid tree to heads and labels that are none.
 - `evaluate`: parsed trees beside gold trees, whatever their tokens are: scores with intervals.
 - `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
-- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`, `FUNCTIONALS`: registers, the names that you can choose from.
+- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`: registers, the names that you can choose from.
 - `DeptreeError`: every error that a user can cause.
 
 The main house, trees from arc scores, has four floors; a floor imports from those below, never from above, and
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from deptree_cli.core.batches.distributions import TreeDistributions, batch
     from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.core.errors import DeptreeError
-    from deptree_cli.core.estimate import FUNCTIONALS, estimate
-    from deptree_cli.core.expectations import QUANTITIES
+    from deptree_cli.core.estimate import estimate
+    from deptree_cli.core.quantities import QUANTITIES
     from deptree_cli.core.samplers import SAMPLERS
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.evaluation.evaluating import evaluate
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALGORITHMS",
-    "FUNCTIONALS",
     "QUANTITIES",
     "SAMPLERS",
     "DeptreeError",
@@ -68,8 +67,7 @@ __all__ = [
 _HOMES = {
     "ALGORITHMS": "core.swor",
     "DeptreeError": "core.errors",
-    "FUNCTIONALS": "core.estimate",
-    "QUANTITIES": "core.expectations",
+    "QUANTITIES": "core.quantities",
     "SAMPLERS": "core.samplers",
     "ScoredSentence": "io.scores.records",
     "TreeDistribution": "core.distribution",

@@ -204,7 +204,7 @@ _FIX_HEADS = reading_option(
     help="Keep the HEADs and DEPRELs in --conllu that are not _.",
 )
 
-_OPTIONS = [_CONLLU, *LAYOUT_OPTIONS, _FIX_HEADS, LABEL_SCORES]
+READING_OPTIONS = [_CONLLU, *LAYOUT_OPTIONS, _FIX_HEADS, LABEL_SCORES]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
 _ONE_SCORES = click.argument("scores", type=INPUT)
@@ -269,11 +269,11 @@ def options_of(
 
 
 # Gives a command SCORES, of which there may be several, and the options of reading, as one `scores: ScoreOptions`.
-score_options = bound("scores", [_SCORES, *_OPTIONS], options_of)
+score_options = bound("scores", [_SCORES, *READING_OPTIONS], options_of)
 
 # The same for a command that judges the heads of --conllu, and so fixes none; and for one that seeks a temperature too.
 judging_options = bound("scores", [_SCORES, _CONLLU, *LAYOUT_OPTIONS, LABEL_SCORES], options_of)
 untempered_options = bound("scores", [_SCORES, _CONLLU, *UNTEMPERED_OPTIONS, LABEL_SCORES], options_of)
 
 # The same with a single SCORES.
-one_score_options = bound("scores", [_ONE_SCORES, *_OPTIONS], options_of)
+one_score_options = bound("scores", [_ONE_SCORES, *READING_OPTIONS], options_of)

@@ -55,6 +55,11 @@ COMMANDS = {
         "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree eval gold.conllu -",
         reads="trees",
     ),
+    "measure": Entry(
+        "Measure trees beside chance: dependency lengths, depth, crossings, ...",
+        "deptree measure gold.conllu",
+        reads="trees",
+    ),
     "doubt": Entry(
         "Rank annotated words and sentences by how much the scores doubt them.",
         "deptree doubt scores.npz --from natasha --conllu gold.conllu --top 10",
@@ -88,7 +93,9 @@ COMMANDS = {
         writes="scores",
     ),
     "diff": Entry(
-        "Compare two score files of the same sentences.", "deptree diff scores.npz scores.npz --from natasha"
+        "List the words in which trees differ; or compare two score files.",
+        "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree diff gold.conllu -",
+        reads="trees",
     ),
     "check-bias": Entry(
         "Test a sampler, or anybody's samples, against the exact distribution.",

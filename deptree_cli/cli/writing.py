@@ -194,7 +194,10 @@ _SHORT = {JSONL.name: "json", TSV.name: "tsv"}
 
 def _format_option(formats: tuple[str | Encoder, ...], names: list[str]) -> Decorator[Any]:
     usual, shown = _usual(formats, False, False), _usual(formats, True, False)
-    default = usual if usual == shown else f"{shown} on a terminal, else {usual}"
-    default = f"{CONLLU.name} with sentences in CoNLL-U, else {usual}" if CONLLU.name in names[1:] else default
+    default = usual
+    if shown != usual:
+        default = f"{shown} on a terminal, else {usual}"
+    elif CONLLU.name in names[1:]:
+        default = f"{CONLLU.name} with sentences in CoNLL-U, else {usual}"
     text = f"Output format: {', '.join(names[:-1])} or {names[-1]}.  [default: as -o; {default}]"
     return writing_option("--format", "fmt", type=click.Choice(names), metavar="FORMAT", often=True, help=text)

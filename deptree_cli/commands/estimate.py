@@ -16,8 +16,9 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.estimate import FUNCTIONALS, Estimate
+from deptree_cli.core.estimate import Estimate
 from deptree_cli.core.estimate import estimate as expectation
+from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.files.streams import share_read
@@ -32,8 +33,8 @@ error, wider if few trees carry it; 0 if all trees were sampled; null (- in a ta
 is only one, or all have the same value. Prints a table on a terminal, otherwise JSON Lines.
 """
 
-# What the table and JSON Lines show unless told otherwise: a number per sentence each.
-SCALARS = [functional.name for functional in FUNCTIONALS if functional.scalar]
+# What is estimated unless told otherwise.
+USUAL = ["non_projective_arcs", "depth", "mean_length"]
 
 # What there is of a quantity.
 ESTIMATES = [field.name for field in fields(Estimate)]
@@ -45,21 +46,22 @@ HEADINGS |= {name: "error" if name.endswith("error") else name for name in ESTIM
 Row = dict[str, Any]
 
 
-@command(help=HELP, listing=Listing("Quantities", FUNCTIONALS, lambda entry: f"{entry.name}:\n  {entry.summary}"))
+@command(help=HELP, listing=Listing("Quantities", OF_TREES, lambda entry: f"{entry.name}:\n  {entry.summary}"))
 @click.argument("draws", type=INPUT)
 @option(
     "--quantity",
     "names",
     multiple=True,
-    type=click.Choice(FUNCTIONALS.names),
-    help=f"What to estimate; may be repeated.  [default: {', '.join(SCALARS)}]",
+    type=click.Choice(OF_TREES.names),
+    metavar="NAME",
+    help=f"What to estimate; may be repeated.  [default: {', '.join(USUAL)}]",
 )
 @format_options(*ROWS)
 @run_options
 def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writing) -> int:
     """Estimate expectations from distinct trees."""
-    quantities = list(dict.fromkeys(names)) or SCALARS
-    if not set(quantities) <= set(SCALARS):
+    quantities = list(dict.fromkeys(names)) or USUAL
+    if not all(OF_TREES.get(name).scalar for name in quantities):
         writing = writing.narrowed("arcs", JSONL.name)
     source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))
     job = Job("estimate", source, run, writing, {"quantities": "+".join(quantities)})
@@ -81,7 +83,7 @@ class Estimated:
         row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
         found: dict[str, Row] = {}
         for name in self.quantities:
-            values = vars(expectation(trees, FUNCTIONALS.get(name).function))
+            values = vars(expectation(trees, name))
             found[name] = {of: _without_nan(value) for of, value in values.items()}
         return [{**row, "quantity": name, **each} for name, each in found.items()] if self.by_quantity else row | found
 

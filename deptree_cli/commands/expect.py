@@ -21,8 +21,9 @@ from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.expectations import QUANTITIES, Input, Quantity
+from deptree_cli.core.expectations import Input, OfDistribution
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
+from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.features import features_of, vector
@@ -49,11 +50,11 @@ UNKNOWN = "no word of the sentence has a gold head"
 # How the value of an option is called, by the kind of the input; gold heads are read with the scores.
 METAVARS = {NUMBER: "NUMBER", DISTRIBUTION: "FILE", HEADS: "FILE", FEATURES: "NPZ", VECTOR: "FILE"}
 
-INPUTS = [each for each in unique_inputs(QUANTITIES) if each.kind != HEADS]
+INPUTS = [each for each in unique_inputs(EXPECTED) if each.kind != HEADS]
 
 
 def _option(needed: Input) -> Callable[[Any], Any]:
-    takers = [quantity.name for quantity in QUANTITIES if needed in quantity.inputs]
+    takers = [quantity.name for quantity in EXPECTED if needed in quantity.inputs]
     named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
     return option(
         f"--{needed.name}",
@@ -65,9 +66,9 @@ def _option(needed: Input) -> Callable[[Any], Any]:
 
 @command(
     help=HELP,
-    listing=Listing("Quantities", QUANTITIES, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
+    listing=Listing("Quantities", EXPECTED, lambda entry: f"{entry.name}:\n  {entry.summary}", of_argument=True),
 )
-@click.argument("name", metavar="QUANTITY", shell_complete=QUANTITIES.complete)
+@click.argument("name", metavar="QUANTITY", shell_complete=EXPECTED.complete)
 @score_options
 @gold_option("For risk and attachment.")
 @partial(apply, [_option(each) for each in INPUTS])
@@ -76,7 +77,7 @@ def _option(needed: Input) -> Callable[[Any], Any]:
 @run_options
 def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing: Writing, **given: Any) -> int:
     """Compute an expectation under every sentence's distribution."""
-    quantity = QUANTITIES.get(name)
+    quantity = EXPECTED.get(name)
     _check_given(quantity, given, scores)
     if grad and not quantity.gradient:
         raise click.UsageError(f"{name} has no --grad.")
@@ -92,7 +93,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
     )
 
 
-def _check_given(quantity: Quantity, given: dict[str, Any], scores: ScoreOptions) -> None:
+def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: ScoreOptions) -> None:
     """What the quantity needs is there, and nothing that only others do; HEADs of --conllu do for known ones."""
     for needed in quantity.inputs:
         if (scores.gold or scores.conllu if needed.kind == HEADS else given[needed.name]) is None:
@@ -117,7 +118,7 @@ def _read(needed: Input, value: Any) -> Any:
 class Quantities(Work[dict[str, Any]]):
     """The quantity of sentences as objects for JSON; `values`: what all sentences share of its inputs."""
 
-    quantity: Quantity
+    quantity: OfDistribution
     values: dict[str, Any]
     grad: bool
 

@@ -14,9 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.register import Register
+from deptree_cli.core.quantities import OF_TREES
 
 # Trees whose values are held at once: a matrix per tree, where arcs are asked for.
 CHUNK = 256
@@ -99,13 +99,13 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estima
 
     Args:
         draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
-        functional: a name in `FUNCTIONALS`, or a function: trees (k, n) -> a number (k,) or an array for each.
+        functional: the name of a quantity of trees, or a function: trees (k, n) -> a number (k,) or an array for each.
 
     Raises:
-        DeptreeError: see `check_draws`; or the name is unknown.
+        DeptreeError: see `check_draws`; or there is no such quantity.
     """
     check_draws(draws)
-    value_of = FUNCTIONALS.get(functional).function if isinstance(functional, str) else functional
+    value_of = OF_TREES.get(functional).of_sentence if isinstance(functional, str) else functional
     weight = weights(draws.log_probs, draws.window, draws.certain)
     noise, total = _noise(draws, weight), weight.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -183,74 +183,3 @@ def _error(variance: Float, widening: float) -> Float:
     """The error from an estimated variance; NaN where the trees do not show any although others were missed."""
     seen = np.sqrt(np.maximum(variance, 0.0)) * widening
     return np.where((seen > 0) | (widening == 0), seen, np.nan)[()]  # a number, where it is one
-
-
-def arcs(heads: Heads) -> Float:
-    """Each arc: its expectation is its marginal probability.
-
-    (k, n+1, n+1), ``[head, dependent]``, 1 where a tree has the arc.
-    """
-    k, n = heads.shape
-    values = np.zeros((k, n + 1, n + 1))
-    values[np.arange(k)[:, None], heads, np.arange(1, n + 1)] = 1.0
-    return values
-
-
-def depth(heads: Heads) -> Float:
-    """Arcs from ROOT to the deepest word."""
-    rows, above_all = np.arange(len(heads))[:, None], np.pad(heads, ((0, 0), (1, 0)))
-    above, steps = heads, np.ones(heads.shape)
-    for _ in range(heads.shape[1]):
-        steps += above > 0
-        above = above_all[rows, above]
-    return steps.max(axis=1)
-
-
-def dependency_length(heads: Heads) -> Float:
-    """The mean distance of words from their heads, ROOT's arcs left out."""
-    words = np.arange(1, heads.shape[1] + 1)
-    counted = heads > 0
-    return (np.abs(heads - words) * counted).sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
-
-
-def non_projective_arcs(heads: Heads) -> Float:
-    """Arcs with a word between their ends that does not descend from the head."""
-    return have_gaps(heads).sum(axis=1).astype(np.float64)
-
-
-def have_gaps(heads: Integers) -> Bool:
-    """Return which arcs of trees (k, n) have a word between their ends that does not descend from the head, (k, n)."""
-    from deptree_cli.kernels.trees.shapes import gaps  # loads kernels: if there is work
-
-    found: Bool = gaps(np.array(heads, dtype=np.int64, order="C"))
-    return found
-
-
-@dataclass(frozen=True)
-class Functional:
-    """An entry of the register: what can be estimated.
-
-    Attributes:
-        function: trees (k, n) -> a number (k,) or an array for each; its docstring begins with a line for users.
-        scalar: whether it is a number, which a table can show.
-    """
-
-    name: str
-    function: Callable[[Heads], Float]
-    scalar: bool = True
-
-    @property
-    def summary(self) -> str:
-        """What it is, in a line."""
-        return (self.function.__doc__ or "").splitlines()[0]
-
-
-FUNCTIONALS: Register[Functional] = Register(
-    "functional",
-    (
-        Functional("non_projective_arcs", non_projective_arcs),
-        Functional("depth", depth),
-        Functional("dependency_length", dependency_length),
-        Functional("arcs", arcs, scalar=False),
-    ),
-)

@@ -8,6 +8,7 @@ sides must have as many items. Which it is, the first items decide.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -135,7 +136,17 @@ def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeE
 def trees_in(paths: Sequence[str]) -> Companion:
     """Files of CoNLL-U whose gold trees belong to the sentences."""
     places = ", ".join(map(place_of, paths))
-    return Companion(Side(_blocks(paths), "sentences", places, _names), _add_gold)
+    return beside(_blocks(paths), places)
+
+
+def beside(blocks: Iterator[Any], place: str, role: str = GOLD) -> Companion:
+    """Blocks, or errors in their place, that belong to the sentences.
+
+    Args:
+        blocks: may be anything that has a `sent_id`, for those who make blocks of it.
+        place: where they are read, for messages.
+    """
+    return Companion(Side(blocks, "sentences", place, _names), partial(_add, role))
 
 
 def _names(block: Block) -> Sequence[str]:
@@ -148,7 +159,7 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
             yield from read_blocks_or_errors(file.stream, file.place)
 
 
-def _add_gold(sentence: Sentence, block: Block) -> None:
+def _add(role: str, sentence: Sentence, block: Block) -> None:
     if block.n != sentence.n:
         raise OutOfStep(f"{counted(block.n, 'word')} at {block.place}, but {sentence.n} here", SAME)
-    sentence.companions[GOLD] = block
+    sentence.companions[role] = block

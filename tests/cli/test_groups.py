@@ -182,7 +182,7 @@ def test_bash_completes_commands(complete: Callable[..., list[str]]) -> None:
         (("expect", "ren"), ["renyi"]),
         (("dump", "n"), ["natasha"]),
         (("dump", ""), PARSERS.names),
-        (("estimate", "--quantity", "d"), ["depth", "dependency_length"]),
+        (("estimate", "--quantity", "d"), ["depth"]),
         (("sample", "--orient", "h"), ["head-dep"]),
         (("sample", "--fix"), ["--fix-heads"]),
         (("marginals", "--no-h"), ["--no-header"]),

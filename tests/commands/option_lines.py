@@ -39,6 +39,14 @@ LINES = {
         f"nines.conllu --scores {PADDED}",
         "gold.conllu decoded.conllu --seed 1 --scores joint.npz --labels joint.json",
     ],
+    "measure": [
+        "treebank.conllu --seed 1",
+        "gold.conllu --seed 1 --by label",
+        "gold.conllu --per sentence -k 9 --seed 1",
+        "gold.conllu nines.conllu --seed 1 --by file --quantity mean_length",
+        "gold.conllu --seed 1 -k 5 --quantity depth --scores scores.npz --from natasha",
+        "gold.conllu --seed 1 --quantity mean_length --scores joint.npz --labels joint.json",
+    ],
     "doubt": [f"{PADDED} --conllu nines.conllu", f"{PADDED} --rank entropy", FULL, f"{FULL} --rank disagreement"],
     "agree": [
         "gold.conllu decoded.conllu",
@@ -77,6 +85,9 @@ LINES = {
         "rootless.npy rootless.npy",
     ],
     "diff": [
+        "gold.conllu decoded.conllu",
+        f"nines.conllu otherwise.conllu --scores {PADDED}",
+        "gold.conllu decoded.conllu --scores joint.npz --labels joint.json",
         f"{PADDED} second.npy -k 20 --seed 1",
         f"{LABELLED} other_scores.npz --conllu deps.conllu -k 20 --seed 1",
     ],
@@ -128,6 +139,9 @@ VALUES: dict[str, str] = {
     "--below": "0.01",
     "--budget": "1",
     "--burn-in": "5",
+    "measure --by": "length",
+    "measure --compare": "gold.conllu nines.conllu",
+    "measure --quantity": "depth",
     "bitext align --above": "0.01",
     "show --above": "0.99",
     "--chains": "3",
@@ -260,9 +274,14 @@ EXCUSED: dict[str, dict[str, str]] = {
     "bitext align --method": {"pairs.npy": "of such short pairs nothing is pruned"},
     "hpyp parse --particles": {"raw_deps": "few find the best tree too"},
     "show --seed": {"deps.conllu": "three samples of so sure a parser are the same tree"},
+    "measure --labels": {"joint": "their names are not shown"},
+    "measure --space": {"--by label": "it lets trees through that have several roots"},
+    "measure --multi-root": {"--by label": "as --space"},
+    "measure --projective": {"--by label": "it refuses trees with crossing arcs"},
     "repair --root": {"nines.conllu": "these trees are repaired alike"},
     "bitext show --seed": {"rdp": "of short pairs it keeps every span, whatever it draws"},
     "agree --labels": {"joint": "their names are not shown"},
+    "diff --labels": {"joint": "both files have the same names"},
     **dict.fromkeys(
         [
             f"repair --{each}"

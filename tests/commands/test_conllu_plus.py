@@ -30,6 +30,7 @@ LINES = [
     f"score {SCORES} words.conllup",
     "eval words.conllup words.conllup --seed 1",
     "agree words.conllup words.conllup",
+    "diff words.conllup words.conllup --format conllu",
     "check words.conllup",
     "repair words.conllup --projective",
     f"doubt {WORDS} --format conllu --top 3",

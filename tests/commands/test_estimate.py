@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.core.estimate import FUNCTIONALS
+from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.core.swor import ALGORITHMS
 from deptree_cli.io.trees.base import SworNotes
 from tests.sample import DATA, SCORES, SENTENCES
 
-SCALARS = ["non_projective_arcs", "depth", "dependency_length"]
+SCALARS = ["non_projective_arcs", "depth", "mean_length"]
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def test_a_row_per_sentence(done):
         assert list(row) == ["sent_id", "n", "trees", *SCALARS]
         for name in SCALARS:
             assert list(row[name]) == ["unbiased", "unbiased_error", "normalised", "normalised_error"]
-    assert "|estimate|quantities:non_projective_arcs+depth+dependency_length|" in ran.signature
+    assert "|estimate|quantities:non_projective_arcs+depth+mean_length|" in ran.signature
 
 
 def test_both_formats_say_the_same(done):
@@ -54,7 +54,7 @@ def test_trees_drawn_to_a_mass(done, options):
     drawn = done(*draw).rows
     for one, other in zip(ours, theirs, strict=True):
         rows = [row for row in drawn if row["sent_id"] == one["sent_id"]]
-        depths = FUNCTIONALS.get("depth").function(np.array([row["heads"] for row in rows], dtype=np.int32))
+        depths = OF_TREES.get("depth").of_sentence(np.array([row["heads"] for row in rows], dtype=np.int32))
         assert one["depth"]["unbiased"] == pytest.approx(np.array([row["weight"] for row in rows]) @ depths)
         for name in SCALARS:
             assert known(other[name]) == pytest.approx(known(one[name]), rel=1e-4, abs=1e-6)
@@ -88,7 +88,7 @@ def test_arcs_are_marginals(done):
     assert not np.array(row["arcs"]["unbiased_error"]).any()
 
 
-@pytest.mark.parametrize("name", FUNCTIONALS.names)
+@pytest.mark.parametrize("name", OF_TREES.names)
 def test_every_quantity(done, name):
     done("swor", DATA / "one.npy", "-k", 4, "-o", "draws.jsonl")
     (row,) = done("estimate", "draws.jsonl", "--quantity", name).rows

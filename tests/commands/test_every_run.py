@@ -16,7 +16,7 @@ from tests.sample import DATA
 Command = Callable[..., list[str]]
 
 # What takes long is done with less, after the line of the table.
-LESS = {"check-bias": ("-k", "50"), "bitext expectations": ("--iterations", "20"), "diff": ("-k", "20")}
+LESS = {"check-bias": ("-k", "50"), "bitext expectations": ("--iterations", "20")}
 LESS["eval"] = ("--seed", "1")
 LESS |= {f"hpyp {name}": ("--particles", "20") for name in ("surprisal", "perplexity")}
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.expectations import QUANTITIES
+from deptree_cli.core.quantities import EXPECTED
 from tests.sample import DATA, SCORES
 
 GOLD = ("--gold", DATA / "gold.conllu")
 NEEDS = {"order": ("--order", 2), "other": ("--other", DATA / "scores.npz"), "gold": GOLD}
-SIMPLE = [entry for entry in QUANTITIES if {each.name for each in entry.inputs} <= set(NEEDS)]
+SIMPLE = [entry for entry in EXPECTED if {each.name for each in entry.inputs} <= set(NEEDS)]
 
 
 def test_quantities_with_other_needs_have_tests_of_their_own():
-    assert {entry.name for entry in QUANTITIES if entry not in SIMPLE} == {"features", "covariance", "ge"}
+    assert {entry.name for entry in EXPECTED if entry not in SIMPLE} == {"features", "covariance", "ge"}
 
 
 @pytest.mark.parametrize("entry", SIMPLE, ids=lambda entry: entry.name)

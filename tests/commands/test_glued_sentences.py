@@ -51,7 +51,7 @@ LINES = [
 ]
 
 # Commands whose sentences are of one file, or of none.
-OF_ONE_FILE = {"combine", "dump", "hpyp generate"}
+OF_ONE_FILE = {"combine", "diff", "dump", "hpyp generate"}
 
 LISTED = {line[0] for line in LINES} | OF_ONE_FILE
 

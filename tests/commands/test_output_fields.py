@@ -58,6 +58,9 @@ marginals {SCORES} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
 score {SCORES} gold.conllu
 score {SCORES} {LABELS} gold.conllu
+measure gold.conllu --by label --compare nsubj obj --seed 1
+measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha
+measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha --per sentence
 doubt {SCORES} {LABELS} --conllu gold.conllu
 doubt {SCORES} {LABELS} --conllu gold.conllu --per sentence
 doubt {SCORES} --conllu gold.conllu --marks marks.tsv
@@ -89,6 +92,7 @@ expect features --features features.npz {SCORES}
 expect covariance --features features.npz {SCORES}
 expect ge --features features.npz --target target.txt {SCORES}
 diff {SCORES} warmer.npz --seed 7 -k 50
+diff gold.conllu swor.conllu swor.conllu
 check-bias {SCORES} -k 50 --seed 7
 check-bias figure1.npy --sampler wilson-rc -k 500 --seed 7
 inspect {SCORES} --gold gold.conllu

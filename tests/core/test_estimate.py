@@ -13,12 +13,14 @@ from scipy import stats
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.estimate import FUNCTIONALS, Estimate, Functional, arcs, estimate, weights
+from deptree_cli.core.estimate import Estimate, estimate, weights
+from deptree_cli.core.kinds import OfTree
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
 
-EACH = pytest.mark.parametrize("functional", FUNCTIONALS, ids=lambda functional: functional.name)
+EACH = pytest.mark.parametrize("functional", OF_TREES, ids=lambda functional: functional.name)
 IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 
 
@@ -35,7 +37,7 @@ def test_weights() -> None:
 def test_all_trees_give_the_expectation_without_error(trees: TreeSpace, graphs) -> None:
     distribution = graphs.over(graphs.gaussian(4, 2), trees)
     draws = distribution.sample_without_replacement(125, np.random.default_rng(1))
-    found = estimate(draws, arcs)
+    found = estimate(draws, "arcs")
     np.testing.assert_allclose(found.unbiased, distribution.marginals(), atol=1e-13)
     np.testing.assert_allclose(found.normalised, found.unbiased, atol=1e-13)
     assert not found.unbiased_error.any()
@@ -45,9 +47,9 @@ def test_all_trees_give_the_expectation_without_error(trees: TreeSpace, graphs) 
 def test_chunks_do_not_show(graphs, monkeypatch: pytest.MonkeyPatch) -> None:
     distribution = graphs.distribution(graphs.gaussian(5))
     draws = distribution.sample_without_replacement(50, np.random.default_rng(1))
-    whole = estimate(draws, FUNCTIONALS.get("depth").function)
+    whole = estimate(draws, OF_TREES.get("depth").of_sentence)
     monkeypatch.setattr("deptree_cli.core.estimate.CHUNK", 7)
-    parts = estimate(draws, FUNCTIONALS.get("depth").function)
+    parts = estimate(draws, OF_TREES.get("depth").of_sentence)
     assert list(vars(parts).values()) == pytest.approx(list(vars(whole).values()))
 
 
@@ -63,16 +65,16 @@ def test_the_error_of_a_constant_is_unknown_when_normalised(graphs) -> None:
 
 def test_one_tree_has_no_error(graphs) -> None:
     draws = graphs.distribution(graphs.gaussian(6)).sample_without_replacement(1, np.random.default_rng(1))
-    found = estimate(draws, FUNCTIONALS.get("depth").function)
+    found = estimate(draws, OF_TREES.get("depth").of_sentence)
     assert np.isnan([found.unbiased_error, found.normalised_error]).all()
     only = graphs.distribution(graphs.uniform(1)).sample_without_replacement(1, np.random.default_rng(1))
-    assert estimate(only, FUNCTIONALS.get("depth").function) == Estimate(1.0, 0.0, 1.0, 0.0)
+    assert estimate(only, "length") == Estimate(1.0, 0.0, 1.0, 0.0)
 
 
 def test_errors_that_are_unknown_are_so_arc_by_arc(graphs) -> None:
     """Of an arc in no tree drawn both errors are unknown, of one in all trees drawn that of the normalised estimate."""
     draws = graphs.distribution(graphs.gaussian(6, 3)).sample_without_replacement(4, np.random.default_rng(1))
-    found, among = estimate(draws, arcs), arcs(draws.heads).sum(axis=0)
+    found, among = estimate(draws, "arcs"), OF_TREES.get("arcs").of_sentence(draws.heads).sum(axis=0)
     assert {0, 4} < set(among.ravel().tolist())
     assert np.array_equal(np.isnan(found.unbiased_error), among == 0)
     assert np.array_equal(np.isnan(found.normalised_error), (among == 0) | (among == 4))
@@ -93,20 +95,20 @@ def test_errors_that_are_unknown_are_so_arc_by_arc(graphs) -> None:
 def test_draws_that_cannot_be(graphs, change, said: str) -> None:
     draws = graphs.distribution(graphs.gaussian(5)).sample_without_replacement(6, np.random.default_rng(1))
     with pytest.raises(DeptreeError, match=said):
-        estimate(replace(draws, **change(draws)), arcs)
+        estimate(replace(draws, **change(draws)), "arcs")
 
 
 def test_no_trees_are_refused(graphs) -> None:
     draws = graphs.distribution(graphs.gaussian(3)).sample_without_replacement(0, np.random.default_rng(1))
     with pytest.raises(DeptreeError, match=r"there are no trees to estimate from\. Draw at least one\."):
-        estimate(draws, arcs)
+        estimate(draws, "arcs")
 
 
 @pytest.mark.parametrize("size", [3, 8, 30])
 def test_the_error_of_equal_weights_is_that_of_a_mean(size: int, graphs) -> None:
     """Where every tree is alike, that is Student's interval of a mean, short of what was drawn of all trees."""
     draws = graphs.distribution(graphs.uniform(5)).sample_without_replacement(size, np.random.default_rng(2))
-    function = FUNCTIONALS.get("dependency_length").function
+    function = OF_TREES.get("mean_length").of_sentence
     missed = np.exp(-draws.tau / 625)
     standard = np.sqrt(missed / size) * function(draws.heads).std(ddof=1)
     found = estimate(draws, function)
@@ -121,10 +123,10 @@ def test_certain_trees_weigh_their_probability_and_carry_no_error(graphs) -> Non
     distribution = graphs.distribution(graphs.gaussian(5))
     draws = distribution.sample_without_replacement(40, np.random.default_rng(3), mass=0.25)
     assert 0 < draws.certain < len(draws.heads) - 1
-    probs, values = np.exp(draws.log_probs), FUNCTIONALS.get("depth").function(draws.heads)
+    probs, values = np.exp(draws.log_probs), OF_TREES.get("depth").of_sentence(draws.heads)
     chances = -np.expm1(-probs * (draws.tau - draws.arrivals[draws.certain - 1]))
     chances[: draws.certain] = 1.0
-    found = estimate(draws, FUNCTIONALS.get("depth").function)
+    found = estimate(draws, OF_TREES.get("depth").of_sentence)
     assert found.unbiased == pytest.approx((probs / chances * values).sum())
     noise = (probs / chances) ** 2 * (1 - chances)
     widening = stats.t.ppf(0.975, noise.sum() ** 2 / (noise**2).sum()) / stats.norm.ppf(0.975)
@@ -140,7 +142,7 @@ def descends(tree: list[int], word: int, head: int) -> bool:
 
 def depth_of(tree: list[int]) -> float:
     words = range(1, len(tree) + 1)
-    return max(sum(descends(tree, word, above) for above in words) for word in words)
+    return max(sum(descends(tree, word, above) for above in words) for word in words) - 1
 
 
 def mean_length(tree: list[int]) -> float:
@@ -157,10 +159,10 @@ def matrix_of(tree: list[int]) -> NDArray[np.float64]:
     return np.array([[float(w > 0 and tree[w - 1] == h) for w in range(len(tree) + 1)] for h in range(len(tree) + 1)])
 
 
-# What each functional is for one tree.
+# What some quantities are for one tree; those of tests/core/measures have theirs there.
 DEFINITIONS: dict[str, Callable[[list[int]], Any]] = {
     "depth": depth_of,
-    "dependency_length": mean_length,
+    "mean_length": mean_length,
     "non_projective_arcs": crossing_arcs,
     "arcs": matrix_of,
 }
@@ -168,43 +170,45 @@ DEFINITIONS: dict[str, Callable[[list[int]], Any]] = {
 
 def test_a_functional_may_be_named() -> None:
     draws = TreeDistribution(np.zeros((4, 4))).sample_without_replacement(5, 7)
-    assert repr(estimate(draws, "depth")) == repr(estimate(draws, FUNCTIONALS.get("depth").function))
-    with pytest.raises(DeptreeError, match=r"there is no functional 'dept'\. Did you mean depth\?"):
+    assert repr(estimate(draws, "depth")) == repr(estimate(draws, OF_TREES.get("depth").of_sentence))
+    with pytest.raises(DeptreeError, match=r"there is no quantity 'dept'\. Did you mean depth\?"):
         estimate(draws, "dept")
-    assert repr(FUNCTIONALS) == "<functionals: non_projective_arcs, depth, dependency_length, arcs>"
+    with pytest.raises(DeptreeError, match=r"entropy is a quantity of a distribution\. Compute it: deptree expect"):
+        estimate(draws, "entropy")
 
 
-def test_every_functional_has_a_definition() -> None:
-    assert set(DEFINITIONS) == set(FUNCTIONALS.names)
+DEFINED = pytest.mark.parametrize(
+    "functional", [OF_TREES.get(name) for name in DEFINITIONS], ids=lambda each: each.name
+)
 
 
-@EACH
+@DEFINED
 @pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
-def test_functionals_against_loops(functional: Functional, trees: TreeSpace) -> None:
+def test_functionals_against_loops(functional: OfTree, trees: TreeSpace) -> None:
     """Of every tree of five words."""
     every = all_trees(5, trees)
     expected = np.array([DEFINITIONS[functional.name](tree) for tree in every.tolist()])
-    np.testing.assert_allclose(functional.function(every), expected, rtol=1e-14)
+    np.testing.assert_allclose(functional.of_sentence(every), expected, rtol=1e-14)
 
 
-@EACH
+@DEFINED
 @IN_EACH
-def test_the_expectation_from_all_trees(functional: Functional, trees: TreeSpace, graphs) -> None:
+def test_the_expectation_from_all_trees(functional: OfTree, trees: TreeSpace, graphs) -> None:
     """Drawn to the last one they leave nothing to estimate: the sum over all trees, without an error."""
     distribution = graphs.over(graphs.gaussian(4, 2), trees)
     oracle = Oracle(distribution)
     values = np.array([DEFINITIONS[functional.name](tree) for tree in oracle.trees.tolist()])
     exact = np.tensordot(np.exp(oracle.log_probs), values, axes=1)
-    found = estimate(distribution.sample_without_replacement(125, 7), functional.function)
+    found = estimate(distribution.sample_without_replacement(125, 7), functional.of_sentence)
     np.testing.assert_allclose(found.unbiased, exact, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(found.normalised, exact, rtol=1e-12, atol=1e-13)
     assert not np.any(found.unbiased_error)
 
 
 @EACH
-def test_entries_are_complete(functional: Functional) -> None:
+def test_entries_are_complete(functional: OfTree) -> None:
     trees = np.array([[0], [0]], dtype=np.int32)
-    values = functional.function(trees)
+    values = functional.of_sentence(trees)
     assert values.dtype == np.float64
     assert len(values) == 2
     assert functional.scalar == (values.ndim == 1)

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.expectations import QUANTITIES, Quantity
+from deptree_cli.core.expectations import OfDistribution
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
 from deptree_cli.core.expectations.divergences import kl, kl_gradient
 from deptree_cli.core.partition import partition
 from deptree_cli.core.peakedness import peakedness
+from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
@@ -195,7 +196,7 @@ def test_a_divergence_and_its_gradient(graphs, calls: Counter[str]) -> None:
     }
 
 
-def inputs(quantity: Quantity) -> list[Any]:
+def inputs(quantity: OfDistribution) -> list[Any]:
     """Renyi's order 1, for any other order is another distribution; two features."""
     rng = np.random.default_rng(1)
     by_kind = {
@@ -208,8 +209,8 @@ def inputs(quantity: Quantity) -> list[Any]:
     return [by_kind[each.kind] for each in quantity.inputs]
 
 
-@pytest.mark.parametrize("quantity", QUANTITIES, ids=lambda quantity: quantity.name)
-def test_a_quantity_and_its_gradients(quantity: Quantity, graphs, calls: Counter[str]) -> None:
+@pytest.mark.parametrize("quantity", EXPECTED, ids=lambda quantity: quantity.name)
+def test_a_quantity_and_its_gradients(quantity: OfDistribution, graphs, calls: Counter[str]) -> None:
     """One covariance for a number's gradient, one per feature for an array's."""
     distribution, given = graphs.distribution(graphs.gaussian(N)), inputs(quantity)
     size = np.asarray(quantity.value(distribution, *given)).shape
@@ -225,7 +226,7 @@ def test_a_quantity_and_its_gradients(quantity: Quantity, graphs, calls: Counter
 
 def test_another_power_is_worked_out_once_for_value_and_gradient(graphs, calls: Counter[str]) -> None:
     """Renyi's entropy and its gradient: the distribution and its power, an elimination each."""
-    distribution, quantity = graphs.distribution(graphs.gaussian(N)), QUANTITIES.get("renyi")
+    distribution, quantity = graphs.distribution(graphs.gaussian(N)), EXPECTED.get("renyi")
     quantity.value(distribution, 0.5)
     quantity.gradient(distribution, 0.5)
     assert calls == {"forth float64": 2, "back float64": 2}

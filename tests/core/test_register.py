@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.estimate import FUNCTIONALS
-from deptree_cli.core.expectations import QUANTITIES
+from deptree_cli.core.quantities import QUANTITIES
 from deptree_cli.core.register import Register, imported
 from deptree_cli.core.samplers import SAMPLERS, names
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, SPACES
@@ -239,14 +238,13 @@ def test_imported() -> None:
 
 def test_the_registers_of_this_floor() -> None:
     """Whoever may join has a group of its own."""
-    registers = (SPACES, SAMPLERS, ALGORITHMS, QUANTITIES, FUNCTIONALS)
+    registers = (SPACES, SAMPLERS, ALGORITHMS, QUANTITIES)
     assert len({register.noun for register in registers}) == len(registers)
     assert [register.group for register in registers] == [
         "deptree.spaces",
         "deptree.samplers",
         "deptree.swor",
-        None,
-        None,
+        "deptree.quantities",
     ]
     for register in registers:
         assert register.known

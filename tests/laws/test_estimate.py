@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deptree_cli.core.estimate import FUNCTIONALS, Functional, arcs, estimate, weights
+from deptree_cli.core.estimate import estimate, weights
+from deptree_cli.core.kinds import OfTree
+from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 from tests.oracle import Oracle
@@ -34,7 +36,7 @@ def test_weighted_arc_marginals_are_unbiased(algorithm: Algorithm, shape: str, t
     exact = distribution.marginals()
     rng = np.random.default_rng(8000)
     draws = [algorithm.draw(distribution, 5, rng) for _ in range(FEWER_RUNS)]
-    found = np.array([estimate(d, arcs).unbiased for d in draws])
+    found = np.array([estimate(d, "arcs").unbiased for d in draws])
     possible = exact > 0
     error = found.std(axis=0)[possible] / np.sqrt(FEWER_RUNS)
     z = (found.mean(axis=0)[possible] - exact[possible]) / error
@@ -56,20 +58,20 @@ def six_of_each(graphs) -> dict[str, tuple[Oracle, list[Draws]]]:
 
 
 @pytest.mark.slow("statistics")
-@pytest.mark.parametrize("functional", FUNCTIONALS, ids=lambda functional: functional.name)
+@pytest.mark.parametrize("functional", OF_TREES, ids=lambda functional: functional.name)
 @IN_EACH
-def test_every_functional_is_estimated_without_bias(functional: Functional, trees: TreeSpace, six_of_each) -> None:
+def test_every_functional_is_estimated_without_bias(functional: OfTree, trees: TreeSpace, six_of_each) -> None:
     """H0: the mean of the estimates is the sum over all trees. z-scores over 2,000 runs of six trees of all those of
     4 words, 30 to 125, two-sided; threshold 0.001 / (tree spaces x functionals x numbers that each gives). Arcs below
     1e-3 come too seldom for a mean that is normal; what is 0 in all trees is estimated to be that."""
     oracle, draws = six_of_each[trees.name]
-    exact = np.tensordot(np.exp(oracle.log_probs), functional.function(oracle.trees), axes=1)
-    found = np.array([estimate(each, functional.function).unbiased for each in draws])
+    exact = np.tensordot(np.exp(oracle.log_probs), functional.of_sentence(oracle.trees), axes=1)
+    found = np.array([estimate(each, functional.of_sentence).unbiased for each in draws])
     tested = exact > 1e-3
     error = found.std(axis=0)[tested] / np.sqrt(RUNS)
     z = (found.mean(axis=0)[tested] - exact[tested]) / error
     assert z.size > 0 or (trees.projective and functional.name == "non_projective_arcs")
-    assert (2 * stats.norm.sf(np.abs(z)) > LEVEL / (len(SPACES) * len(FUNCTIONALS) * max(z.size, 1))).all()
+    assert (2 * stats.norm.sf(np.abs(z)) > LEVEL / (len(SPACES) * len(OF_TREES) * max(z.size, 1))).all()
     assert (found[:, exact == 0] == 0).all()
 
 
@@ -82,7 +84,7 @@ def test_errors_are_the_spread(shape: str, graphs) -> None:
     distribution = graphs.distribution(graphs.gaussian(5, SHAPES[shape], seed=12))
     rng = np.random.default_rng(8001)
     draws = [ALGORITHMS.get("auto").draw(distribution, 40, rng) for _ in range(RUNS)]
-    found = [estimate(d, FUNCTIONALS.get("depth").function) for d in draws]
+    found = [estimate(d, OF_TREES.get("depth").of_sentence) for d in draws]
     for value, error in (("unbiased", "unbiased_error"), ("normalised", "normalised_error")):
         seen = np.var([getattr(one, value) for one in found])
         stated = np.mean([getattr(one, error) ** 2 for one in found])
@@ -129,7 +131,7 @@ def covered(log_scores, graphs, rng, functionals, runs: int):
     """
     distribution = graphs.distribution(log_scores)
     oracle = Oracle(distribution)
-    functions = {name: FUNCTIONALS.get(name).function for name in functionals}
+    functions = {name: OF_TREES.get(name).of_sentence for name in functionals}
     exact = {name: np.exp(oracle.log_probs) @ function(oracle.trees) for name, function in functions.items()}
     hits = {(name, size): np.zeros((2, 2)) for name in functionals for size in COVERED}
     for _ in range(runs):
@@ -147,7 +149,7 @@ def test_errors_cover(graphs) -> None:
     """The median, over 8 graphs and 2 functionals, of how often the expectation is within 1.96 errors, for 5 and 20
     trees; 200 runs each, in which a coverage of 0.95 has a spread of 0.015 and the median of 16 one of about 0.005.
     None is below 0.86. Without Student's quantile 5 trees have 0.88, and without the share of each tree 0.85."""
-    rng, names = np.random.default_rng(8004), ("depth", "dependency_length")
+    rng, names = np.random.default_rng(8004), ("depth", "mean_length")
     found = [covered(kind(graphs), graphs, rng, names, 200) for kind in KINDS.values()]
     for size, least in COVERED.items():
         each = np.array([coverage for graph in found for (_, trees), coverage in graph.items() if trees == size])
@@ -163,7 +165,7 @@ def test_stopping_at_a_mass_leaves_no_bias(mass: float, size: int, graphs) -> No
     been given and normalised, are biased by more than 6 standard errors."""
     distribution = graphs.distribution(graphs.gaussian(4, 1, seed=3))
     oracle, rng = Oracle(distribution), np.random.default_rng(8005)
-    functions = [FUNCTIONALS.get(name).function for name in ("depth", "dependency_length")]
+    functions = [OF_TREES.get(name).of_sentence for name in ("depth", "mean_length")]
     draws = [distribution.sample_without_replacement(size, rng, mass=mass) for _ in range(4_000)]
     for function in functions:
         exact = np.exp(oracle.log_probs) @ function(oracle.trees)

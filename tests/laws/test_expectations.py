@@ -13,9 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.expectations import QUANTITIES, Quantity
+from deptree_cli.core.expectations import OfDistribution
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
-from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.core.measures import quantities
+from deptree_cli.core.quantities import EXPECTED, NUMBERS
+from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
 from tests.oracle import Oracle
 
 pytestmark = pytest.mark.laws
@@ -29,8 +31,8 @@ def called(entry: Any) -> str:
     return entry.name
 
 
-EACH = pytest.mark.parametrize("quantity", QUANTITIES, ids=called)
-EACH_GRADIENT = pytest.mark.parametrize("quantity", [each for each in QUANTITIES if each.gradient], ids=called)
+EACH = pytest.mark.parametrize("quantity", EXPECTED, ids=called)
+EACH_GRADIENT = pytest.mark.parametrize("quantity", [each for each in EXPECTED if each.gradient], ids=called)
 SPACE = pytest.mark.parametrize("trees", SPACES, ids=called)
 N = pytest.mark.parametrize("n", [1, 2, 4, 5])
 
@@ -42,7 +44,7 @@ def gold_heads(n: int) -> NDArray[np.int32]:
     return heads
 
 
-def inputs(quantity: Quantity, distribution: TreeDistribution, graphs, scale: float) -> list[Any]:
+def inputs(quantity: OfDistribution, distribution: TreeDistribution, graphs, scale: float) -> list[Any]:
     """What a quantity needs besides the distribution, by the kinds of its inputs."""
     n, rng = distribution.n, np.random.default_rng(1)
     by_kind = {
@@ -55,7 +57,7 @@ def inputs(quantity: Quantity, distribution: TreeDistribution, graphs, scale: fl
     return [by_kind[each.kind]() for each in quantity.inputs]
 
 
-def has_features(quantity: Quantity) -> bool:
+def has_features(quantity: OfDistribution) -> bool:
     return any(each.kind == FEATURES for each in quantity.inputs)
 
 
@@ -97,16 +99,38 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+def of_trees(name: str) -> Callable[..., Any]:
+    """The expectation of a quantity of trees, as kernels count it; 0 where it is not defined."""
+
+    def value(oracle: Oracle) -> Any:
+        heads = oracle.trees.astype(np.int64)
+        starts = np.arange(0, heads.size + 1, heads.shape[1])
+        return probs(oracle) @ np.nan_to_num(getattr(quantities, name)(heads.ravel(), starts))
+
+    return value
+
+
+DEFINITIONS |= {name: of_trees(name) for name in EXPECTED.names if name in NUMBERS}
+
+# Means over arcs are sums where trees have as many arcs.
+ONE_ROOT = ("mean_length", "head_final", "root_place")
+
+
+def in_space(name: str, trees: TreeSpace) -> TreeSpace:
+    """The tree space, or for means one of trees with a single root."""
+    return SINGLE_ROOT if name in ONE_ROOT and not trees.single_root else trees
+
+
 def test_every_quantity_has_a_definition() -> None:
-    assert set(DEFINITIONS) == set(QUANTITIES.names)
+    assert set(DEFINITIONS) == set(EXPECTED.names)
 
 
 @EACH
 @SPACE
 @N
 @pytest.mark.parametrize("scale", [1, 10])
-def test_values_against_enumeration(quantity: Quantity, trees: TreeSpace, n: int, scale: int, graphs) -> None:
-    distribution = graphs.over(graphs.gaussian(n, scale), trees)
+def test_values_against_enumeration(quantity: OfDistribution, trees: TreeSpace, n: int, scale: int, graphs) -> None:
+    distribution = graphs.over(graphs.gaussian(n, scale), in_space(quantity.name, trees))
     given = inputs(quantity, distribution, graphs, scale)
     expected = DEFINITIONS[quantity.name](Oracle(distribution), *given)
     atol = 1e-14 if has_features(quantity) else 1e-12
@@ -132,18 +156,20 @@ def finite_differences(value: Callable[[TreeDistribution], Any], at: TreeDistrib
 @SPACE
 @N
 @pytest.mark.parametrize("scale", [1, 10])
-def test_gradients_against_finite_differences(quantity: Quantity, trees: TreeSpace, n: int, scale: int, graphs) -> None:
-    distribution = graphs.over(graphs.gaussian(n, scale, seed=2), trees)
+def test_gradients_against_finite_differences(
+    quantity: OfDistribution, trees: TreeSpace, n: int, scale: int, graphs
+) -> None:
+    distribution = graphs.over(graphs.gaussian(n, scale, seed=2), in_space(quantity.name, trees))
     given = inputs(quantity, distribution, graphs, scale)
     expected = finite_differences(lambda moved: quantity.value(moved, *given), distribution)
     atol = 1e-8 if has_features(quantity) else 1e-8 * scale
     np.testing.assert_allclose(quantity.gradient(distribution, *given), expected, rtol=1e-6, atol=atol)
 
 
-@pytest.mark.parametrize("quantity", [each for each in QUANTITIES if each.gradient_other], ids=called)
+@pytest.mark.parametrize("quantity", [each for each in EXPECTED if each.gradient_other], ids=called)
 @SPACE
 @N
-def test_gradients_in_the_other_distribution(quantity: Quantity, trees: TreeSpace, n: int, graphs) -> None:
+def test_gradients_in_the_other_distribution(quantity: OfDistribution, trees: TreeSpace, n: int, graphs) -> None:
     distribution = graphs.over(graphs.gaussian(n), trees)
     given = inputs(quantity, distribution, graphs, 1)
     place = [each.kind for each in quantity.inputs].index(DISTRIBUTION)
@@ -157,8 +183,8 @@ def test_gradients_in_the_other_distribution(quantity: Quantity, trees: TreeSpac
 
 @EACH_GRADIENT
 @SPACE
-def test_forbidden_arcs_have_gradient_0(quantity: Quantity, trees: TreeSpace, graphs) -> None:
-    distribution = graphs.over(graphs.holes(5, 3, trees.single_root), trees)
+def test_forbidden_arcs_have_gradient_0(quantity: OfDistribution, trees: TreeSpace, graphs) -> None:
+    distribution = graphs.over(graphs.holes(5, 3, trees.single_root), in_space(quantity.name, trees))
     gradient = quantity.gradient(distribution, *inputs(quantity, distribution, graphs, 1))
     assert np.isfinite(gradient).all()
     forbidden = np.isneginf(distribution.log_scores)
@@ -169,9 +195,11 @@ def test_forbidden_arcs_have_gradient_0(quantity: Quantity, trees: TreeSpace, gr
 @EACH
 @SPACE
 @pytest.mark.parametrize("scale", [100, 1000])
-def test_finite_and_in_range_on_saturated_scores(quantity: Quantity, trees: TreeSpace, scale: int, graphs) -> None:
+def test_finite_and_in_range_on_saturated_scores(
+    quantity: OfDistribution, trees: TreeSpace, scale: int, graphs
+) -> None:
     for seed in range(5):
-        distribution = graphs.over(graphs.gaussian(12, scale, seed=seed), trees)
+        distribution = graphs.over(graphs.gaussian(12, scale, seed=seed), in_space(quantity.name, trees))
         given = inputs(quantity, distribution, graphs, scale)
         value = quantity.value(distribution, *given)
         assert (np.abs(value) < 1e6).all()

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Int, Integers
-from deptree_cli.core.estimate import have_gaps
 from deptree_cli.core.evaluation.counts import Comparison
 from deptree_cli.core.evaluation.words import DEPREL, Words
+from deptree_cli.core.measures.shapes import have_gaps
 from deptree_cli.core.register import Register
 
 # The last length of each bucket but the last, which has no end.
@@ -74,10 +74,10 @@ def _projectivity(tree: Attached) -> list[str]:
 
 
 def _bucketed(lengths: Integers, ends: Sequence[int]) -> list[str]:
-    return np.array(_buckets(ends))[np.searchsorted(ends, lengths)].tolist()
+    return np.array(buckets(ends))[np.searchsorted(ends, lengths)].tolist()
 
 
-def _buckets(ends: Sequence[int]) -> tuple[str, ...]:
+def buckets(ends: Sequence[int]) -> tuple[str, ...]:
     """The names of buckets that end so: ``1``, ``2``, ``3``, ``4-6``, ..., ``11+``."""
     starts = [1, *(end + 1 for end in ends)]
     closed = (str(end) if start == end else f"{start}-{end}" for start, end in zip(starts, ends, strict=False))
@@ -88,8 +88,8 @@ CLASSES: Register[Classes] = Register(
     "class of words",
     [
         Classes("label", _labels, metrics=("LAS",)),
-        Classes("arc-length", _arc_lengths, (_ROOT, *_buckets(ARC_LENGTHS))),
-        Classes("sentence-length", _sentence_lengths, _buckets(SENTENCE_LENGTHS)),
+        Classes("arc-length", _arc_lengths, (_ROOT, *buckets(ARC_LENGTHS))),
+        Classes("sentence-length", _sentence_lengths, buckets(SENTENCE_LENGTHS)),
         Classes("projectivity", _projectivity, ("projective", "non-projective")),
     ],
 )

@@ -1,15 +1,16 @@
-"""What the register of expectations consists of: a quantity, its gradient, and the inputs that it needs."""
+"""What a quantity of a distribution is: its value, its gradient, and the inputs that it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.kinds import Quantity
 
 # The kinds of inputs: a positive number; another distribution over the sentence's trees; the gold heads (n,), -1 where
 # unknown; features of arcs (n+1, n+1, R); R numbers.
@@ -31,31 +32,21 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """An entry of the register.
+class OfDistribution(Quantity):
+    """A quantity of a distribution: ``value(distribution, *inputs)``, the values of `inputs` in their order.
 
     Attributes:
-        value: a function of a distribution and the values of `inputs`, in their order; its docstring begins with a line
-            for users.
         gradient: the same arguments -> the gradient with respect to the log-scores, (n+1, n+1) or several of them, 0
             for forbidden arcs; None where there is none.
         gradient_other: the same with respect to the log-scores of the other distribution.
-        scalar: whether the value is one number.
         of_many: the values of a `TreeBatch`, (B,), where nothing else is needed; None where each sentence is asked.
     """
 
-    name: str
-    value: Callable[..., Any]
     gradient: Callable[..., Float] | None = None
     inputs: tuple[Input, ...] = ()
     gradient_other: Callable[..., Float] | None = None
-    scalar: bool = True
     of_many: Callable[[Any], Float] | None = None
-
-    @property
-    def summary(self) -> str:
-        """What it is, in a line."""
-        return (self.value.__doc__ or "").splitlines()[0]
+    kind: ClassVar[str] = "a distribution"
 
 
 def expected_sum(distribution: ArcFactored, values: Float) -> float:
@@ -73,6 +64,6 @@ def arc_covariance(distribution: ArcFactored, values: Float) -> Float:
     return distribution.factorisation.arc_covariance(np.where(possible, values, 0.0))
 
 
-def unique_inputs(quantities: Iterable[Quantity]) -> list[Input]:
+def unique_inputs(quantities: Iterable[OfDistribution]) -> list[Input]:
     """The inputs of all quantities, each once, in order."""
     return list(dict.fromkeys(each for quantity in quantities for each in quantity.inputs))

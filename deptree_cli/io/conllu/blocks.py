@@ -39,7 +39,7 @@ _HEADS = {NO_HEAD: None, NO_NUMBER: NO_WORD}
 # What stands where no label is known.
 UNLABELLED = "dep"
 
-_SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
+SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
 
 
 def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
@@ -112,7 +112,7 @@ class Block:
         empty_nodes = rows[: -self.empty_nodes - 1 : -1]
         places = self._start, self._rows_start, self._rows_end
         self.template = Template(array, *places, self._words, empty_nodes, layout.written)
-        match = _SENT_ID.search(self._comments)
+        match = SENT_ID.search(self._comments)
         self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
         self.sent_id = decoded(match[1], self.place) if match else ""
 

@@ -26,9 +26,15 @@ COMMENT_PREFIX = b"swor_"
 GENERATOR = b"generator"
 _SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
 
-# Entries `Key=value` of MISC; what a word was before it was repaired.
+# Entries `Key=value` of MISC; what a word was before it was repaired, and what another annotation says of it.
 OLD_HEAD, OLD_DEPREL = "OldHead", "OldDeprel"
-MISC = frozenset({b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt", b"DoubtNote", b"OldHead", b"OldDeprel"})
+OTHER_HEAD, OTHER_DEPREL = "OtherHead", "OtherDeprel"
+MISC = frozenset(
+    {
+        *(b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt", b"DoubtNote"),
+        *(b"OldHead", b"OldDeprel", b"OtherHead", b"OtherDeprel"),
+    }
+)
 
 
 def key_of(comment: bytes) -> bytes:

@@ -40,11 +40,11 @@ def table_of(picture: Picture, width: int, colour: bool) -> Table:
     columns = _columns(picture, tree)
     indent = sum(column.size + 2 for column in columns)
     room = max(LEAST, width - indent)
-    heading = _joined([column.name for column in columns], columns, ["" for _ in columns], colour)
+    heading = joined([column.name for column in columns], columns, ["" for _ in columns], colour)
     rows = []
     for arc in tree:
         styles = [FAINT, *[""] * (len(columns) - 2), UNSURE if arc.weight < SURE else ""]
-        line = _joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
+        line = joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
         first, *more = list(_packed(_others(picture, arc.dependent), room)) or [""]
         rows.append([line + painted(first, POSSIBLE, colour)])
         rows[-1] += [" " * indent + painted(others, POSSIBLE, colour) for others in more]
@@ -92,7 +92,7 @@ def _packed(items: Sequence[str], room: int) -> Iterator[str]:
         yield line
 
 
-def _joined(entries: Sequence[str], columns: Sequence[Column], styles: Sequence[str], colour: bool) -> str:
+def joined(entries: Sequence[str], columns: Sequence[Column], styles: Sequence[str], colour: bool) -> str:
     """Entries in the columns' widths, two blanks behind each."""
     parts = (fitted(entry, column.size) for entry, column in zip(entries, columns, strict=True))
     return "".join(painted(part, style, colour) + "  " for part, style in zip(parts, styles, strict=True))

@@ -22,6 +22,9 @@ IMPROBABLE = 0.5
 MOST_BESIDE, LEAST_BESIDE = 0.4, 12
 DOWNWARDS, RIGHTWARDS = "▼", "►"
 
+# What lines above words become below them.
+_TURNED = str.maketrans("╭╮╰╯┬┴╷╵▼", "╰╯╭╮┴┬╵╷▲")
+
 
 def to_text(picture: Picture, width: int, colour: bool = False) -> str:
     """The whole text, ending in a newline.
@@ -43,50 +46,90 @@ def to_text(picture: Picture, width: int, colour: bool = False) -> str:
 
 def _above(picture: Picture, width: int) -> list[str]:
     """Arcs over a row of words, with their labels where there is room for them; nothing if there is no room at all."""
-    arcs = picture.of_kind(TREE)
-    heights = levels(arcs)
-    places = slots(arcs, heights)
-    for labelled in (True, False):
-        columns = _Columns(picture.forms, arcs, places, labelled)
-        if columns.width <= width:
-            return list(_arcs_above(picture.forms, arcs, heights, columns))
-    return []
+    found = row_of(picture.forms, [picture.of_kind(TREE)], width)
+    return [*found.above(0), found.words] if found else []
 
 
-class _Columns:
-    """The columns of words in a row, and of the ends of their arcs."""
+class Layer:
+    """Arcs of one side of a row of words: with their levels, and their places at words."""
 
-    def __init__(
-        self, forms: Sequence[str], arcs: Sequence[Arc], places: dict[tuple[int, int], Slot], labelled: bool
-    ) -> None:
-        self._sizes = [cells(form) for form in forms]
-        self._places = places
-        widths, spans = list(self._sizes), []
-        for number, arc in enumerate(arcs):
+    def __init__(self, arcs: Sequence[Arc]) -> None:
+        self.arcs = arcs
+        self.heights = levels(arcs)
+        self._places = slots(arcs, self.heights)
+
+    def place(self, arc: int, word: int) -> Slot:
+        """The place of an end of an arc, by its number, at a word."""
+        return self._places[arc, word]
+
+    def widths(self) -> Iterator[tuple[int, int]]:
+        """Words, and how wide they must be at least."""
+        for number, arc in enumerate(self.arcs):
             for word in (arc.left, arc.right):
-                slot = places[number, word]
-                tag = 0 if arc.head else int(2 * abs(slot.offset)) + cells(arc.tag)
-                widths[word - 1] = max(widths[word - 1], slot.total, tag)
-            if arc.head and labelled and arc.tag:
-                inner = places[number, arc.left].offset - places[number, arc.right].offset
-                spans.append(Span(arc.left, arc.right, cells(arc.tag) + 2 + inner))
+                slot = self.place(number, word)
+                yield word, slot.total
+                yield word, 0 if arc.head else int(2 * abs(slot.offset)) + cells(arc.tag)
+
+    def spans(self) -> Iterator[Span]:
+        """How far apart the ends of arcs must be for their labels."""
+        for number, arc in enumerate(self.arcs):
+            if arc.head and arc.tag:
+                inner = self.place(number, arc.left).offset - self.place(number, arc.right).offset
+                yield Span(arc.left, arc.right, cells(arc.tag) + 2 + inner)
+
+
+class Row:
+    """Words in a row, and where the ends of their arcs are; `labelled`: with room for the arcs' labels."""
+
+    def __init__(self, forms: Sequence[str], layers: Sequence[Layer], labelled: bool) -> None:
+        self._forms, self._layers = forms, layers
+        self._sizes = [cells(form) for form in forms]
+        widths = list(self._sizes)
+        for word, least in (each for layer in layers for each in layer.widths()):
+            widths[word - 1] = max(widths[word - 1], least)
+        spans = [span for layer in layers for span in layer.spans()] if labelled else []
         self._middles = middles(widths, GAP, spans)
         self.width = int(self._middles[-1] + widths[-1] / 2 + 1)
 
-    def form(self, word: int) -> int:
-        """Where a word begins."""
-        return int(self._middles[word - 1] - self._sizes[word - 1] / 2)
+    @property
+    def words(self) -> str:
+        """The line of words."""
+        line = ""
+        for form, middle, size in zip(self._forms, self._middles, self._sizes, strict=True):
+            line += " " * (int(middle - size / 2) - cells(line)) + form
+        return line
 
-    def end(self, arc: int, word: int) -> int:
-        """Where an arc ends at a word."""
-        return int(self._middles[word - 1] - 0.5 + self._places[arc, word].offset)
+    def above(self, layer: int) -> list[str]:
+        """The lines of the arcs of one of the layers over the words; none without arcs."""
+        found = self._layers[layer]
+        return list(_arcs_above(found, self._ends(found), self.width)) if found.arcs else []
+
+    def below(self, layer: int) -> list[str]:
+        """The same under the words."""
+        return [line.translate(_TURNED) for line in reversed(self.above(layer))]
+
+    def _ends(self, layer: Layer) -> list[tuple[int, int]]:
+        """The columns in which the arcs of a layer end."""
+        return [
+            (self._end(arc.left, layer.place(number, arc.left)), self._end(arc.right, layer.place(number, arc.right)))
+            for number, arc in enumerate(layer.arcs)
+        ]
+
+    def _end(self, word: int, slot: Slot) -> int:
+        return int(self._middles[word - 1] - 0.5 + slot.offset)
 
 
-def _arcs_above(forms: Sequence[str], arcs: Sequence[Arc], heights: Sequence[int], columns: _Columns) -> Iterator[str]:
-    canvas, bottom = Canvas(), max(heights)
-    for number, (arc, height) in enumerate(zip(arcs, heights, strict=True)):
+def row_of(forms: Sequence[str], layers: Sequence[Sequence[Arc]], width: int) -> Row | None:
+    """Return the words with their arcs in layers, without room for labels if need be; None if they are too wide."""
+    found = [Layer(arcs) for arcs in layers]
+    rows = (Row(forms, found, labelled) for labelled in (True, False))
+    return next((row for row in rows if row.width <= width), None)
+
+
+def _arcs_above(layer: Layer, places: Sequence[tuple[int, int]], width: int) -> Iterator[str]:
+    canvas, bottom = Canvas(), max(layer.heights)
+    for arc, height, ends in zip(layer.arcs, layer.heights, places, strict=True):
         row, dashed = bottom - height, arc.weight < IMPROBABLE
-        ends = columns.end(number, arc.left), columns.end(number, arc.right)
         for column in ends:
             canvas.upright(column, row, bottom + 1, dashed)
         if arc.head:
@@ -94,12 +137,8 @@ def _arcs_above(forms: Sequence[str], arcs: Sequence[Arc], heights: Sequence[int
         room = ends[1] - ends[0] - 1 if arc.head else len(arc.tag)
         if cells(arc.tag) == len(arc.tag) <= room:
             canvas.write(row, max(0, (sum(ends) - len(arc.tag) + 1) // 2), arc.tag)
-        canvas.write(bottom, columns.end(number, arc.dependent), DOWNWARDS)
-    yield from (canvas.row(row, columns.width) for row in range(bottom + 1))
-    line = ""
-    for word, form in enumerate(forms, 1):
-        line += " " * (columns.form(word) - cells(line)) + form
-    yield line
+        canvas.write(bottom, ends[arc.dependent == arc.right], DOWNWARDS)
+    yield from (canvas.row(row, width) for row in range(bottom + 1))
 
 
 def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:

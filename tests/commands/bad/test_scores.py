@@ -97,6 +97,7 @@ def test_scores(meet, refused, args, says, files):
 OF_MORE = {
     "combine": ("combine", "bad.npz"),
     "agree": ("agree", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
+    "diff": ("diff", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
     "repair": ("repair", "trees.conllu", "--scores", "bad.npz"),
 }

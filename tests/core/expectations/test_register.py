@@ -8,14 +8,15 @@ import pytest
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import QUANTITIES, Quantity
+from deptree_cli.core.expectations import OfDistribution
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
+from deptree_cli.core.quantities import EXPECTED
 
-EACH = pytest.mark.parametrize("quantity", QUANTITIES, ids=lambda quantity: quantity.name)
+EACH = pytest.mark.parametrize("quantity", EXPECTED, ids=lambda quantity: quantity.name)
 
 
 @EACH
-def test_entries_are_complete(quantity: Quantity) -> None:
+def test_entries_are_complete(quantity: OfDistribution) -> None:
     assert quantity.summary.endswith(".")
     assert all(each.kind in (NUMBER, DISTRIBUTION, HEADS, FEATURES, VECTOR) for each in quantity.inputs)
     assert all(each.name and each.help for each in quantity.inputs)
@@ -23,12 +24,12 @@ def test_entries_are_complete(quantity: Quantity) -> None:
 
 
 def test_each_input_is_one_option_whatever_quantities_share_it() -> None:
-    found = unique_inputs(QUANTITIES)
+    found = unique_inputs(EXPECTED)
     assert len({each.name for each in found}) == len(found)
     assert [each.name for each in found] == ["order", "other", "gold", "features", "target"]
 
 
-OF_FEATURES = [each for each in QUANTITIES if FEATURES in [needed.kind for needed in each.inputs]]
+OF_FEATURES = [each for each in EXPECTED if FEATURES in [needed.kind for needed in each.inputs]]
 
 
 def functions_of_features(distribution: TreeDistribution, features: Float) -> list[Float]:
@@ -64,4 +65,4 @@ def test_features_of_arcs_that_trees_have_are_finite(graphs, value: float) -> No
             with pytest.raises(DeptreeError, match="a feature of an arc that some tree has is not a finite number"):
                 function(distribution, features, *[np.ones(2)] * (len(quantity.inputs) - 1))
     with pytest.raises(DeptreeError, match="a target is not a finite number"):
-        QUANTITIES.get("ge").value(distribution, np.ones((5, 5, 2)), np.array([0.0, value]))
+        EXPECTED.get("ge").value(distribution, np.ones((5, 5, 2)), np.array([0.0, value]))

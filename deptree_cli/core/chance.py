@@ -1,0 +1,129 @@
+"""What quantities of trees come to on average: under a parser's distribution, or if all trees are equally probable.
+
+Sums over arcs have exact means and variances, from marginals and one covariance. All else is estimated from trees that
+are drawn without bias, and has a standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Float, Integers, read_only
+from deptree_cli.core.expectations.over_arcs import mean_and_variance
+from deptree_cli.core.kinds import OfTree
+from deptree_cli.core.measures.reduction import Reduction
+from deptree_cli.core.quantities import NUMBERS
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.streams import sentence_stream
+
+
+class Moments(NamedTuple):
+    """The mean of a quantity of a sentence's trees, its standard deviation, and the standard error of that mean.
+
+    Attributes:
+        mean: NaN where it is not known.
+        sd: NaN where it is not known.
+        error: NaN of an exact mean.
+    """
+
+    mean: float = np.nan
+    sd: float = np.nan
+    error: float = np.nan
+
+
+def moments(
+    distribution: TreeDistribution,
+    quantities: Sequence[OfTree],
+    size: int | None,
+    rng: np.random.Generator | None,
+    reduction: Reduction | None = None,
+) -> list[Moments]:
+    """Return the moments of quantities of a distribution's trees.
+
+    Args:
+        size: how many trees to draw for what is no sum over arcs; None: such a quantity has no moments.
+        rng: draws them.
+        reduction: of the trees that are measured; then nothing is a sum over the arcs of the whole ones.
+    """
+    n, space = distribution.n, distribution.space
+    values = [None if reduction else each.arc_values(n, space) for each in quantities]
+    trees: Integers | None = None
+    if size is not None and rng is not None and any(each is None for each in values):
+        drawn = distribution.sample(size, rng)
+        trees = reduction.of(drawn) if reduction else drawn
+    found = []
+    for quantity, of_arcs in zip(quantities, values, strict=True):
+        if of_arcs is not None:
+            mean, variance = mean_and_variance(distribution, of_arcs)
+            found.append(Moments(mean, variance**0.5))
+        else:
+            found.append(Moments() if trees is None else sampled(quantity.of_sentence(trees)))
+    return found
+
+
+def sampled(values: Float) -> Moments:
+    """Return the moments that independent values (k,) tell; of a single one no more than the mean."""
+    if len(values) == 1:
+        return Moments(float(values[0]))
+    sd = float(values.std(ddof=1))
+    return Moments(float(values.mean()), sd, sd / len(values) ** 0.5)
+
+
+@dataclass(frozen=True)
+class RandomTrees:
+    """All trees of a space over as many words, equally probable.
+
+    Attributes:
+        names: of quantities.
+        size: how many trees to draw for what is no sum over arcs; None: none.
+        seed: of these: their random numbers depend on it and on the length.
+    """
+
+    space: TreeSpace
+    names: tuple[str, ...]
+    size: int | None
+    seed: int | None
+
+    def of(self, n: int) -> Float:
+        """Return the moments of the quantities for n words, (quantities, 3); those of a length are worked out once."""
+        return _of_length(self, n)
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_length(trees: RandomTrees, n: int) -> Float:
+    quantities = [NUMBERS.get(name) for name in trees.names]
+    if trees.size is None or trees.seed is None:
+        marginals = uniform_marginals(n, trees.space)
+        values = [each.arc_values(n, trees.space) for each in quantities]
+        found = [Moments() if each is None else Moments(float(np.vdot(marginals, each))) for each in values]
+    else:
+        rng = sentence_stream(trees.seed, f"{n} words")
+        found = moments(_uniform(n, trees.space), quantities, trees.size, rng)
+    return read_only(np.array(found))
+
+
+def uniform_marginals(n: int, space: TreeSpace) -> Float:
+    """Return the share of all trees of n words that have each arc, (n+1, n+1).
+
+    Without other rules all words are alike. With a single root each of n is it as often, and a word's other n - 1 heads
+    are alike: each has the share 1 / n. The trees with several roots are all spanning trees of n + 1 nodes, where each
+    pair is joined in 2 / (n + 1); ROOT is the head whenever it is joined, another word as often as not.
+    """
+    if not isinstance(space, NonProjective):
+        return _uniform(n, space).marginals()
+    found = np.full((n + 1, n + 1), 1.0 / n if space.single_root else 1.0 / (n + 1))
+    found[0] = 1.0 / n if space.single_root else 2.0 / (n + 1)
+    found[:, 0] = 0.0
+    np.fill_diagonal(found, 0.0)
+    return found
+
+
+def _uniform(n: int, space: TreeSpace) -> TreeDistribution:
+    return TreeDistribution(np.zeros((n + 1, n + 1)), space=space, id=f"{n} words")

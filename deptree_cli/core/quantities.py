@@ -1,0 +1,85 @@
+"""The one register of quantities: of a distribution, of a tree, and of a tree as a sum over its arcs.
+
+`deptree expect` computes those of a distribution, and the expectations of sums over arcs; `deptree estimate` estimates
+those of trees from distinct trees; `deptree measure` counts them in a treebank. To add one, write a function whose
+docstring begins with a line for users and has the formula, and give it an entry below; another package names its own
+by an entry point (`deptree.quantities`), an object of one of the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.expectations import OF_DISTRIBUTIONS
+from deptree_cli.core.expectations.base import OfDistribution
+from deptree_cli.core.expectations.over_arcs import expected
+from deptree_cli.core.kinds import OfTree, OverArcs, Quantity
+from deptree_cli.core.measures.register import MEASURES
+from deptree_cli.core.register import Named, Register
+
+QUANTITIES: Register[Quantity] = Register(
+    "quantity", (*OF_DISTRIBUTIONS, *MEASURES), "deptree.quantities", kind=OverArcs
+)
+
+Usable = TypeVar("Usable", bound=Named)
+
+
+class Part(Register[Usable]):
+    """Those entries of `QUANTITIES` that a question can be asked of, each as it is asked.
+
+    Args:
+        usable: what an entry is there; None if it is none of them.
+        instead: what to do with an entry that is none of them, for the message.
+    """
+
+    def __init__(self, noun: str, usable: Callable[[Quantity], Usable | None], instead: str) -> None:
+        super().__init__(noun, ())
+        self._usable, self._instead = usable, instead
+
+    def get(self, name: str, others: Iterable[str] = ()) -> Usable:
+        """The entry of that name; `others`: as of `Register`.
+
+        Raises:
+            DeptreeError: there is none, or it is of another kind.
+        """
+        entry = QUANTITIES.get(name, others)
+        found = self._usable(entry)
+        if found is None:
+            raise DeptreeError(f"{name} is a quantity of {entry.kind}", self._instead.format(name))
+        return found
+
+    @property
+    def known(self) -> list[Usable]:
+        return _usable(self._usable, QUANTITIES.known)
+
+    def __iter__(self) -> Iterator[Usable]:
+        return iter(_usable(self._usable, list(QUANTITIES)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+
+def _usable(usable: Callable[[Quantity], Usable | None], entries: Sequence[Quantity]) -> list[Usable]:
+    return [found for each in entries if (found := usable(each)) is not None]
+
+
+def _expected(entry: Quantity) -> OfDistribution | None:
+    if isinstance(entry, OfDistribution):
+        return entry
+    return expected(entry) if isinstance(entry, OverArcs) else None
+
+
+def _of_tree(entry: Quantity) -> OfTree | None:
+    return entry if isinstance(entry, OfTree) else None
+
+
+def _number(entry: Quantity) -> OfTree | None:
+    return _of_tree(entry) if entry.scalar else None
+
+
+# What a distribution has exactly; what a tree has; and what of that is a number.
+EXPECTED = Part("quantity of a distribution", _expected, "Estimate it from trees: deptree swor, deptree estimate")
+OF_TREES = Part("quantity of a tree", _of_tree, "Compute it: deptree expect {}")
+NUMBERS = Part("number of a tree", _number, "It is no number of a tree: deptree expect, deptree estimate")

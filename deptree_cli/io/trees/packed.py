@@ -1,0 +1,160 @@
+"""The trees of many sentences of CoNLL-U in one array, checked, with or without punctuation and multiword tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deptree_cli.core import settings
+from deptree_cli.core.dtypes import Int
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.evaluation.counts import PUNCTUATION, universal
+from deptree_cli.core.measures.reduction import Reduction
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.surface import surface_tokens
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.trees.conllu import tree_of
+
+
+@dataclass(frozen=True, eq=False)
+class PackedTrees:
+    """The trees of sentences.
+
+    Attributes:
+        places: the number of each sentence among those that there were.
+        read: the sentences.
+        heads: of all, one behind the other, (words,), 0 for ROOT.
+        starts: (sentences + 1,), where each begins and the last ends.
+        labels: of the words, without subtypes; None if nobody asked for them.
+        reductions: how each tree was reduced; empty if trees are whole.
+    """
+
+    places: Sequence[int]
+    read: Sequence[Sentence]
+    heads: Int
+    starts: Int
+    labels: Sequence[Sequence[str]] | None = None
+    reductions: Sequence[Reduction] = ()
+
+    @cached_property
+    def lengths(self) -> Int:
+        """(sentences,)."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How sentences become packed trees; it travels to worker processes.
+
+    Attributes:
+        space: of which trees have to be.
+        no_punct: leave out words with the label punct; their dependents go to their heads.
+        tokens: take a multiword token as one word.
+        labels: keep the labels of words.
+    """
+
+    space: TreeSpace
+    no_punct: bool = False
+    tokens: bool = False
+    labels: bool = False
+
+    def __call__(self, read: Sentence) -> PackedTrees:
+        """The tree of one sentence.
+
+        Raises:
+            DeptreeError: it has none of the space, or no words are left.
+        """
+        heads = np.array(tree_of(read.sentence).heads, dtype=np.int64)
+        if not self.space.contains(heads[None])[0]:
+            raise self._not_of_space(heads)
+        return self._packed([0], [read], [heads])
+
+    def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
+        """Those that are sound; None where none is."""
+        found = [(place, each, heads) for place, each in enumerate(read) if (heads := _heads(each)) is not None]
+        if not isinstance(self.space, NonProjective):
+            found = [each for each in found if self.space.contains(each[2][None])[0]]
+        found = _trees(found)
+        if self.space.single_root:
+            found = [each for each in found if np.count_nonzero(each[2] == 0) == 1]
+        if not found:
+            return None
+        try:
+            return self._packed(*map(list, zip(*found, strict=True)))
+        except DeptreeError:
+            return None  # of one sentence, which is told of it by itself
+
+    def _packed(self, places: list[int], read: list[Sentence], heads: list[Int]) -> PackedTrees:
+        reductions = [self._reduction(each.sentence) for each in read] if self.no_punct or self.tokens else []
+        if reductions:
+            heads = [each.of(own[None])[0] for each, own in zip(reductions, heads, strict=True)]
+        for each, own in zip(read, heads, strict=True) if reductions else ():
+            _check_rest(own, each, self.space)
+        starts = np.concatenate([[0], np.cumsum([len(each) for each in heads])]).astype(np.int64)
+        labels = [[universal(label) for label in each.sentence.deprels] for each in read] if self.labels else None
+        if labels and reductions:
+            pairs = zip(labels, reductions, strict=True)
+            labels = [_of_rest(own, reduction) for own, reduction in pairs]
+        return PackedTrees(places, read, np.concatenate(heads), starts, labels, reductions)
+
+    def _reduction(self, block: Block) -> Reduction:
+        removed = np.zeros(block.n, dtype=bool)
+        if self.no_punct:
+            removed[:] = [universal(label) == PUNCTUATION for label in block.deprels]
+        units = None
+        if self.tokens:
+            tokens = surface_tokens(block)
+            units = np.repeat(np.arange(len(tokens)), [each.last - each.first + 1 for each in tokens])
+        return Reduction(removed, units)
+
+    def _not_of_space(self, heads: Int) -> DeptreeError:
+        roots = int(np.count_nonzero(heads == 0))
+        if self.space.single_root and roots > 1:
+            problem, setting = f"the tree has {counted(roots, 'root')}", settings.SEVERAL_ROOTS
+            return DeptreeError(problem, f"Add {setting}, or correct the tree", options=(setting,))
+        return DeptreeError(f"the tree is none of the {self.space.trees}", "Choose another tree space, or correct it")
+
+
+def _heads(read: Sentence) -> Int | None:
+    """The heads of a sentence, None where one is missing."""
+    heads = read.sentence.heads
+    return None if None in heads else np.array(heads, dtype=np.int64)
+
+
+# The number of a sentence, the sentence and its heads.
+Found = tuple[int, Sentence, Int]
+
+
+def _trees(found: Sequence[Found]) -> list[Found]:
+    """Those whose heads are trees: looked at together, under one ROOT, and one by one only if that is no tree."""
+    from deptree_cli.kernels.trees.shapes import are_trees  # loads kernels: if there is work
+
+    starts = np.cumsum([0, *(len(heads) for _, _, heads in found)])
+    moved = [np.where(heads > 0, heads + start, 0) for (_, _, heads), start in zip(found, starts, strict=False)]
+    if found and are_trees(np.concatenate(moved)[None])[0]:
+        return list(found)
+    return [each for each in found if are_trees(each[2][None])[0]]
+
+
+def _check_rest(heads: Int, read: Sentence, space: TreeSpace) -> None:
+    """Raise if what is left of a tree is none."""
+    if not len(heads):
+        raise DeptreeError("no word is left without punctuation", "Leave this sentence out", place=read.place)
+    roots = int(np.count_nonzero(heads == 0))
+    if space.single_root and roots > 1:
+        problem = f"the root is punctuation, and without it the tree has {counted(roots, 'root')}"
+        setting = settings.SEVERAL_ROOTS
+        raise DeptreeError(problem, f"Add {setting}, or correct the tree", place=read.place, options=(setting,))
+
+
+def _of_rest(labels: Sequence[str], reduction: Reduction) -> list[str]:
+    """The labels of the words that remain; a unit of several has that of the first."""
+    kept = np.flatnonzero(~reduction.removed)
+    if reduction.units is not None:
+        kept = kept[np.unique(reduction.units[kept], return_index=True)[1]]
+    return [labels[word] for word in kept.tolist()]
