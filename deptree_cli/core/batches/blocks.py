@@ -17,7 +17,7 @@ from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.kernels.batches.layout import find_plain
 from deptree_cli.kernels.batches.packed import Matrices, Packed, shift_sentences
 
-# What sums are computed in. Elimination never subtracts, so that float32 keeps marginals to about 1e-6.
+# What sums are computed in. Elimination never subtracts, so that float32 keeps marginals within 5e-6.
 PRECISIONS = ("float64", "float32")
 
 # Which sentences of a batch: a stretch, or their numbers.
