@@ -45,10 +45,12 @@ def log_partition(
     """
     require_tensor("log_scores", log_scores)
     trees = tree_space(space, **short)
+    scores, *how = prepared(log_scores, lengths, trees, precision)
     if _is_differentiated(log_scores):  # both sweeps at once: the gradient will be wanted
-        return log_partition_and_marginals(log_scores, lengths, trees, precision)[0]
-    log_z = operators.log_partition(*prepared(log_scores, lengths, trees, precision))
-    return log_z.reshape(log_scores.shape[:-2])
+        log_z = operators.log_partition_and_marginals(scores, *how)[0]
+    else:
+        log_z = operators.log_partition(scores, *how)
+    return log_z if scores is log_scores else log_z.reshape(log_scores.shape[:-2])
 
 
 def marginals(
@@ -94,10 +96,10 @@ def prepared(
     log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, precision: str | None
 ) -> tuple[Tensor, Tensor, str, str]:
     """Return scores (B, N, N), lengths (B,), the space's name and the precision, as `sums.py` takes them."""
-    precision = precision_of(log_scores, precision)
-    nodes, words = log_scores.shape[-1:], shaped_lengths(log_scores, lengths).reshape(-1)
-    precise = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
-    scores = precise if precise.dim() == 3 else precise.reshape(-1, *nodes, *nodes)
+    words, precision = shaped_lengths(log_scores, lengths), precision_of(log_scores, precision)
+    scores = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
+    if words.dim() != 1:  # views would cost a batch of short sentences some of its time
+        scores, words = scores.reshape(-1, *scores.shape[-2:]), words.reshape(-1)
     return scores, words, space.name, precision
 
 

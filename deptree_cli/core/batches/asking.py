@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from deptree_cli.core.batches.blocks import (
+    EVERY,
     LogPartitions,
     Rows,
     chosen,
@@ -181,19 +182,41 @@ class Sentences:
     def _by_kernels(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
         """What kernels find of log Z, in float64 where float32 did not suffice."""
         kernels, size = kernels_for(self.space), len(self.lengths)
-        found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
-        if kernels is None:
-            return found
-        if precision == "float32" and kernels is elimination:
-            self._in_blocks(question, kernels, np.float32, self._not_long(rows), found)
+        in_float32 = precision == "float32" and kernels is elimination
+        if rows is None and kernels is not None and self._is_one_block():
+            found = self._in_block(question, kernels, np.float32 if in_float32 else np.float64, EVERY)
+            if not in_float32:
+                return found
+        else:
+            found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+            if kernels is None:
+                return found
+            if in_float32:
+                self._in_blocks(question, kernels, np.float32, self._not_long(rows), found)
+        if in_float32:
             if found.in_range.all():
                 return found
             rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
         self._in_blocks(question, kernels, np.float64, rows, found)
         return found
 
+    def _is_one_block(self) -> bool:
+        """Whether this thread may ask about all sentences at once, as of a short step of training: quickly known."""
+        size = self.log_scores.shape[-1] if self.log_scores.ndim == 3 else 0
+        return self.threads == 1 and 1 < size <= LONG + 1 and 0 < self.log_scores.size <= BLOCK
+
+    def _in_block(self, question: Question, kernels: Any, dtype: type[np.floating], which: Rows) -> LogPartitions:
+        """What kernels find of some sentences in numbers of one type."""
+        packed, constants = shifted(
+            chosen(self.scores, which), self.lengths[which], self.space, dtype, SHORT if self.side_by_side else 0
+        )
+        np.exp(packed.weights, out=packed.weights)
+        log_z = np.empty(len(constants))
+        question(kernels, packed, log_z, which)
+        return LogPartitions(log_z, constants, packed.in_range)
+
     def _not_long(self, rows: Int | None) -> Int | None:
-        if self.lengths.max(initial=0) <= LONG:
+        if self.log_scores.shape[-1] <= LONG + 1 or self.lengths.max() <= LONG:
             return rows
         every = np.arange(len(self.lengths)) if rows is None else rows
         return every[self.lengths[every] <= LONG]
@@ -202,18 +225,13 @@ class Sentences:
         self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int | None, found: LogPartitions
     ) -> None:
         """Fill in what kernels find in numbers of one type."""
-        lengths, short = self.lengths if rows is None else self.lengths[rows], SHORT if self.side_by_side else 0
 
         def answer(first: int, stop: int) -> None:
             which = slice(first, stop) if rows is None else rows[first:stop]
-            given = chosen(self.scores, which), lengths[first:stop], self.space
-            packed, constants = shifted(*given, dtype, short)
-            np.exp(packed.weights, out=packed.weights)
-            log_z = np.empty(len(constants))
-            question(kernels, packed, log_z, which)
-            found.shifted[which], found.constants[which], found.in_range[which] = log_z, constants, packed.in_range
+            for target, values in zip(found, self._in_block(question, kernels, dtype, which), strict=True):
+                target[which] = values
 
-        spread(answer, lengths, self.threads)
+        spread(answer, self.lengths if rows is None else self.lengths[rows], self.threads)
 
     def _missing(self, b: int, out: Matrices | None) -> float:
         """What stands for log Z of a sentence that has no distribution; fills in what stands for its results."""
