@@ -34,17 +34,17 @@ class Contender(NamedTuple):
 
 
 def kernels() -> Contender:
-    """Ours in PyTorch, by kernels in float64."""
+    """Ours in PyTorch, which sums float32 scores in float32."""
     from deptree_cli.torch import log_partition
 
     return _in_torch(log_partition, np.copy, np.copy)
 
 
-def single() -> Contender:
-    """Ours in PyTorch, by kernels in float32."""
+def double() -> Contender:
+    """Ours in PyTorch, by kernels in float64."""
     from deptree_cli.torch import log_partition
 
-    return _in_torch(partial(log_partition, precision="float32"), np.copy, np.copy)
+    return _in_torch(partial(log_partition, precision="float64"), np.copy, np.copy)
 
 
 def torch_struct() -> Contender:
@@ -125,7 +125,7 @@ def _in_jax(log_z: Callable[[Any], Any], least: float) -> Contender:
 LAPLACIAN: dict[str, Callable[[], Contender]] = {"torch-struct": torch_struct, "SuPar": supar}
 CONTENDERS: dict[str, Callable[[], Contender]] = {
     "deptree, kernels": kernels,
-    "deptree, kernels in float32": single,
+    "deptree, kernels in float64": double,
     "deptree, JAX": ours_in_jax,
     **LAPLACIAN,
     "SynJax": synjax,

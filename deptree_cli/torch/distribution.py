@@ -94,7 +94,8 @@ class TreeDistribution(BatchDistribution):
             another name in `SPACES` of deptree_cli.core.spaces.
         event: "heads": a tree is (..., N), int64, entry j the head of node j, -1 for ROOT and padding; "arcs": it is
             (..., N, N), 1 for its arcs, in the type of the scores.
-        precision: of sums, "float64" or "float32", as of `log_partition`.
+        precision: of sums, "float64" or "float32"; float64 for scores of any type, as entropies multiply errors of
+            marginals by scores.
         validate_args: whether `log_prob` refuses (ValueError) what is no tree; if not, its log-probability is -inf. By
             default as for all of PyTorch's distributions: it refuses, unless Python runs with -O.
         single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and

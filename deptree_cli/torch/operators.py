@@ -42,7 +42,7 @@ def _remember_both_ways(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 def _of_sums(covariance: Any, ctx: Any, of_log_z: Tensor | None, of_marginals: Tensor | None) -> Gradients:
     """From gradients of log Z and of marginals, None where one was not used, to that of the scores."""
     log_scores, lengths, marginals = ctx.saved_tensors
-    total = None if of_log_z is None else of_log_z[:, None, None] * marginals
+    total = None if of_log_z is None else of_log_z.view(-1, 1, 1) * marginals
     if of_marginals is not None:
         second = covariance(log_scores, lengths, of_marginals, *ctx.how)
         total = second if total is None else total + second

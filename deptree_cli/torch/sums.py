@@ -43,7 +43,8 @@ def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> T
 
 def _array(tensor: Tensor) -> Array:
     """The numbers of a tensor; a RuntimeError if it has none of its own, as inside `torch.func.vmap`."""
-    return np.ascontiguousarray(tensor.numpy(force=True))
+    found = tensor.numpy(force=True)
+    return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 
 
 def _tensor(found: Array, like: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.torch import log_partition, log_partition_and_marginals, marginals
+from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES.names)
 LENGTHS = torch.tensor([4, 1, 3])
@@ -92,6 +92,18 @@ def test_any_leading_shape_and_half_precision() -> None:
     torch.testing.assert_close(of_half, log_partition(half.detach().float()))
     assert log_partition(torch.empty(0, 4, 4)).shape == (0,)
     torch.testing.assert_close(log_partition(log_scores.mT), log_partition(log_scores.mT.contiguous()))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_sums_have_the_precision_of_the_scores(dtype: torch.dtype) -> None:
+    """Unless another one is asked for; losses too. Both precisions differ, or this shows nothing."""
+    log_scores = (3 * torch.randn(4, 9, 9, generator=torch.Generator().manual_seed(2))).to(dtype)
+    own, other = ("float64", "float32") if dtype == torch.float64 else ("float32", "float64")
+    heads = torch.arange(-1, 8).expand(4, -1)
+    assert torch.equal(marginals(log_scores), marginals(log_scores, precision=own))
+    found = [losses.negative_log_likelihood(log_scores, heads, precision=each) for each in (None, own)]
+    assert torch.equal(*found)
+    assert not torch.equal(marginals(log_scores), marginals(log_scores, precision=other))
 
 
 def test_a_third_derivative_is_refused() -> None:

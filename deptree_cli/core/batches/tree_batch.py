@@ -45,7 +45,8 @@ class TreeBatch(Sentences):
         lengths: (B,), how many words each sentence has.
         space: of their trees.
         precision: "float64" or "float32", in which non-projective trees are summed: marginals are then within 1e-13 or
-            3e-6 of the truth. Sentences that leave float32's range are computed in float64, and so are covariances.
+            5e-6 of the truth. Sentences that leave float32's range are computed in float64, and so are those of more
+            than 100 words, and covariances.
         threads: on how many threads kernels work.
         side_by_side: whether short sentences are summed side by side, in half the time. Marginals then differ by
             rounding from those of each sentence's own distribution; else, where every arc is possible, not at all.

@@ -2,8 +2,9 @@
 
 Every function takes log_scores (B, N, N), ``[head, dependent]``, and, with the meanings and defaults that they have for
 `log_partition`, lengths (B,), space (or single_root and projective) and precision. Gold heads are (B, N) integers:
-entry j is the head of node j; entry 0 and padding are ignored. Losses are computed in float64, except sums in another
-`precision`, and returned in the type of the scores, at least float32:
+entry j is the head of node j; entry 0 and padding are ignored. Losses are computed in float64, except log Z and
+marginals, which have the `precision`; entropies and samples have float64 unless another one is asked for. All are
+returned in the type of the scores, at least float32:
 
 - reduction="none": the loss of every sentence, (B,);
 - "sum": their sum;

@@ -10,6 +10,7 @@ from torch import Tensor
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
+from deptree_cli.torch import ops
 from deptree_cli.torch.distribution import TreeDistribution
 from deptree_cli.torch.shifted import wide
 from deptree_cli.torch.trees import batch_lengths
@@ -21,23 +22,28 @@ class How(Short, total=False):
     """What every loss takes by name: see the package, and `batch_of` for defaults."""
 
     reduction: str
-    precision: str
+    precision: str | None
 
 
 class PaddedScores(NamedTuple):
-    """The sentences whose losses are asked for: log-scores (B, N, N) in float64, lengths (B,); and how they are."""
+    """The sentences whose losses are asked for: log-scores (B, N, N) in float64, lengths (B,); and how they are.
+
+    Sums have the precision of the scores that were given, unless another is asked for; distributions float64: errors of
+    marginals are multiplied by scores in their entropies.
+    """
 
     scores: Tensor
     lengths: Tensor
     space: TreeSpace
     precision: str
+    of_distributions: str
     reduction: str
     dtype: torch.dtype
 
     # A method, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
     def distribution(self) -> TreeDistribution:
         """Return the distributions over their trees."""
-        return TreeDistribution(self.scores, self.lengths, self.space, precision=self.precision)
+        return TreeDistribution(self.scores, self.lengths, self.space, precision=self.of_distributions)
 
     def reduced(self, losses: Tensor, count: Tensor | int | None = None) -> Tensor:
         """Return losses (B,) as they are wanted; a mean divides their sum by a count, of words if none is given."""
@@ -53,7 +59,7 @@ def batch_of(
     space: SpaceLike,
     *,
     reduction: str = "mean",
-    precision: str = "float64",
+    precision: str | None = None,
     **short: Unpack[Short],
 ) -> PaddedScores:
     """Return what the arguments of a loss stand for, or raise a DeptreeError: no such shapes, reduction or space."""
@@ -61,4 +67,5 @@ def batch_of(
         raise DeptreeError(f"unknown reduction {reduction!r}", one_of(REDUCTIONS))
     lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
     dtype = torch.promote_types(log_scores.dtype, torch.float32)
-    return PaddedScores(wide(log_scores), lengths, trees, precision, reduction, dtype)
+    of_sums = ops.precision_of(log_scores, precision)
+    return PaddedScores(wide(log_scores), lengths, trees, of_sums, precision or "float64", reduction, dtype)

@@ -213,3 +213,15 @@ def test_what_is_not_plain_is_left_out(graphs, score: float) -> None:
     plain, found = only_plain(np.concatenate([each.ravel() for each in scores]), np.array([2, 3, 1]))
     assert plain.tolist() == [True, False, True]
     np.testing.assert_array_equal(found, np.concatenate([scores[0].ravel(), scores[2].ravel()]))
+
+
+def test_float32_keeps_marginals_within_what_it_says() -> None:
+    """Where it is worst: one or two arcs into a word far ahead of the others. Beyond 100 words it is float64."""
+    rng = np.random.default_rng(12)
+    for n, most in ((20, 5e-6), (100, 5e-6), (asking.LONG + 1, 1e-12)):
+        likely = rng.random((16, n + 1, n + 1)) < 1 / n
+        scores = np.where(likely, 16.0, 0.0) + rng.normal(size=likely.shape)
+        batches = (TreeBatch(scores, np.full(16, n), SINGLE_ROOT, each) for each in ("float64", "float32"))
+        exactly, found = (batch.log_partitions_and_marginals()[1] for batch in batches)
+        assert np.abs(exactly - found).max() < most
+        assert (np.abs(exactly - found).max() > 1e-9) == (n <= asking.LONG)
