@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from deptree_cli.cli.folds import Fold
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Exit status where a rule is broken.
 BROKEN = 1
 
-_NONE, _NO_LABELS = Counter[str](), frozenset[str]()
+_NONE = Counter[str]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Counts:
 
     @classmethod
     def of_many(
-        cls, trees: GivenTrees, broken: Sequence[Sequence[Violation]], other_upos: Sequence[int] | None = None
+        cls, trees: GivenTrees, broken: Sequence[Sequence[Violation]], other_upos: Iterable[int] = ()
     ) -> Iterator[Counts]:
-        """Those of many sentences; the first has the labels of all of them."""
-        labels = trees.many.labels
-        others = other_upos or repeat(0)
-        for each, no_upos, no_deprel, other in zip(broken, trees.untagged, trees.unlabelled, others, strict=False):
-            yield cls(Counter([one.rule for one in each]) if each else _NONE, no_upos, no_deprel, labels, other)
-            labels = _NO_LABELS
+        """Those of many sentences."""
+        columns = zip(
+            broken, trees.untagged, trees.unlabelled, trees.label_sets, chain(other_upos, repeat(0)), strict=False
+        )
+        for each, no_upos, no_deprel, labels, others in columns:
+            yield cls(Counter([one.rule for one in each]) if each else _NONE, no_upos, no_deprel, labels, others)
 
 
 class BrokenRules(Fold[Counts]):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,12 +165,19 @@ class GivenTrees:
     @cached_property
     def unlabelled(self) -> list[int]:
         """How many words of each have no label."""
-        return self.many.count(self.many.of_label("")).tolist()
+        return self.many.count(self.many.unlabelled).tolist()
 
     @cached_property
     def untagged(self) -> list[int]:
         """How many words of each have nothing in the column UPOS."""
         return self.many.count(self.many.without_tags).tolist()
+
+    @property
+    def label_sets(self) -> Iterator[frozenset[str]]:
+        """The labels that each has."""
+        trees = self.many.trees
+        named = [trees.kinds.labels[label] for label in trees.labels.tolist()]
+        return (frozenset(named[start:end]) for start, end in pairwise(trees.starts.tolist()))
 
     @cached_property
     def are_suspect(self) -> list[bool]:

@@ -90,7 +90,7 @@ def _counts(tree: GivenTree) -> Counts:
 
 
 def _counts_of_many(trees: GivenTrees) -> Iterator[Counts]:
-    """Those of many sentences; the first counts for what is counted once."""
+    """Those of many sentences."""
     pairs = zip(trees.read, trees.wrong_tags, strict=True)
     others = [0 if read.has_other_tags else len(wrong) for read, wrong in pairs]
     return Counts.of_many(trees, trees.broken, others)

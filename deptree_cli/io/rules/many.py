@@ -27,20 +27,14 @@ class ManyGiven:
     """The trees of many sentences as they were given.
 
     Attributes:
-        trees: as rules look at them; `kinds` has what stands in UPOS as tags.
-        labels: the names of the labels that there are, empty for none.
+        trees: as rules look at them; `kinds` has what stands in UPOS as tags, and empty names for no label.
     """
 
     trees: ManyTrees
-    labels: frozenset[str]
 
     def only(self, chosen: Bool) -> ManyGiven:
         """Those of some of the sentences."""
-        if chosen.all():
-            return self
-        trees = self.trees.only(chosen)
-        names = self.trees.kinds.labels
-        return ManyGiven(trees, frozenset(names[label] for label in np.unique(trees.labels).tolist()))
+        return ManyGiven(self.trees.only(chosen))
 
     def tree(self, number: int) -> tuple[list[int], list[str]]:
         """The heads and labels of a sentence."""
@@ -51,10 +45,10 @@ class ManyGiven:
         """How many of some words, (W,), each sentence has."""
         return np.bincount(self.trees.sentences[words], minlength=len(self.trees.sizes))
 
-    def of_label(self, name: str) -> Bool:
-        """Which words have a label, (W,)."""
-        names = self.trees.kinds.labels
-        return self.trees.labels == names.index(name) if name in self.labels else np.zeros(len(self.trees.heads), bool)
+    @property
+    def unlabelled(self) -> Bool:
+        """Which words have no label, (W,)."""
+        return np.array([not label for label in self.trees.kinds.labels])[self.trees.labels]
 
     @property
     def without_tags(self) -> Bool:
@@ -84,7 +78,7 @@ def many_trees(blocks: Sequence[Block], have_other_tags: Sequence[bool]) -> Many
     names, numbers = _NUMBERED.of(own)
     labels = np.array(numbers)[label]
     trees = ManyTrees(starts, np.maximum(heads_of(blocks), -1), labels, kind + 1, replace(kinds, labels=names))
-    return ManyGiven(trees, frozenset(own))
+    return ManyGiven(trees)
 
 
 def _words(both: Int, others: Int, tags: Sequence[str], morphology: Sequence[str]) -> Words:

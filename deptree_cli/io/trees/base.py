@@ -88,6 +88,8 @@ def names_of(sent_id: str) -> list[str]:
     """What a tree's sentence may be called, likeliest first: its own name, or that without the mark of a sample."""
     if not sent_id:
         return []
+    if "/" not in sent_id and "-" not in sent_id:
+        return [sent_id]
     return [sent_id, *(mark.sub("", sent_id) for mark in _MARKS if mark.search(sent_id))]
 
 
