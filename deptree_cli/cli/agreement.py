@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.core.agreement import Distances, LabelCounts, kappa, label_chance
+from deptree_cli.core.agreement import Distances, LabelCounts, kappa, label_chance, total
+from deptree_cli.core.agreement_of_many import SingleTrees
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.two_samples import STATISTICS, Tested, p_values
@@ -55,7 +56,7 @@ class SentenceAgreement(NamedTuple):
     chance: float | None = None
 
 
-class Agreement(Fold[SentenceAgreement]):
+class Agreement(Fold[SentenceAgreement | SingleTrees]):
     """Sums of agreement; chance is from the distances and labels of all files unless there are scores."""
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -65,7 +66,10 @@ class Agreement(Fold[SentenceAgreement]):
         self._distances, self._labels = Distances(), Counter[str]()
         self._chance: float | None = None
 
-    def add(self, counts: SentenceAgreement) -> None:
+    def add(self, counts: SentenceAgreement | SingleTrees) -> None:
+        if isinstance(counts, SingleTrees):
+            self._add_many(counts)
+            return
         self._sentences += 1
         self._words += counts.words
         self._attachment += counts.attachment
@@ -74,6 +78,15 @@ class Agreement(Fold[SentenceAgreement]):
         self._distances.add(counts.distances, self._files)
         if counts.chance is not None:
             self._chance = (self._chance or 0.0) + counts.chance
+
+    def _add_many(self, trees: SingleTrees) -> None:
+        self._sentences += len(trees.sizes)
+        self._words += int(trees.sizes.sum())
+        self._attachment = total(self._attachment, trees.attachment)
+        self._labelled = total(self._labelled, trees.labelled_too)
+        self._distances.add_many(trees.sizes, trees.roots, trees.distances(), self._files)
+        for label, count in trees.label_counts():
+            self._labels[label] += count
 
     def rows(self) -> list[Row]:
         check_some(self._sentences)
@@ -114,18 +127,19 @@ def agreement_row(
     return row
 
 
-class LabelAgreement(Fold[SentenceAgreement]):
+class LabelAgreement(Fold[SentenceAgreement | SingleTrees]):
     """Agreement by label, for each pair of files."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._pairs = list(combinations(paths, 2))
         self._counts: list[dict[str, LabelCounts]] = [{} for _ in self._pairs]
 
-    def add(self, counts: SentenceAgreement) -> None:
-        for total, found in zip(self._counts, counts.by_label, strict=True):
-            for label, each in found.items():
-                before = total.get(label, LabelCounts(0.0, 0.0, 0.0))
-                total[label] = LabelCounts(*(a + b for a, b in zip(before, each, strict=True)))
+    def add(self, counts: SentenceAgreement | SingleTrees) -> None:
+        pairs = counts.by_label() if isinstance(counts, SingleTrees) else [each.items() for each in counts.by_label]
+        for sums, found in zip(self._counts, pairs, strict=True):
+            for label, each in found:
+                before = sums.get(label, LabelCounts(0.0, 0.0, 0.0))
+                sums[label] = LabelCounts(*(a + b for a, b in zip(before, each, strict=True)))
 
     def rows(self) -> list[Row]:
         if not any(self._counts):

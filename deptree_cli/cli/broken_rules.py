@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.given_trees import GivenTree
+from deptree_cli.cli.given_trees import GivenTree, GivenTrees
 from deptree_cli.cli.tables import Table
 from deptree_cli.core.errors import counted
 from deptree_cli.io.encoders.base import Row
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 # Exit status where a rule is broken.
 BROKEN = 1
 
+_NONE = Counter[str]()
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """What a sentence counts for.
 
@@ -45,6 +48,17 @@ class Counts:
         missing = list(tree.words.tags).count(None), tree.labels.count("")
         return cls(rules, *missing, frozenset(tree.labels), other_upos)
 
+    @classmethod
+    def of_many(
+        cls, trees: GivenTrees, broken: Sequence[Sequence[Violation]], other_upos: Iterable[int] = ()
+    ) -> Iterator[Counts]:
+        """Those of many sentences."""
+        columns = zip(
+            broken, trees.untagged, trees.unlabelled, trees.label_sets, chain(other_upos, repeat(0)), strict=False
+        )
+        for each, no_upos, no_deprel, labels, others in columns:
+            yield cls(Counter([one.rule for one in each]) if each else _NONE, no_upos, no_deprel, labels, others)
+
 
 class BrokenRules(Fold[Counts]):
     """How often each rule is broken, and in how many sentences.
@@ -60,14 +74,16 @@ class BrokenRules(Fold[Counts]):
         self._checked = self._breaking = self._no_upos = self._no_deprel = self._other_upos = 0
 
     def add(self, counts: Counts) -> None:
-        self._places += counts.rules
-        self._sentences.update(counts.rules.keys())
         self._checked += 1
+        if counts.rules:
+            self._places.update(counts.rules)
+            self._sentences.update(counts.rules.keys())
         self._breaking += bool(counts.rules)
         self._no_upos += counts.no_upos
         self._no_deprel += counts.no_deprel
         self._other_upos += counts.other_upos
-        self._labels |= counts.labels
+        if not counts.labels <= self._labels:
+            self._labels |= counts.labels
 
     def rows(self) -> list[Row]:
         return [

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.rules.many import ManyGiven, many_trees
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.base import names_of
 from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.core.constraints.ruleset import Ruleset
     from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
@@ -93,3 +99,105 @@ class Asked:
         if read.has_other_tags:
             asked = replace(asked, words=replace(words, upos=[None] * block.n))
         return GivenTree(read, block, name, words, asked, self.space)
+
+    def batch(self, items: Sequence[Sentence | Written]) -> GivenTrees | None:
+        """Those that have trees of which rules alone ask something; None where none has."""
+        if self.constraints.in_misc:
+            return None
+        found = [(place, item, block) for place, item in enumerate(items) if (block := self._block(item)) is not None]
+        if not found:
+            return None
+        places, read, blocks = map(list, zip(*found, strict=True))
+        try:
+            many = many_trees(blocks, [item.has_other_tags for item in read])
+        except DeptreeError:  # not UTF-8: of one sentence, which is told of it by itself
+            return None
+        sound = many.trees.are_trees(self.space)
+        if not sound.any():
+            return None
+        places, read, blocks = (list(compress(each, sound)) for each in (places, read, blocks))
+        return GivenTrees(places, read, blocks, many.only(sound), self.constraints.rules)
+
+    def _block(self, item: Sentence | Written) -> Block | None:
+        """An item's sentence; None where it is malformed, or something is asked of its own words."""
+        try:
+            block = item.sentence if isinstance(item, Sentence) else item.block
+        except DeptreeError:
+            return None
+        of_words = self.constraints.of_words
+        return (
+            None if of_words and any(each in of_words for each in [*names_of(block.sent_id), item.sent_id]) else block
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GivenTrees:
+    """Sentences that have trees, of which rules ask something.
+
+    Attributes:
+        places: the number of each among those that there were.
+        read: the sentences as they were read.
+        blocks: the sentences.
+        many: their trees.
+        rules: what these should obey.
+    """
+
+    places: list[int]
+    read: list[Any]
+    blocks: list[Block]
+    many: ManyGiven
+    rules: Ruleset
+
+    @cached_property
+    def broken(self) -> list[list[Violation]]:
+        """The places where each breaks a rule."""
+        from deptree_cli.core.constraints.checking import broken_in_many
+
+        return broken_in_many(self.rules, self.many.trees)
+
+    @cached_property
+    def wrong_tags(self) -> list[list[Violation]]:
+        """The words of each whose UPOS is no part of speech."""
+        from deptree_cli.core.constraints.checking import wrong_tags_in_many
+
+        return wrong_tags_in_many(self.rules, self.many.trees)
+
+    @cached_property
+    def unlabelled(self) -> list[int]:
+        """How many words of each have no label."""
+        return self.many.count(self.many.unlabelled).tolist()
+
+    @cached_property
+    def untagged(self) -> list[int]:
+        """How many words of each have nothing in the column UPOS."""
+        return self.many.count(self.many.without_tags).tolist()
+
+    @property
+    def label_sets(self) -> Iterator[frozenset[str]]:
+        """The labels that each has."""
+        trees = self.many.trees
+        named = [trees.kinds.labels[label] for label in trees.labels.tolist()]
+        return (frozenset(named[start:end]) for start, end in pairwise(trees.starts.tolist()))
+
+    @cached_property
+    def are_suspect(self) -> list[bool]:
+        """Whether there is something to repair in each, as `GivenTree.is_suspect`."""
+        words = self.many.trees.sizes.tolist()
+        looked_at = zip(self.broken, self.unlabelled, words, strict=True)
+        return [bool(broken) or 0 < unlabelled < n for broken, unlabelled, n in looked_at]
+
+    @cached_property
+    def without_mistakes(self) -> GivenTrees:
+        """The others; there may be none."""
+        sound = [not each for each in self.are_suspect]
+        if all(sound):
+            return self
+        places, read, blocks = (list(compress(each, sound)) for each in (self.places, self.read, self.blocks))
+        found = GivenTrees(places, read, blocks, self.many.only(np.array(sound)), self.rules)
+        found.__dict__["broken"] = [[] for _ in places]
+        return found
+
+    def name(self, number: int) -> str:
+        """What messages call a sentence: its own name, or its running number."""
+        read = self.read[number]
+        return read.sent_id if isinstance(read, Sentence) else self.blocks[number].sent_id or read.sent_id

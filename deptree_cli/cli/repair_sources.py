@@ -15,7 +15,7 @@ from deptree_cli.cli.given_trees import Asked
 from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.pipeline import Pipeline
 from deptree_cli.cli.repair_options import RepairOptions
-from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, Repair
+from deptree_cli.cli.repairing import WRITTEN, Look, Looked, Prepared, Repair, Unseen
 from deptree_cli.cli.rule_options import met
 from deptree_cli.cli.run_options import RunOptions
 from deptree_cli.cli.work import Counted, Source
@@ -132,14 +132,14 @@ def _learn(trees: Trees, asked: Asked, tags: OtherTags, run: RunOptions, before:
     """How words attach in the sentences without mistakes; and of each sentence whether it has some."""
     habits, suspects = Habits(), bytearray()
     items = trees.counted(trees.read(tags), note="looked at")
-    pipeline: Pipeline[Written, Written] = Pipeline(Source(items), replace(run, shard=(1, 1)))
+    pipeline: Pipeline[Written, Written] = Pipeline(Source(items, Unseen(asked)), replace(run, shard=(1, 1)))
     results: Iterator[Looked] = pipeline.map(Look(asked, run.messages.skips))
     for looked in results:
         suspects.append(looked.suspect)
         if looked.counts is not None:
             before.add(looked.counts)
-        if looked.tree is not None:
-            habits.add(*looked.tree)
+        if looked.habits is not None:
+            habits += looked.habits
     return habits, bytes(suspects)
 
 

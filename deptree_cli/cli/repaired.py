@@ -188,6 +188,8 @@ class Repairs(Fold[Done]):
 
     def add(self, counts: Done) -> None:
         self._sentences += 1
+        if counts is NOTHING_DONE:
+            return
         self._repaired += counts.sums is not None
         self._sums = Sums(*map(sum, zip(self._sums, counts.sums or Sums(), strict=True)))
         self._reduced += counts.reduced

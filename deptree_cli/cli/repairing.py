@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from math import inf
 from typing import NamedTuple
 
 from deptree_cli.cli.broken_rules import Counts
-from deptree_cli.cli.given_trees import Asked, GivenTree
+from deptree_cli.cli.given_trees import Asked, GivenTree, GivenTrees
 from deptree_cli.cli.repaired import NOTHING_DONE, Done, Kept, Mended
+from deptree_cli.cli.work import Work
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.repair.given import FREE, Given
+from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
 from deptree_cli.core.repair.ties import Ties
 from deptree_cli.io.scores.records import Interpretation
@@ -41,6 +44,39 @@ class Prepared:
         assert self.how is not None  # there are scores
         return replace(self.asked(item.companions[WRITTEN]), distribution=self.how(item).distribution)
 
+    def batch(self, items: Sequence[Written | Sentence]) -> AsTheyAre | GivenTrees | None:
+        """Those at which there is nothing to look; where nobody has looked at any, those without mistakes."""
+        if self.how is not None:
+            return None
+        written = [item for item in items if isinstance(item, Written)]
+        if all(item.suspect is None for item in written):
+            trees = self.asked.batch(written)
+            return trees.without_mistakes if trees and not all(trees.are_suspect) else None
+        places = [place for place, item in enumerate(written) if item.suspect is False]
+        return AsTheyAre(places, [written[place] for place in places]) if places else None
+
+
+class AsTheyAre(NamedTuple):
+    """Sentences with which nothing is wrong; `places`: the number of each among all."""
+
+    places: list[int]
+    written: list[Written]
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Leaves to the work who looks into sentences: one that is malformed may be no error yet."""
+
+    asked: Asked
+
+    def __call__(self, item: Written) -> Written:
+        """The sentence itself."""
+        return item
+
+    def batch(self, items: Sequence[Written]) -> GivenTrees | None:
+        """Those that have trees."""
+        return self.asked.batch(items)
+
 
 def given_of(tree: GivenTree) -> Given:
     """Return what is given: a head that is no number is a number of no word, which somebody meant to be one."""
@@ -53,28 +89,40 @@ def _counts(tree: GivenTree) -> Counts:
     return Counts.of(tree, tree.broken, 0 if tree.read.has_other_tags else len(tree.wrong_tags))
 
 
+def _counts_of_many(trees: GivenTrees) -> Iterator[Counts]:
+    """Those of many sentences."""
+    pairs = zip(trees.read, trees.wrong_tags, strict=True)
+    others = [0 if read.has_other_tags else len(wrong) for read, wrong in pairs]
+    return Counts.of_many(trees, trees.broken, others)
+
+
 class Looked(NamedTuple):
     """What is found of a sentence before any is repaired.
 
     Attributes:
         suspect: whether something is wrong with it, or nobody can read it.
         counts: what it counts for; None where nobody can read it.
-        tree: parts of speech, heads and labels of a tree with which nothing is wrong.
+        habits: how words attach in it, if nothing is wrong with it; of many sentences the first tells of all.
     """
 
     suspect: bool
     counts: Counts | None = None
-    tree: tuple[Sequence[str | None], Sequence[int], Sequence[str]] | None = None
+    habits: Habits | None = None
 
 
 @dataclass(frozen=True)
-class Look:
+class Look(Work[Looked]):
     """Looks at a sentence's tree; `skip`: one that is malformed is only called suspect, and told of later."""
 
     asked: Asked
     skip: bool
 
-    def __call__(self, written: Written, _: None) -> Looked:
+    @property
+    def in_batches(self) -> bool:
+        """Whether many trees are looked at at once."""
+        return True
+
+    def one(self, written: Written, _: None) -> Looked:
         """The work on one sentence."""
         try:
             tree = self.asked(written)
@@ -83,8 +131,20 @@ class Look:
             if self.skip:
                 return Looked(suspect=True)
             raise _placed(error, written) from None
-        given = given_of(tree)
-        return Looked(suspect, counts, None if suspect else (tree.words.upos, given.heads, given.labels))
+        habits = Habits()
+        if not suspect:
+            given = given_of(tree)
+            habits.add(tree.words.upos, given.heads, given.labels)
+        return Looked(suspect, counts, habits)
+
+    def batch(self, trees: GivenTrees, _: None) -> list[Looked]:
+        """The work on many sentences."""
+        habits, suspects = Habits(), trees.are_suspect
+        if not all(suspects):
+            habits.add_many(trees.without_mistakes.many.trees)
+        found = list(map(Looked, suspects, _counts_of_many(trees)))
+        found[0] = found[0]._replace(habits=habits)
+        return found
 
 
 def _placed(error: DeptreeError, written: Written) -> DeptreeError:
@@ -96,7 +156,7 @@ def _placed(error: DeptreeError, written: Written) -> DeptreeError:
 
 
 @dataclass(frozen=True)
-class Repair:
+class Repair(Work["Kept | Mended"]):
     """Repairs a sentence, if something is wrong with it.
 
     Attributes:
@@ -111,7 +171,21 @@ class Repair:
     counted: bool = False
     told: bool = False
 
-    def __call__(self, tree: Written | GivenTree, _: None) -> Kept | Mended:
+    @property
+    def in_batches(self) -> bool:
+        """Whether sentences with which nothing is wrong are passed on many at once."""
+        return True
+
+    def batch(self, found: AsTheyAre | GivenTrees, _: None) -> list[Kept | None]:
+        """The work on many sentences with which nothing is wrong."""
+        if isinstance(found, AsTheyAre):
+            return [Kept(each, NOTHING_DONE) for each in found.written]
+        if self.aims.worth < inf:
+            return [None] * len(found.read)
+        counts = repeat(None) if self.counted else _counts_of_many(found)
+        return [Kept(written, Done(before)) for written, before in zip(found.read, counts, strict=False)]
+
+    def one(self, tree: Written | GivenTree, _: None) -> Kept | Mended:
         """The work on one sentence."""
         if isinstance(tree, Written):
             return Kept(tree, NOTHING_DONE)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+from itertools import chain, combinations
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -21,7 +21,7 @@ from deptree_cli.cli.params import INPUT, FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Counted, Source
+from deptree_cli.cli.work import Counted, Source, Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     SharedHeads,
@@ -33,6 +33,7 @@ from deptree_cli.core.agreement import (
     shared_heads,
 )
 from deptree_cli.core.agreement import agreement as agreeing
+from deptree_cli.core.agreement_of_many import SingleTrees
 from deptree_cli.core.two_samples import p_values, statistics, two_samples
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
@@ -92,7 +93,7 @@ def agree(
     _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per)
+        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per, bool(scores))
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
     job = Job("agree", _source(trees, scores, run), run, writing, first, last)
@@ -120,18 +121,55 @@ def _check(trees: Sequence[str], per: str | None, test: bool, scores: ScoreOptio
 
 def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Sentence, Any]:
     if scores is None:
-        return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
+        return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])), Together(len(trees)))
     source = scores.source(run)
     found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))], warn=run.warn)
     return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
 
 
-def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None) -> int:
+def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None, scored: bool) -> int:
+    work = Compare(tuple(trees), per, scored)
     if per == SENTENCE:
-        return job.write(Compare(tuple(trees)), sheet=Sheet(agreement.BY_SENTENCE))
+        return job.write(work, sheet=Sheet(agreement.BY_SENTENCE))
     if per == LABEL:
-        return job.summarise(Compare(tuple(trees)), LabelAgreement(trees), Sheet(agreement.BY_LABEL))
-    return job.summarise(Compare(tuple(trees)), Agreement(trees), Sheet(agreement.COLUMNS))
+        return job.summarise(work, LabelAgreement(trees), Sheet(agreement.BY_LABEL))
+    return job.summarise(work, Agreement(trees), Sheet(agreement.COLUMNS))
+
+
+@dataclass(frozen=True)
+class Together:
+    """Puts sentences together of which each file has one tree; it travels to worker processes."""
+
+    files: int
+
+    def __call__(self, read: Sentence) -> Sentence:
+        """A sentence by itself, as it is."""
+        return read
+
+    def batch(self, read: Sequence[Sentence]) -> TreesTogether | None:
+        """All of them, None where some have several trees."""
+        found = list(zip(*(_sets(each, self.files) for each in read), strict=True))
+        if not read or any(len(each.times) > 1 for sets in found for each in sets):
+            return None
+        labels = [[each.labels[0] if each.labels else ("",) * each.n for each in sets] for sets in found]
+        names = sorted({*chain.from_iterable(chain.from_iterable(labels))})
+        numbers = {name: number for number, name in enumerate(names)}
+        trees = SingleTrees(
+            np.array([each.n for each in read]),
+            np.stack([np.concatenate([each.heads[0] for each in sets]) for sets in found]),
+            np.array([[numbers[name] for name in chain.from_iterable(own)] for own in labels]),
+            np.array([[bool(each.labels) for each in sets] for sets in found]),
+            names,
+        )
+        return TreesTogether(range(len(read)), [each.sent_id for each in read], trees)
+
+
+class TreesTogether(NamedTuple):
+    """A tree of each sentence from each file; `places`: the number of each sentence among all."""
+
+    places: Sequence[int]
+    sent_ids: list[str]
+    trees: SingleTrees
 
 
 @dataclass(frozen=True)
@@ -146,16 +184,39 @@ class Result:
         return self.found
 
 
+# Of what the first sentence has counted too.
+_COUNTED = Result((), None)
+
+
 @dataclass(frozen=True)
-class Compare:
-    """Compares the trees of a sentence."""
+class Compare(Work[Result]):
+    """Compares the trees of a sentence.
 
-    trees: tuple[str, ...]
+    Attributes:
+        files: those of the trees.
+        per: of what there are rows.
+        scored: whether there are scores; then a sentence is prepared as `ScoredSentence`.
+    """
 
-    def __call__(self, prepared: Sentence | ScoredSentence, _: None) -> Result:
+    files: tuple[str, ...]
+    per: str | None = None
+    scored: bool = False
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether single trees of many sentences are compared at once."""
+        return not self.scored
+
+    def batch(self, found: TreesTogether, _: None) -> list[Result]:
+        """The work on many sentences; the first counts for all of them."""
+        if self.per == SENTENCE:
+            return [Result(rows, None) for rows in self._rows_of_many(found)]
+        return [Result((), found.trees), *([_COUNTED] * (len(found.sent_ids) - 1))]
+
+    def one(self, prepared: Sentence | ScoredSentence, _: None) -> Result:
         """The work on one sentence."""
         compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
-        sets = _sets(compared, len(self.trees))
+        sets = _sets(compared, len(self.files))
         names, labels = numbered([each.labels for each in sets])
         shares = [
             shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
@@ -163,20 +224,34 @@ class Compare:
         ]
         chance = marginal_chance(scored.distribution.marginals()) if scored else None
         counts = _counts(shares, names, chance)
-        return Result(self._rows(compared, counts), counts)
+        if self.per != SENTENCE:
+            return Result((), counts)
+        of_words = None if chance is None else chance / counts.words
+        agreed = counts.attachment.tolist(), counts.labelled.tolist()
+        return Result(self._rows(compared.sent_id, counts.words, *agreed, of_words), counts)
 
-    def _rows(self, compared: Sentence, counts: SentenceAgreement) -> list[Row]:
-        chance = None if counts.chance is None else counts.chance / counts.words
+    def _rows_of_many(self, found: TreesTogether) -> Iterator[list[Row]]:
+        trees = found.trees
+        sentences = (found.sent_ids, trees.sizes.tolist(), trees.attachment.tolist(), trees.labelled_too.tolist())
+        return (self._rows(*sentence) for sentence in zip(*sentences, strict=True))
+
+    def _rows(
+        self,
+        sent_id: str,
+        words: int,
+        attachment: Sequence[float],
+        labelled: Sequence[float],
+        chance: float | None = None,
+    ) -> list[Row]:
+        """A row for each pair of files."""
         return [
             {
-                "sent_id": compared.sent_id,
+                "sent_id": sent_id,
                 **dict(zip(agreement.PAIR, pair, strict=True)),
-                "words": counts.words,
-                **agreement.agreement_row(attachment, labelled, counts.words, chance),
+                "words": words,
+                **agreement.agreement_row(heads, labels, words, chance),
             }
-            for pair, attachment, labelled in zip(
-                combinations(self.trees, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True
-            )
+            for pair, heads, labels in zip(combinations(self.files, 2), attachment, labelled, strict=True)
         ]
 
 

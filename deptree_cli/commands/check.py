@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from deptree_cli.cli.broken_rules import BrokenRules, Counts
-from deptree_cli.cli.given_trees import Asked, GivenTree
+from deptree_cli.cli.given_trees import Asked, GivenTree, GivenTrees
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.layout_options import signature_of, space_options
 from deptree_cli.cli.other_tags import OtherTags
@@ -17,8 +18,9 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.rule_options import met, rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
-from deptree_cli.cli.work import Counted, Source
+from deptree_cli.cli.work import Counted, Source, Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences
@@ -54,7 +56,7 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)
     job = Job("check", source, run, writing)
     found = BrokenRules(rules.rules)
-    code = job.write(Checked.of, sheet=Sheet(COLUMNS, "check"), folds=[found])
+    code = job.write(Check(), sheet=Sheet(COLUMNS, "check"), folds=[found])
     return max(code, found.exit_code)
 
 
@@ -63,34 +65,63 @@ class Checked:
     """A sentence's tree with the rules that it breaks.
 
     Attributes:
-        broken: those of which there is a row; of tags in files that have other tags there are none.
+        found: the rows of the rules that it breaks; of tags in files that have other tags there are none.
+        counted: what it counts for.
     """
 
-    tree: GivenTree
-    broken: Sequence[Violation]
-
-    @classmethod
-    def of(cls, tree: GivenTree, _: None) -> Checked:
-        """The work on one sentence."""
-        return cls(tree, tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags])
-
-    @property
-    def counted(self) -> Counts:
-        """What it counts for."""
-        return Counts.of(self.tree, (*self.tree.broken, *self.tree.wrong_tags))
+    found: Callable[[], Iterable[Row]]
+    counted: Counts
 
     def rows(self) -> list[Row]:
         """A row for each place."""
-        tree, forms = self.tree, self.tree.block.column("form") if self.broken else []
+        return [*self.found()]
+
+
+@dataclass(frozen=True)
+class Check(Work[Checked]):
+    """Looks for broken rules."""
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether rules are looked for in many trees at once."""
+        return True
+
+    def one(self, tree: GivenTree, _: None) -> Checked:
+        """The work on one sentence."""
+        broken = (*tree.broken, *tree.wrong_tags)
+        told = tree.broken if tree.read.has_other_tags else broken
+        return Checked(partial(_rows, tree.name, tree.block, tree.heads, tree.labels, told), Counts.of(tree, broken))
+
+    def batch(self, trees: GivenTrees, _: None) -> list[Checked]:
+        """The work on many sentences."""
+        both = [[*rules, *tags] for rules, tags in zip(trees.broken, trees.wrong_tags, strict=True)]
         return [
-            {
-                "sent_id": tree.name,
-                "rule": each.rule,
-                "word": each.word,
-                "form": forms[each.word - 1],
-                "head": head if (head := tree.heads[each.word - 1]) >= 0 else None,
-                "deprel": tree.labels[each.word - 1] or None,
-                "words": tuple(each.words),
-            }
-            for each in self.broken
+            Checked(partial(_rows_of, trees, number, broken), counts)
+            for number, (broken, counts) in enumerate(zip(both, Counts.of_many(trees, both), strict=True))
         ]
+
+
+def _rows_of(trees: GivenTrees, number: int, broken: Sequence[Violation]) -> Iterator[Row]:
+    """The rows of one of many sentences."""
+    if trees.read[number].has_other_tags:
+        broken = trees.broken[number]
+    if not broken:
+        return iter(())
+    return _rows(trees.name(number), trees.blocks[number], *trees.many.tree(number), broken)
+
+
+def _rows(
+    name: str, block: Block, heads: Sequence[int], labels: Sequence[str], broken: Sequence[Violation]
+) -> Iterator[Row]:
+    """A row for each place."""
+    forms = block.column("form") if broken else []
+    for each in broken:
+        yield {
+            "sent_id": name,
+            "rule": each.rule,
+            "word": each.word,
+            "form": forms[each.word - 1],
+            "head": head if (head := heads[each.word - 1]) >= 0 else None,
+            "deprel": labels[each.word - 1] or None,
+            "words": tuple(each.words),
+        }

@@ -204,6 +204,6 @@ def test_what_helps_where_memory_ends(deptree, trees, monkeypatch) -> None:
     def end(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("deptree_cli.commands.check.Checked.of", end)
+    monkeypatch.setattr("deptree_cli.commands.check.Check.batch", end)
     ran = deptree("check", trees)
     assert ran.said == ["deptree: not enough memory. Ask for fewer trees, or leave out the longest sentences."]

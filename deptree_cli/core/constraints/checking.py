@@ -9,10 +9,13 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from deptree_cli.core.constraints.conflicts import Conflict, TreeRule
 from deptree_cli.core.constraints.kinds import Function, Together
 from deptree_cli.core.constraints.label_lists import LabelNumbers
-from deptree_cli.core.constraints.ruleset import Ruleset
+from deptree_cli.core.constraints.many import ManyTrees
+from deptree_cli.core.constraints.ruleset import Rule, Ruleset
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
@@ -88,10 +91,30 @@ def broken(
     return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
 
 
+def broken_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
+    """Return the places where trees, which are of the space and without spans, break a rule; see `broken`."""
+    found: list[list[Violation]] = [[] for _ in trees.sizes]
+    asked: list[Rule] = [*rules.masks, *rules.tree_rules]
+    for rule in asked:
+        for sentence, words in rule.places(trees):
+            found[sentence].append(Violation(rule.name, words[0], words))
+    return found
+
+
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
     """Return the words whose tag is no part of speech of the rules, which no tree mends."""
     tags = enumerate(words.tags, 1) if rules.upos else ()
     return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in tags if not (tag is None or tag in rules.upos)]
+
+
+def wrong_tags_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
+    """Return the same of each of many sentences."""
+    found: list[list[Violation]] = [[] for _ in trees.sizes]
+    wrong = np.zeros(trees.kinds.n, dtype=np.bool_)
+    wrong[[word - 1 for _, word, _ in wrong_tags(rules, trees.kinds)]] = True
+    for sentence, words in trees.places(np.flatnonzero(wrong[trees.kind - 1])) if wrong.any() else ():
+        found[sentence].append(Violation(UNKNOWN_UPOS, words[0], words))
+    return found
 
 
 def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from deptree_cli.core.constraints.many import ManyTrees, Place
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.dtypes import Bool
 
@@ -63,6 +64,18 @@ class TreeRule(Protocol):
 
     def bound(self, words: Words) -> Finder | None:
         """What finds its conflicts in trees of a sentence; None where it has no effect there."""
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """The words of its conflicts in the trees of many sentences, those of a sentence in order."""
+
+
+def one_by_one(rule: TreeRule, trees: ManyTrees, words: Bool | None = None) -> Iterator[Place]:
+    """What a rule finds in the sentences that some words, (W,), are of; without them in all."""
+    chosen = np.arange(len(trees.sizes)) if words is None else np.unique(trees.sentences[words])
+    for sentence in chosen.tolist():
+        find = rule.bound(trees.words(sentence))
+        for each in find(trees.tree(sentence)) if find else ():
+            yield sentence, each.words
 
 
 class Arcs:

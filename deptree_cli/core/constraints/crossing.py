@@ -14,8 +14,9 @@ from itertools import islice
 import numpy as np
 
 from deptree_cli.core.constraints.apart import Apart, least_apart
-from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
+from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder, one_by_one
 from deptree_cli.core.constraints.label_lists import labels_named, numbers_named
+from deptree_cli.core.constraints.many import ManyTrees, Place
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.dtypes import Bool
 
@@ -51,6 +52,10 @@ class NoCrossing:
             return [Choice(other, far) for other, far in found if other not in (word, head) and far.any()]
 
         return _of_crossed(numbers_named(self.label, words.labels), conflict)
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,10 @@ class Projective:
 
         return _of_crossed(numbers, conflict)
 
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
+
 
 @dataclass(frozen=True)
 class OutOfGaps:
@@ -113,6 +122,10 @@ class OutOfGaps:
             return Conflict(tuple(dict.fromkeys((word, other, *found.words))), under.choices, under.also_excluded)
 
         return _of_crossed(numbers_named(self.label, words.labels), conflict)
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from itertools import chain
 
 import numpy as np
 
-from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder
+from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder, one_by_one
 from deptree_cli.core.constraints.label_lists import ForLabels, labels_named, numbers_named
+from deptree_cli.core.constraints.many import ManyTrees, Place
 from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
@@ -43,6 +44,15 @@ class AtMostOne:
                         yield Conflict((one, word), made, partial(arcs.of_all_but, one, head, group))
 
         return find if numbers else None
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        named = np.flatnonzero(labels_named(self.label, trees.kinds.labels)[trees.labels])
+        heads = trees.nodes[named]
+        order = np.argsort(heads, kind="stable")
+        first = np.searchsorted(heads[order], heads)  # of those below the same head
+        others = order[first] != np.arange(len(named))
+        return trees.places(named[order[first[others]]], named[others])
 
 
 # The labels of heads, those of dependents that may not be theirs, and which labels (L,) excuse them.
@@ -101,6 +111,24 @@ class Below:
 
         return find if of_heads else None
 
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        names = trees.kinds.labels
+        _, of_words, excuses = self._known.get(names, partial(self._labels, names))
+        words = np.flatnonzero(trees.heads)
+        words = words[self.head.labels(names)[trees.labels[trees.above[words]]]]
+        words = words[np.isin(trees.labels[words], list(of_words))]
+        if not len(words):
+            return iter(())
+        words = words[trees.meant(self.head, trees.above[words])]
+        named = [trees.meant(each, words) for each in self.deny or self.allow]
+        words = words[np.any(named, axis=0) == bool(self.deny)] if named else words
+        if len(words) and excuses.any():
+            excused = np.zeros(len(trees.heads), dtype=np.bool_)
+            excused[trees.above[(trees.heads > 0) & excuses[trees.labels]]] = True
+            words = words[~excused[trees.above[words]]]
+        return trees.places(words, trees.above[words])
+
     def _labels(self, labels: tuple[str, ...]) -> BelowLabels:
         sure = np.zeros(len(labels), dtype=np.bool_)
         for each in self.deny or self.allow:
@@ -149,6 +177,11 @@ class NoGaps:
 
         return find if numbers else None
 
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        named = labels_named(self.label, trees.kinds.labels)[trees.labels]
+        return one_by_one(self, trees, named & (trees.heads > 0) & (abs(trees.heads - trees.numbers) > 1))
+
 
 @dataclass(frozen=True)
 class Together:
@@ -178,6 +211,10 @@ class Together:
 
         return find if words.spans else None
 
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`; sentences with spans are no part of many."""
+        return iter(())
+
 
 @dataclass(frozen=True)
 class Function:
@@ -206,6 +243,10 @@ class Function:
             return arcs.of(word, tree.heads[word - 1], labels == tree.labels[word - 1])
 
         return find
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees)
 
     def _check(self, found: Sequence[int], n: int) -> None:
         wrong = next((word for word in found if not 1 <= word <= n), None)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from deptree_cli.core.constraints.label_lists import ForLabels, numbers_named
+from deptree_cli.core.constraints.many import ManyTrees, Place
 from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
 from deptree_cli.core.dtypes import Bool, Integers
 
@@ -57,17 +58,35 @@ class Mask:
         named = np.flatnonzero(self.dependent.labels(words.labels)[labels]) + 1
         return named[self._of(words, heads[named], named)]
 
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """The words whose arcs it forbids in the trees of many sentences."""
+        named = np.flatnonzero(self.dependent.labels(trees.kinds.labels)[trees.labels])
+        heads = trees.heads[named]
+        kinds = np.where(heads > 0, trees.kind[trees.above[named]], 0), trees.kind[named]
+        found = self._of(trees.kinds, heads, trees.numbers[named], kinds)
+        if self._needs_tags:
+            found &= trees.with_tags[named]
+        if self._needs_feats:
+            found &= trees.with_feats[named]
+        return trees.places(named[found])
+
     def arcs(self, words: Words) -> Bool:
         """The arcs that it forbids to its labels, (n+1, n+1), in sentences in which it has an effect."""
         nodes = np.arange(words.n + 1)
         return self._of(words, nodes[:, None], nodes)
 
-    def _of(self, words: Words, heads: Integers, dependents: Integers) -> Bool:
-        """Which arcs from some heads to some words it forbids, in their common shape."""
+    def _of(
+        self, words: Words, heads: Integers, dependents: Integers, kinds: tuple[Integers, Integers] | None = None
+    ) -> Bool:
+        """Which arcs from some heads to some words it forbids, in their common shape.
+
+        kinds: which of `words` these are, if those are kinds of words.
+        """
+        of_heads, of_dependents = kinds or (heads, dependents)
         arcs = np.ones(np.broadcast_shapes(heads.shape, dependents.shape), dtype=np.bool_)
-        arcs &= self.dependent.words(words)[dependents]
+        arcs &= self.dependent.words(words)[of_dependents]
         if not self.head.is_any:
-            arcs &= self.head.words(words)[heads]
+            arcs &= self.head.words(words)[of_heads]
         if self.direction:
             arcs &= (heads < dependents) if self.direction == RIGHT else (heads > dependents)
         if self.distance is not None:
@@ -79,9 +98,9 @@ class Mask:
             np.logical_not(arcs, out=arcs)
         arcs &= dependents > 0
         if self.dependent.upos:
-            arcs &= ~words.untagged[dependents]
+            arcs &= ~words.untagged[of_dependents]
         if self.head.upos:
-            arcs &= ~words.untagged[heads]
+            arcs &= ~words.untagged[of_heads]
         return arcs
 
     @property
@@ -103,9 +122,15 @@ class Mask:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
         if not self.dependent.labels(words.labels).any():
             return False
-        needs_tags = bool(self.dependent.upos or self.head.upos) and not words.has_tags
-        needs_feats = bool(self.dependent.feats or self.head.feats) and not words.has_feats
-        return not (needs_tags or needs_feats)
+        return not ((self._needs_tags and not words.has_tags) or (self._needs_feats and not words.has_feats))
+
+    @property
+    def _needs_tags(self) -> bool:
+        return bool(self.dependent.upos or self.head.upos)
+
+    @property
+    def _needs_feats(self) -> bool:
+        return bool(self.dependent.feats or self.head.feats)
 
 
 class TagMasks:

@@ -7,11 +7,12 @@ direction, behind that by its own alone. A label that was given is more probable
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 
+from deptree_cli.core.constraints.many import ManyTrees
 from deptree_cli.core.dtypes import Float, Int, read_only
 from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.repair.given import Given
@@ -79,6 +80,21 @@ class Habits:
             self._heads[tags[word], tags[head], kind] += 1
             if label:
                 self._labels[tags[word], tags[head], head > word, label] += 1
+
+    def add_many(self, trees: ManyTrees) -> None:
+        """Count the words of many trees."""
+        names = tuple(dict.fromkeys([ROOT, *(tag or "" for tag in trees.kinds.upos)]))
+        tags = np.array([0, *(names.index(tag or "") for tag in trees.kinds.upos)])
+        of_word, of_head = tags[trees.kind], np.where(trees.heads > 0, tags[trees.kind[trees.above]], 0)
+        sizes = len(names), len(names), _ROOT + 1
+        for arc, count in _counted((of_word, of_head, distances(trees.heads, trees.numbers)), sizes):
+            self._heads[names[arc[0]], names[arc[1]], arc[2]] += count
+        labels = trees.kinds.labels
+        words = np.flatnonzero(np.array([bool(label) for label in labels])[trees.labels])
+        right = (trees.heads > trees.numbers).astype(np.int64)
+        columns = tuple(each[words] for each in (of_word, of_head, right, trees.labels))
+        for arc, count in _counted(columns, (len(names), len(names), 2, len(labels))):
+            self._labels[names[arc[0]], names[arc[1]], bool(arc[2]), labels[arc[3]]] += count
 
     def __iadd__(self, other: Habits) -> Habits:
         self._heads.update(other._heads)
@@ -159,6 +175,12 @@ class Habits:
         of_word = counts.sum(axis=(1, 2), keepdims=True)  # behind pairs that were seen seldom or never
         behind = (of_word + ADDED) / (of_word.sum(axis=-1, keepdims=True) + len(names) * ADDED)
         return read_only(np.log((counts + behind) / (counts.sum(axis=-1, keepdims=True) + 1)))
+
+
+def _counted(columns: tuple[Int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[list[int], int]]:
+    """The rows of some columns, each once, with how often it is there; sizes: above all numbers of each column."""
+    rows, counts = np.unique(np.ravel_multi_index(columns, sizes), return_counts=True)
+    return zip(np.stack(np.unravel_index(rows, sizes), axis=1).tolist(), counts.tolist(), strict=True)
 
 
 def meanings(label: str) -> list[str]:

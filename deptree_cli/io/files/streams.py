@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from select import select
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from deptree_cli.core.errors import DeptreeError, readable
 from deptree_cli.core.nearest import nearest
 from deptree_cli.core.undo import undone_at_once
+
+Item = TypeVar("Item")
 
 STDIN = "-"
 
@@ -80,6 +82,27 @@ def is_at_hand() -> bool:
         with suppress(OSError, ValueError):  # what cannot be asked
             return len(select(_pipes, [], [], 0)[0]) == len(_pipes)
     return True
+
+
+def at_hand(items: Iterator[Item], most: int) -> Iterator[list[Item]]:
+    """What is read from files, so many items at a time as can be had without waiting; whatever reading raises comes
+    behind the items in front of it."""
+    while True:
+        found: list[Item] = []
+        failure: Exception | None = None
+        try:
+            for item in items:
+                found.append(item)
+                if len(found) == most or not is_at_hand():
+                    break
+        except Exception as error:
+            failure = error
+        if found:
+            yield found
+        if failure is not None:
+            raise failure
+        if not found:
+            return
 
 
 class _Rewound(io.RawIOBase):

@@ -115,10 +115,10 @@ def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
         return Words(names, [None] * n, [frozenset()] * n)
     feats = [frozenset() if each == "_" else frozenset(each.split("|")) for each in block.column("feats")]
     tags = [None if tag == "_" else tag for tag in block.column("upos")]
-    return Words(names, [_acts_as(tag, own) for tag, own in zip(tags, feats, strict=True)], feats, tags=tags)
+    return Words(names, [acts_as(tag, own) for tag, own in zip(tags, feats, strict=True)], feats, tags=tags)
 
 
-def _acts_as(tag: str | None, feats: frozenset[str]) -> str | None:
+def acts_as(tag: str | None, feats: frozenset[str]) -> str | None:
     """The part of speech that a word acts as, None where there is none."""
     outer = next((each.removeprefix(_EXT_POS) for each in feats if each.startswith(_EXT_POS)), tag)
     return None if outer == "_" else outer

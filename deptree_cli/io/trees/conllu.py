@@ -4,25 +4,75 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise, repeat
 from typing import BinaryIO
 
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.conllu.columns import UNKNOWN
+from deptree_cli.io.conllu.malformed import decoded
+from deptree_cli.io.conllu.many import columns_of, heads_of, numbered, word_starts
+from deptree_cli.io.files.streams import at_hand
 from deptree_cli.io.trees.base import GivenTree, SworNotes, TreeFormat, checked_count, swor_notes
 
-# What stands in the comments on a tree, if anything does: a glance that settles most sentences.
-_NOTES = re.compile(rb"tree_logprob|tree_count|label_logprob|swor_")
+# So many sentences become trees at once.
+_TOGETHER = 256
+
+# What notes on trees are called, in comments.
+_NOTES = re.compile(rb"swor_|tree_logprob|tree_count|label_logprob")
 
 # How containers of arrays begin.
 _BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
 
 
 def _read(stream: BinaryIO, place: str) -> Iterator[GivenTree | DeptreeError]:
-    for block in read_blocks_or_errors(stream, place):
+    for blocks in at_hand(read_blocks_or_errors(stream, place), _TOGETHER):
+        yield from trees_of(blocks)
+
+
+def trees_of(blocks: Sequence[Block | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:
+    """The trees that sentences have, and errors in place of others; see `tree_of`."""
+    known = [each for each in blocks if not isinstance(each, DeptreeError)]
+    trees = _plain_trees(known) if known else iter(())
+    for each in blocks:
         try:
-            yield block if isinstance(block, DeptreeError) else tree_of(block)
+            yield each if isinstance(each, DeptreeError) else next(trees) or tree_of(each)
         except DeptreeError as error:
             yield error
+
+
+def _plain_trees(blocks: Sequence[Block]) -> Iterator[GivenTree | None]:
+    """The trees of sentences without notes on them; None for others, and for what is no tree."""
+    starts, heads = word_starts(blocks), heads_of(blocks)
+    (deprel,) = columns_of(blocks, "deprel")
+    names, numbers = numbered(deprel)
+    try:
+        texts = [decoded(name, "") for name in names]
+    except DeptreeError:  # of one sentence, which is told of it by itself
+        yield from repeat(None, len(blocks))
+        return
+    labels, given = [texts[number] for number in numbers.tolist()], heads.tolist()
+    sound = _are_trees(heads, starts).tolist()
+    for block, is_tree, (start, end) in zip(blocks, sound, pairwise(starts.tolist()), strict=True):
+        if not is_tree or _NOTES.search(block.raw, block.template.comments, block.template.rows_start):
+            yield None
+            continue
+        own = tuple(labels[start:end])
+        known = own if any(label != UNKNOWN for label in own) else ()
+        yield GivenTree(block.sent_id, tuple(given[start:end]), 1, block.place, labels=known)
+
+
+def _are_trees(heads: Int, starts: Int) -> Bool:
+    """Which sentences have heads that are trees: all of them if they are one tree, sentence beside sentence."""
+    sizes = np.diff(starts)
+    if are_trees(np.where(heads > 0, heads + np.repeat(starts[:-1], sizes), heads)[None])[0]:
+        return np.ones(len(sizes), dtype=np.bool_)
+    each = np.split(heads, starts[1:-1])
+    return np.array([are_trees(own[None])[0] for own in each])
 
 
 def tree_of(block: Block) -> GivenTree:

@@ -109,6 +109,11 @@ def _belongs(tree: GivenTree | DeptreeError, group: Sequence[GivenTree | Deptree
 
 
 def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeError:
+    first = group[0]
+    if len(group) == 1 and isinstance(first, GivenTree) and not first.distinct:
+        own, once = _complete(first), np.array([first.times], dtype=np.int64)
+        single = np.array([first.heads], dtype=np.int32)
+        return TreeSet(sentence_of(first), first.place, single, once, (own,) if own else ())
     times: Counter[tuple[tuple[int, ...], tuple[str, ...]]] = Counter()
     for tree in group:
         if isinstance(tree, GivenTree) and tree.distinct:
@@ -116,12 +121,16 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
         if isinstance(tree, DeptreeError):
             tree.sent_id = sentence_of(group[0])
             return tree
-        complete = len(tree.labels) == len(tree.heads) and "_" not in tree.labels
-        times[tree.heads, tree.labels if complete else ()] += tree.times
+        times[tree.heads, _complete(tree)] += tree.times
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
     labels = tuple(each for _, each in times)
     numbers = np.array(list(times.values()), dtype=np.int64)
     return TreeSet(sentence_of(group[0]), group[0].place, heads, numbers, labels if all(labels) else ())
+
+
+def _complete(tree: GivenTree) -> tuple[str, ...]:
+    """A tree's labels, none unless each word has one."""
+    return tree.labels if len(tree.labels) == len(tree.heads) and "_" not in tree.labels else ()
 
 
 def scored_trees(
