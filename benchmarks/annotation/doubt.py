@@ -64,7 +64,7 @@ def _tables(language: str, sentences: Sequence[Sentence]) -> Iterator[Table]:
             for name, values in _rankings(sentences, heads).items():
                 measured[name].append(_found(np.concatenate(values), np.concatenate(wrong), ties))
                 if name in areas:
-                    errors = np.array([expected_errors(each) or 0.0 for each in values])
+                    errors = np.array([np.nan_to_num(expected_errors(each)) for each in values])
                     areas[name].append(_area(errors, np.array([each.any() for each in wrong])))
         of_words += [(f"{kind}; {name}", *_mean_and_deviation(rows)) for name, rows in measured.items()]
         of_sentences.append((kind, *(_mean_and_deviation([[area] for area in each])[0] for each in areas.values())))

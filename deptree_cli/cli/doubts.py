@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from math import exp, inf, isfinite
-from typing import Any
+from functools import cached_property, partial
+from math import exp, inf, isfinite, isnan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deptree_cli.cli.ranking import RANK, Counts, InRank, Ranked
+from deptree_cli.cli.work import Work
 from deptree_cli.core.doubt import (
     Criterion,
     WordDoubts,
@@ -20,11 +21,18 @@ from deptree_cli.core.doubt import (
     expected_errors,
     least_margin,
 )
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Float, Heads, Int
+from deptree_cli.core.labels import Labels
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.doubts import UNKNOWN, with_doubts
+from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.conllu.notes import probability
 from deptree_cli.io.pages.marks import FINE, Mark
 from deptree_cli.io.scores.records import ScoredSentence
+
+if TYPE_CHECKING:
+    from deptree_cli.core.batches.tree_batch import TreeBatch
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 # The columns of words, of their labels, of what somebody has marked, and of sentences.
 HEADS = ("sent_id", "word", "form", "head", "prob", "best_head", "best_prob")
@@ -42,127 +50,186 @@ def columns_of(by: Criterion | None, labels: bool, marks: bool) -> tuple[str, ..
 
 
 @dataclass(frozen=True)
-class Doubted:
-    """A sentence with its doubts."""
+class Annotated:
+    """Sentences of one length, with what their distributions say.
 
-    sentence: ScoredSentence
+    Attributes:
+        how: what is asked about them.
+        sent_ids: their names.
+        blocks: the CoNLL-U sentences, None where there is none.
+        heads: (b, n), the annotated ones, -1 where there is none.
+        marginals: (b, n+1, n+1).
+        entropies, log_probs: make the entropies, and the log-probabilities of the annotated trees; (b,).
+        labels: of the one sentence that there is, if scores tell labels.
+    """
+
     how: Doubt
+    sent_ids: Sequence[str]
+    blocks: Sequence[Block | None]
+    heads: Heads
+    marginals: Float
+    entropies: Callable[[], Float]
+    log_probs: Callable[[], Float]
+    labels: Labels | None = None
+
+    def each(self) -> list[Doubted]:
+        """Each sentence."""
+        return [Doubted(self, number) for number in range(len(self.sent_ids))]
+
+    def counts(self, at: int) -> Counts:
+        """What one of them counts for."""
+        ranked = self._sentence(at) if self.how.by else self._words(at)
+        names, numbers = (self._deprels, self._numbers.tolist()) if self.labels else ([], [])
+        unknown = sum(name != UNKNOWN and number < 0 for name, number in zip(names, numbers, strict=True))
+        return Counts(ranked, self._known[at], self._errors[at], unknown, len(self._marks[at]))
 
     @property
-    def counted(self) -> Counts:
-        """What it counts for."""
-        ranked = self._sentence() if self.how.by else self._words()
-        known = self._heads >= 0
-        unknown = sum(
-            label != UNKNOWN and number < 0 for label, number in zip(self._deprels, self._labels, strict=True)
-        )
-        unknown = unknown if self._of_labels else 0
-        errors = float(np.nansum(self._doubts))
-        return Counts(ranked, int(known.sum()), errors, unknown, len(self._marks))
+    def n(self) -> int:
+        """How many words each has."""
+        return self.heads.shape[1]
 
     @cached_property
-    def _marginals(self) -> Float:
-        return self.sentence.distribution.marginals()
+    def _known(self) -> list[int]:
+        found: list[int] = (self.heads >= 0).sum(axis=1).tolist()
+        return found
 
     @cached_property
-    def _heads(self) -> Heads:
-        block, n = self.sentence.record.block, self.sentence.distribution.n
-        heads = block.heads if block else [None] * n
-        return np.array([-1 if head is None else head for head in heads], dtype=np.int32)
+    def _marks(self) -> list[dict[int, Mark]]:
+        """What is marked of their words, by their places from 0; marks of heads that are others now mean nothing."""
+        return [self._marks_of(*each) for each in zip(self.sent_ids, self.heads.tolist(), strict=True)]
 
-    @cached_property
-    def _marks(self) -> dict[int, Mark]:
-        """What is marked of its words, by their places from 0; marks of heads that are others now mean nothing."""
-        found = ((at, self.how.marks.get((self.sentence.id, at + 1))) for at in range(len(self._heads)))
-        return {at: mark for at, mark in found if mark is not None and mark.head == self._heads[at]}
+    def _marks_of(self, sent_id: str, heads: list[int]) -> dict[int, Mark]:
+        if not self.how.marks:
+            return {}
+        found = ((at, self.how.marks.get((sent_id, at + 1))) for at in range(self.n))
+        return {at: mark for at, mark in found if mark is not None and mark.head == heads[at]}
 
     @cached_property
     def _deprels(self) -> list[str]:
-        block = self.sentence.record.block
-        return block.deprels if block else [UNKNOWN] * self.sentence.distribution.n
+        (block,) = self.blocks
+        return block.deprels if block else [UNKNOWN] * self.n
 
     @cached_property
-    def _labels(self) -> Heads:
-        """The numbers of its labels, -1 where the scores do not tell them."""
-        labels = self.sentence.distribution.labels
-        numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
+    def _numbers(self) -> Heads:
+        """The numbers of the one's labels, -1 where the scores do not tell them."""
+        numbers = {name: number for number, name in enumerate(self.labels.names)} if self.labels else {}
         return np.array([numbers.get(label, -1) for label in self._deprels], dtype=np.int32)
 
     @cached_property
     def _arcs(self) -> WordDoubts:
-        return doubts_of_heads(self._marginals, self._heads)
+        return doubts_of_heads(self.marginals, self.heads)
 
     @cached_property
     def _of_labels(self) -> WordDoubts | None:
-        labels = self.sentence.distribution.labels
-        return doubts_of_labels(self._arcs, self._heads, self._labels, labels.log_probs) if labels else None
+        if self.labels is None:
+            return None
+        own = WordDoubts._make(each[0] for each in self._arcs)
+        found = doubts_of_labels(own, self.heads[0], self._numbers, self.labels.log_probs)
+        return WordDoubts._make(each[None] for each in found)
 
     @cached_property
     def _doubts(self) -> Float:
-        """(n,): of head and label, where both are known, else of the head, NaN where there is none, or it is fine."""
+        """(b, n): of head and label, where both are known, else of the head, NaN where there is none, or it is fine."""
         doubts = self._finest("doubts")
-        doubts[[at for at, mark in self._marks.items() if mark.verdict == FINE]] = np.nan
+        for row, marks in zip(doubts, self._marks if self.how.marks else (), strict=False):
+            row[[at for at, mark in marks.items() if mark.verdict == FINE]] = np.nan
         return doubts
+
+    @cached_property
+    def _errors(self) -> list[float]:
+        found: list[float] = np.nansum(self._doubts, axis=1).tolist()
+        return found
 
     def _finest(self, name: str) -> Float:
         arcs: Float = getattr(self._arcs, name)
         labelled: Float = getattr(self._of_labels or self._arcs, name)
         return np.where(np.isnan(labelled), arcs, labelled)
 
-    def _words(self) -> list[Ranked]:
+    @cached_property
+    def _columns(self) -> list[list[list[Any]]]:
+        """Of the words of each: doubts, probabilities, annotated heads, and what the best head is."""
+        arcs = self._arcs
+        given = self._doubts, self._finest("probs"), self.heads, arcs.probs, arcs.best, arcs.best_probs
+        return [each.tolist() for each in given]
+
+    def _words(self, number: int) -> list[Ranked]:
         """Each annotated word, but for those that somebody has found fine."""
-        block, probs, doubts = self.sentence.record.sentence, self._finest("probs"), self._doubts
-        forms, names = block.column("form"), self.sentence.distribution.labels
+        block, sent_id, marks = self.blocks[number], self.sent_ids[number], self._marks[number]
+        if block is None:
+            raise no_sentences()
         ranked = []
-        for at in np.flatnonzero(~np.isnan(doubts)).tolist():
-            cells: tuple[Any, ...] = self.sentence.id, at + 1, forms[at], int(self._heads[at]), *_best(self._arcs, at)
-            if names and self._of_labels:
-                prob, number, best = _best(self._of_labels, at)
-                label = None if self._deprels[at] == UNKNOWN else self._deprels[at]
-                cells = *cells, label, None if np.isnan(prob) else prob, names.names[number], best
+        words = zip(block.column("form"), *(each[number] for each in self._columns), strict=True)
+        for at, (form, doubt, prob, head, arc, best, best_prob) in enumerate(words):
+            if isnan(doubt):
+                continue
+            cells: tuple[Any, ...] = sent_id, at + 1, form, head, arc, best, best_prob
+            if self.labels and self._of_labels:
+                cells += self._cells_of_label(self._of_labels, self.labels, at)
             if self.how.marks:
-                mark = self._marks.get(at)
+                mark = marks.get(at)
                 cells += (mark.verdict or None, mark.chosen, mark.note or None) if mark else (None, None, None)
-            prob = float(probs[at])
-            ranked.append(Ranked((prob, -float(doubts[at])), prob, 1, cells))
+            ranked.append(Ranked((prob, -doubt), prob, 1, cells))
         return ranked
 
-    def _sentence(self) -> list[Ranked]:
+    def _cells_of_label(self, doubts: WordDoubts, labels: Labels, at: int) -> tuple[Any, ...]:
+        """What the row of a word of the one sentence has of its label."""
+        prob, label = float(doubts.probs[0, at]), self._deprels[at]
+        given = None if label == UNKNOWN else label, None if isnan(prob) else prob
+        return *given, labels.names[doubts.best[0, at]], float(doubts.best_probs[0, at])
+
+    def _sentence(self, number: int) -> list[Ranked]:
         """Itself, unless what it is ranked by needs heads that it has not."""
-        by, sentence = self.how.by, self.sentence
+        by = self.how.by
         assert by is not None
-        values = self._values()
+        values = {name: found[number] for name, found in self._values.items()}
         if values[by.field] is None:
             return []
         order = values[by.order or by.field]
         written: InRank | tuple[Any, ...]
         if self.how.conllu:
-            comments = _comments(values, by)
-            written = InRank(with_doubts(sentence.record.sentence, self._doubts, self.how.threshold, comments))
+            block = self.blocks[number]
+            if block is None:
+                raise no_sentences()
+            written = InRank(with_doubts(block, self._doubts[number], self.how.threshold, _comments(values, by)))
         else:
             values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
             written = tuple(values[name] for name in SENTENCES)
-        return [Ranked((by.key(order),), values[by.field], sentence.distribution.n, written)]
+        return [Ranked((by.key(order),), values[by.field], self.n, written)]
 
-    def _values(self) -> dict[str, Any]:
-        """All that there is to know of it, None for what is not known."""
-        whole = (self._heads >= 0).all()
-        log_prob = float(self.sentence.distribution.log_probs(self._heads[None])[0]) if whole else None
+    @cached_property
+    def _values(self) -> dict[str, Sequence[Any]]:
+        """All that there is to know of each, None for what is not known."""
+        whole = np.array(self._known) == self.n
+        log_probs = _known(np.where(whole, self.log_probs() if whole.any() else np.nan, np.nan))
         return {
-            "sent_id": self.sentence.id,
-            "n": self.sentence.distribution.n,
-            "suspects": int((self._doubts > self.how.threshold).sum()),
-            "expected_errors": expected_errors(self._doubts),
-            "entropy": self.sentence.distribution.entropy(),
-            "least_margin": least_margin(self._marginals, self._heads),
-            "tree_prob": None if log_prob is None else exp(log_prob),
-            "tree_logprob": log_prob,
-            "disagreement": disagreement(self._marginals),
+            "sent_id": self.sent_ids,
+            "n": [self.n] * len(self.sent_ids),
+            "suspects": (self._doubts > self.how.threshold).sum(axis=1).tolist(),
+            "expected_errors": _known(expected_errors(self._doubts)),
+            "entropy": self.entropies().tolist(),
+            "least_margin": _known(least_margin(self.marginals, self.heads)),
+            "tree_prob": [None if each is None else exp(each) for each in log_probs],
+            "tree_logprob": log_probs,
+            "disagreement": disagreement(self.marginals).tolist(),
         }
 
 
-def _best(doubts: WordDoubts, at: int) -> tuple[float, int, float]:
-    return float(doubts.probs[at]), int(doubts.best[at]), float(doubts.best_probs[at])
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """One of them, with its doubts."""
+
+    of: Annotated
+    number: int
+
+    @property
+    def counted(self) -> Counts:
+        """What it counts for."""
+        return self.of.counts(self.number)
+
+
+def _known(values: Float) -> list[float | None]:
+    """Numbers, None in the place of NaN."""
+    return [None if isnan(each) else each for each in values.tolist()]
 
 
 def _comments(values: dict[str, Any], by: Criterion) -> list[str]:
@@ -174,8 +241,8 @@ def _comments(values: dict[str, Any], by: Criterion) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """The work on one sentence.
+class Doubt(Work[Doubted]):
+    """The work on sentences.
 
     Attributes:
         by: what sentences are ranked by; None: words are ranked.
@@ -189,6 +256,37 @@ class Doubt:
     conllu: bool
     marks: Mapping[tuple[str, int], Mark]
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> Doubted:
+    @property
+    def in_batches(self) -> bool:
+        """Whether many sentences are summed at once."""
+        return True
+
+    def one(self, sentence: ScoredSentence, _: None) -> Doubted:
         """The doubts of a sentence."""
-        return Doubted(sentence, self)
+        distribution, block = sentence.distribution, sentence.record.block
+        heads = _heads(block, distribution.n)[None]
+        asked = lambda: np.array([distribution.entropy()]), lambda: distribution.log_probs(heads)
+        marginals = distribution.marginals()[None]
+        return Annotated(self, [sentence.id], [block], heads, marginals, *asked, distribution.labels).each()[0]
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[Doubted]:
+        """Those of many sentences."""
+        from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
+
+        trees, found = sentences.trees, dict[int, Doubted]()
+        for some in alike(trees.lengths):
+            blocks = [sentences.records[row].block for row in some.rows]
+            heads = np.array([_heads(block, some.n) for block in blocks])
+            names = [sentences.records[row].sent_id for row in some.rows]
+            asked = partial(_entropies, trees, some.rows), partial(trees.log_probs, some.rows, heads, trees.sums[0])
+            these = Annotated(self, names, blocks, heads, some.of_arcs(trees.marginals), *asked)
+            found.update(zip(some.rows.tolist(), these.each(), strict=True))
+        return [found[row] for row in range(len(trees.lengths))]
+
+
+def _entropies(trees: TreeBatch, rows: Int) -> Float:
+    return trees.entropies[rows]
+
+
+def _heads(block: Block | None, n: int) -> Heads:
+    return block.known_heads if block else np.full(n, -1, dtype=np.int32)

@@ -181,9 +181,9 @@ class Encoded(Work[Any]):
         return [self._if_encoded(result) for result in self.work.batch(prepared, streams)]
 
     def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:
-        """See `_encoded`; None where that fails, which is told of the item by itself."""
+        """See `_encoded`; None where there is no result or that fails, which is told of the item by itself."""
         try:
-            return self._encoded(result)
+            return None if result is None else self._encoded(result)
         except DeptreeError:
             return None
 

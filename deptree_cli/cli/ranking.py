@@ -150,11 +150,11 @@ class Ranking(Fold[Counts]):
 
     def _keep(self, one: Ranked) -> None:
         """Keep it; the greatest has rank 1, so that the first of the heap is the one that goes."""
-        entry = tuple(-number for number in one.key), -self._all, one
+        key = tuple([-number for number in one.key])
         if self._most is None or len(self._kept) < self._most:
-            heapq.heappush(self._kept, entry)
-        else:
-            heapq.heappushpop(self._kept, entry)
+            heapq.heappush(self._kept, (key, -self._all, one))
+        elif key > self._kept[0][0]:  # of equals the one that was read first stays
+            heapq.heapreplace(self._kept, (key, -self._all, one))
 
     def rows(self) -> Sequence[Any]:
         if self._sentences and not self._words and (self._by is None or self._by.of_annotation):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -16,6 +17,7 @@ from deptree_cli.cli.params import INPUT, FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import apply, command, option
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
@@ -27,6 +29,9 @@ from deptree_cli.io.encoders.text import JSONL
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 HELP = """Compute an exact expectation for every sentence (entropies in nats).
 
@@ -110,14 +115,26 @@ def _read(needed: Input, value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Quantities:
-    """The quantity of one sentence as an object for JSON; `values`: what all sentences share of its inputs."""
+class Quantities(Work[dict[str, Any]]):
+    """The quantity of sentences as objects for JSON; `values`: what all sentences share of its inputs."""
 
     quantity: OfDistribution
     values: dict[str, Any]
     grad: bool
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
+    @property
+    def in_batches(self) -> bool:
+        """Whether that of many sentences is found at once."""
+        return self.quantity.of_many is not None and not self.grad
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any] | None]:
+        """The work on many sentences; what is infinite is left to `one`."""
+        of_many, name, lengths = self.quantity.of_many, self.quantity.name, sentences.trees.lengths.tolist()
+        assert of_many is not None
+        found = zip(sentences.sent_ids, lengths, of_many(sentences.trees).tolist(), strict=True)
+        return [{"sent_id": sent_id, "n": n, name: value} if isfinite(value) else None for sent_id, n, value in found]
+
+    def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
         """The work on one sentence."""
         quantity, distribution = self.quantity, sentence.distribution
         inputs = [self._value(each, sentence) for each in quantity.inputs]

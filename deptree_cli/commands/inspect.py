@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,13 +16,21 @@ from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.status_line import message
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.peakedness import Peakedness, peakedness
+from deptree_cli.core.peakedness import Peakedness, peakedness, peakednesses
 from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.scores.fits import Fits, better_layout, fits, mean_fits
+from deptree_cli.io.scores.fits import Fits, better_layout, fits, fits_of_many
 from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.scores.records import Interpretation, ScoredSentence
+from deptree_cli.io.sentence import Sentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ScoredBatch
+
+# What is kept of each sentence.
+SHARES = Peakedness._fields[-4:]
 
 
 @command()
@@ -40,14 +50,13 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     layout, found = scores.how.layout, Overview(scores.how.layout)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     job = Job("inspect", scores.source(run), run, replace(writing, single=True))
-    code = job.summarise(SentenceFacts.counted, OneRow(found, empty), Sheet(title=scores.name))
+    code = job.summarise(Inspect(scores.how), OneRow(found, empty), Sheet(title=scores.name))
     if advice := better_layout(found.means, layout):
         message(advice)
     return 1 if advice else code
 
 
-@dataclass(frozen=True)
-class SentenceFacts:
+class SentenceFacts(NamedTuple):
     """What there is to report of one sentence; `longer_axis`: rows less columns."""
 
     n: int
@@ -58,53 +67,103 @@ class SentenceFacts:
     fits: Fits
 
     @classmethod
-    def counted(cls, sentence: ScoredSentence, _: None) -> tuple[SentenceFacts]:
-        """The work on one sentence: what it counts for."""
-        n, array, layout = sentence.distribution.n, sentence.record.scores, sentence.interpretation.layout
-        rows, columns = layout.arcs(array.shape)
-        arcs = ["n+1" if side > n else "n" for side in (rows, columns)]
-        axes = ["L"] * (layout.labels == "first") + arcs + ["L"] * (layout.labels == "last")
-        shape = f"({', '.join(axes)})"
+    def of(cls, record: Sentence, layout: Layout, numbers: Peakedness, fitting: Fits) -> SentenceFacts:
+        """Those of a record that is laid out so."""
+        n, (rows, columns) = record.n, layout.arcs(record.scores.shape)
+        shape = _shape_of(rows > n, columns > n, layout.labels)
+        return cls(n, shape, rows - columns, _name_of(record.scores.dtype), numbers, fitting)
+
+
+@cache
+def _shape_of(root_in_rows: bool, root_in_columns: bool, labels: str | None) -> str:
+    """A shape in words, of arcs with ROOT among the rows or the columns and an axis of labels somewhere."""
+    arcs = ["n+1" if root else "n" for root in (root_in_rows, root_in_columns)]
+    return f"({', '.join(['L'] * (labels == 'first') + arcs + ['L'] * (labels == 'last'))})"
+
+
+@cache
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return str(dtype)  # NumPy takes ten microseconds over it
+
+
+@dataclass(frozen=True)
+class Inspect(Work[tuple[SentenceFacts]]):
+    """What sentences count for.
+
+    Attributes:
+        how: they are read.
+    """
+
+    how: Interpretation
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether many sentences are looked at at once."""
+        return True
+
+    def one(self, sentence: ScoredSentence, _: None) -> tuple[SentenceFacts]:
+        """The work on one sentence."""
         numbers = peakedness(sentence.distribution)
-        return (cls(n, shape, rows - columns, str(array.dtype), numbers, fits(sentence)),)
+        return (SentenceFacts.of(sentence.record, self.how.layout, numbers, fits(sentence)),)
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[tuple[SentenceFacts]]:
+        """The work on many sentences."""
+        found = peakednesses(sentences.trees), fits_of_many(sentences, self.how)
+        facts = map(SentenceFacts.of, sentences.records, repeat(self.how.layout), *found)
+        return [(each,) for each in facts]
 
 
 class Overview:
-    """The sentences of a file that is laid out so."""
+    """The sentences of a file that is laid out so: of each what is needed for means and medians, as numbers."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._found: list[SentenceFacts] = []
+        self._words = self._longest = self._forbidden = 0
+        self._lowest, self._highest, self._normalised = np.inf, -np.inf, True
+        self._shapes, self._types, self._longer_axes = set[str](), set[str](), set[int]()
+        self._shares = {name: array("d") for name in SHARES}
+        self._fits: dict[str, array[float]] = {}
 
     def add(self, facts: SentenceFacts) -> None:
         """Note a sentence."""
-        self._found.append(facts)
+        numbers = facts.numbers
+        self._words, self._longest = self._words + facts.n, max(self._longest, facts.n)
+        self._lowest, self._highest = min(self._lowest, numbers.lowest), max(self._highest, numbers.highest)
+        self._forbidden, self._normalised = self._forbidden + numbers.forbidden, self._normalised and numbers.normalised
+        self._shapes.add(facts.shape)
+        self._types.add(facts.type)
+        self._longer_axes.add(facts.longer_axis)
+        for shares, share in zip(self._shares.values(), numbers[-len(SHARES) :], strict=True):
+            shares.append(share)
+        for name, fit in facts.fits.items():
+            if name not in self._fits:
+                self._fits[name] = array("d")
+            self._fits[name].append(fit)
 
     @property
     def means(self) -> Fits:
-        """How well gold heads fit under other layouts too."""
-        return mean_fits([each.fits for each in self._found])
+        """The mean of each fit of gold heads over the sentences that have it; -inf where one cannot have its tree."""
+        return {name: float(np.mean(found)) for name, found in self._fits.items()}
 
     def row(self) -> dict[str, Any]:
         """One entry per fact for the whole file."""
-        found, layout = self._found, self._layout
-        every: Callable[[str], list[Any]] = lambda name: [getattr(each.numbers, name) for each in found]  # noqa: E731
+        layout, shares = self._layout, self._shares
         return {
-            "sentences": len(found),
-            "words": sum(each.n for each in found),
-            "longest": max(each.n for each in found),
-            "shapes": ", ".join(sorted({each.shape for each in found})),
-            "type": ", ".join(sorted({each.type for each in found})),
+            "sentences": len(shares["entropy"]),
+            "words": self._words,
+            "longest": self._longest,
+            "shapes": ", ".join(sorted(self._shapes)),
+            "type": ", ".join(sorted(self._types)),
             "preset": layout.name or "none",
-            **_answers({each.longer_axis for each in found}, layout),
-            "lowest_log_score": min(every("lowest")),
-            "highest_log_score": max(every("highest")),
-            "forbidden_arcs": sum(every("forbidden")),
-            "weights_sum_to_1": all(every("normalised")),
-            "mean_best_head_probability": float(np.mean(every("best_head"))),
-            "mean_entropy_per_word": float(np.mean(every("entropy"))),
-            **_masses("single_root_mass", every("single_root_mass")),
-            **_masses("projective_mass", every("projective_mass")),
+            **_answers(self._longer_axes, layout),
+            "lowest_log_score": self._lowest,
+            "highest_log_score": self._highest,
+            "forbidden_arcs": self._forbidden,
+            "weights_sum_to_1": self._normalised,
+            "mean_best_head_probability": float(np.mean(shares["best_head"])),
+            "mean_entropy_per_word": float(np.mean(shares["entropy"])),
+            **_masses("single_root_mass", shares["single_root_mass"]),
+            **_masses("projective_mass", shares["projective_mass"]),
             **{name: fit if np.isfinite(fit) else None for name, fit in self.means.items()},
         }
 
@@ -116,7 +175,7 @@ def _answers(longer_axes: set[int], layout: Layout) -> dict[str, str]:
     return found | {"orient": by_shape.get(max(longer_axes), found["orient"])} if len(longer_axes) == 1 else found
 
 
-def _masses(name: str, masses: list[float]) -> dict[str, float]:
+def _masses(name: str, masses: array[float]) -> dict[str, float]:
     """What there is to say of one share per sentence."""
     mean, median = float(np.mean(masses)), float(np.median(masses))
     return {f"{name}_mean": mean, f"{name}_median": median, f"{name}_min": min(masses)}

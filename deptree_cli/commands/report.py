@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT, IntRange
@@ -17,16 +15,17 @@ from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Source
+from deptree_cli.cli.work import Source, Work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages.packing import PackedSentence, for_page
+from deptree_cli.io.pages.packing import OnPage, PackedSentence, for_page, samples_of
 from deptree_cli.io.pages.page import Report
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 # How many sentences a page holds, unless told otherwise: about 6 MB of a treebank.
 MOST = 2000
@@ -71,8 +70,8 @@ def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Sourc
 
 
 @dataclass(frozen=True)
-class ForPage:
-    """The work on a sentence; it travels to worker processes.
+class ForPage(Work[PackedSentence | OnPage]):
+    """The work on sentences; it travels to worker processes.
 
     Attributes:
         rules: which breaks are counted.
@@ -82,11 +81,20 @@ class ForPage:
     rules: Constraints | None
     has_gold: bool
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> PackedSentence:
+    @property
+    def in_batches(self) -> bool:
+        """Whether many sentences are worked on at once."""
+        return self.rules is None
+
+    def one(self, sentence: ScoredSentence, _: None) -> PackedSentence:
         """The sentence as the page needs it, with its samples."""
-        given = sentence.record.trees
-        samples = () if given is None else (np.repeat(given.heads, given.times, axis=0),)
-        return for_page(sentence, self.rules, self.has_gold, *samples)
+        return for_page(sentence, self.rules, self.has_gold, samples_of(sentence.record))
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[OnPage | None]:
+        """Many sentences, None where one has to be worked on by itself."""
+        from deptree_cli.io.pages.batches import for_page_of_many  # loads kernels: when there is work
+
+        return for_page_of_many(sentences, self.has_gold)
 
 
 class Doubts(Fold[tuple[int, float, frozenset[str]]]):

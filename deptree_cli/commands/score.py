@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -12,6 +13,7 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
 from deptree_cli.cli.sections import command
+from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
@@ -20,6 +22,9 @@ from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees.sets import TreeSet
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 # A label that is not known, in CoNLL-U.
 MISSING = "_"
@@ -44,24 +49,46 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     tree. It is null if the labels are impossible, or unknown to the scores; a missing label may be any.
     """
     columns = LABELLED if scores.how.labels else COLUMNS
-    return Job("score", scores.of_trees(trees, run), run, writing, last={"given": trees}).write(
-        _rows, sheet=Sheet(columns)
-    )
+    job = Job("score", scores.of_trees(trees, run), run, writing, last={"given": trees})
+    return job.write(Probabilities(), sheet=Sheet(columns))
 
 
-def _rows(sentence: ScoredSentence, _: None) -> list[Row]:
-    given: TreeSet = sentence.record.trees
-    found = sentence.distribution.log_probs(given.heads)
+class Probabilities(Work[list[Row]]):
+    """The rows of the trees of a sentence."""
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether many sentences are summed at once."""
+        return True
+
+    def one(self, sentence: ScoredSentence, _: None) -> list[Row]:
+        """The work on one sentence."""
+        given: TreeSet = sentence.record.trees
+        found = sentence.distribution.log_probs(given.heads)
+        if labels := sentence.distribution.labels:
+            return _rows(given, found, _labelled(sentence.distribution, labels, given, found))
+        best = sentence.distribution.log_prob(sentence.distribution.argmax())
+        return _rows(given, found, {"gap": finite(best - found)})
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[list[Row]]:
+        """The work on many sentences."""
+        trees = sentences.trees
+        log_z, given = trees.log_partition_parts(), [record.trees for record in sentences.records]
+        best = trees.tree_log_probs(trees.argmax(), log_z).ravel().tolist()
+        found = trees.log_probs_of([each.heads for each in given], log_z)
+        rows = zip(given, found, best, strict=True)
+        return [_rows(some, log_probs, {"gap": finite(top - log_probs)}) for some, log_probs, top in rows]
+
+
+def _rows(given: TreeSet, found: Float, others: dict[str, Sequence[object]]) -> list[Row]:
+    """The rows of trees with these log-probabilities, with other columns."""
     columns: dict[str, Sequence[object]] = {
         "sent_id": given.tree_names,
-        "n": [sentence.distribution.n] * len(found),
+        "n": [given.n] * len(found),
         "prob": np.exp(found).tolist(),
         "log_prob": finite(found),
+        **others,
     }
-    if sentence.distribution.labels:
-        columns |= _labelled(sentence.distribution, sentence.distribution.labels, given, found)
-    else:
-        columns["gap"] = finite(sentence.distribution.log_prob(sentence.distribution.argmax()) - found)
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Int
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
 from deptree_cli.core.register import Register
 
 
 class WordDoubts(NamedTuple):
-    """What a distribution makes of each word's annotation, (n,) each; NaN where the word has none.
+    """What distributions make of each word's annotation, (..., n) each; NaN where the word has none.
 
     Attributes:
         probs: of the annotated head, or of the annotated head with its label.
@@ -28,14 +28,23 @@ class WordDoubts(NamedTuple):
 
 
 def doubts_of_heads(marginals: Float, heads: Heads) -> WordDoubts:
-    """The doubts about annotated heads, (n,), -1 where there is none, by the marginals of arcs, (n+1, n+1)."""
-    columns = marginals[:, 1:]
-    words, known = np.arange(len(heads)), heads >= 0
-    probs = np.where(known, columns[heads, words], np.nan)
+    """The doubts about annotated heads of a sentence, or of several of a length.
+
+    Args:
+        marginals: of arcs, (..., n+1, n+1).
+        heads: (..., n), -1 where none is annotated.
+    """
+    columns, known = marginals[..., 1:], heads >= 0
     others = columns.copy()
-    others[heads[known], words[known]] = 0.0
-    best = columns.argmax(axis=0)
-    return WordDoubts(probs, _of_known(others.sum(axis=0), known), best, columns[best, words])
+    np.put_along_axis(others, heads[..., None, :], 0.0, axis=-2)
+    best = columns.argmax(axis=-2)
+    probs, doubts = _of_known(heads_in(columns, heads), known), _of_known(others.sum(axis=-2), known)
+    return WordDoubts(probs, doubts, best, heads_in(columns, best))
+
+
+def heads_in(columns: Float, heads: Integers) -> Float:
+    """What heads (..., n) have in arrays of arcs (..., n+1, n): each word its own number."""
+    return np.take_along_axis(columns, heads[..., None, :], axis=-2)[..., 0, :]
 
 
 def doubts_of_labels(arcs: WordDoubts, heads: Heads, labels: Heads, log_probs: Float) -> WordDoubts:
@@ -63,37 +72,39 @@ def _of_known(values: Float, known: Bool) -> Float:
     return np.where(known, values, np.nan)
 
 
-def expected_errors(doubts: Float) -> float | None:
-    """The number of annotated words, (n,) doubts, to be expected wrong, if the distribution is right; None of none."""
-    return None if np.isnan(doubts).all() else float(np.nansum(np.minimum(doubts, 1.0)))
+def expected_errors(doubts: Float) -> Float:
+    """The number of annotated words of sentences, (..., n) doubts, to be expected wrong, if the distribution is right;
+    NaN of none."""
+    found = np.nansum(np.minimum(doubts, 1.0), axis=-1)
+    return np.where(np.isnan(doubts).all(axis=-1), np.nan, found)
 
 
-def least_margin(marginals: Float, heads: Heads) -> float | None:
-    """The least of P(annotated head) - P(most probable other head) over annotated words, from -1 to 1; None of none.
+def least_margin(marginals: Float, heads: Heads) -> Float:
+    """The least of P(annotated head) - P(most probable other head) over annotated words, from -1 to 1; NaN of none.
 
     It is negative where the most probable head of a word is another one.
 
     Args:
-        marginals: (n+1, n+1).
-        heads: (n,), -1 where none is annotated.
+        marginals: (..., n+1, n+1).
+        heads: (..., n), -1 where none is annotated.
     """
-    known = np.flatnonzero(heads >= 0)
-    if not len(known):
-        return None
-    columns, words = marginals[:, known + 1], np.arange(len(known))
-    annotated = columns[heads[known], words]
-    columns[heads[known], words] = 0.0  # a copy
-    return float((annotated - columns.max(axis=0)).min())
+    columns, known = marginals[..., 1:].copy(), heads >= 0
+    annotated = heads_in(columns, heads)
+    np.put_along_axis(columns, heads[..., None, :], 0.0, axis=-2)
+    margins = np.where(known, annotated - columns.max(axis=-2), np.inf).min(axis=-1)
+    return np.where(known.any(axis=-1), margins, np.nan)
 
 
-def disagreement(marginals: Float) -> float:
-    """The expected number of words that have different heads in two trees drawn independently, by (n+1, n+1) marginals.
+def disagreement(marginals: Float) -> Float:
+    """The expected number of words that have different heads in two trees drawn independently, by marginals
+    (..., n+1, n+1).
 
     It is the sum over words of 1 - sum over heads of P(head)^2, here of P(head) (1 - P(head)), which does not cancel;
     no annotation is needed. O(n^2).
     """
-    columns = marginals[:, 1:]
-    return float(np.maximum(columns * (1.0 - columns), 0.0).sum())
+    columns = marginals[..., 1:]
+    differ = np.maximum(columns * (1.0 - columns), 0.0)
+    return differ.reshape(*differ.shape[:-2], -1).sum(axis=-1)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class OverArcs(OfTree):
     kind: ClassVar[str] = "a tree, a sum over arcs"
 
     def of_trees(self, heads: Int, starts: Int) -> Array:
-        values = self.value(heads, words_of(starts))
+        values = np.asarray(self.value(heads, words_of(starts))) + 0  # truth values are numbers to be added
         sums = np.add.reduceat(values, starts[:-1])
         if not self.over:
             return sums

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.expectations import entropy
-from deptree_cli.core.partition import log_projective_mass, partition
+from deptree_cli.core.partition import log_projective_mass, partition, partitions
+
+if TYPE_CHECKING:
+    from deptree_cli.core.batches.tree_batch import TreeBatch
 
 
-@dataclass(frozen=True)
-class Peakedness:
+class Peakedness(NamedTuple):
     """Facts about one sentence.
 
     Attributes:
@@ -45,12 +48,37 @@ def peakedness(distribution: ArcFactored) -> Peakedness:
         lowest=float(scores[allowed].min()),
         highest=float(scores[allowed].max()),
         forbidden=int((~allowed).sum()) - distribution.n,
-        normalised=bool(np.allclose(np.logaddexp.reduce(scores, axis=0), 0.0, atol=1e-3)),
+        normalised=bool(_normalised(scores)),
         best_head=float(distribution.marginals()[:, 1:].max(axis=0).mean()),
         entropy=entropy(distribution) / distribution.n,
         single_root_mass=single_root_mass,
         projective_mass=projective_mass,
     )
+
+
+def peakednesses(batch: TreeBatch) -> list[Peakedness]:
+    """Describe many distributions at once, of plain scores: no arc is forbidden."""
+    from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
+
+    lowest, highest, best_head = np.empty((3, len(batch.lengths)))
+    normalised = np.empty(len(batch.lengths), dtype=np.bool_)
+    for some in alike(batch.lengths):
+        scores, marginals = some.of_arcs(batch.log_scores)[..., 1:], some.of_arcs(batch.marginals)[..., 1:]
+        lowest[some.rows] = np.where(np.isfinite(scores), scores, np.inf).min(axis=(1, 2))
+        highest[some.rows], normalised[some.rows] = scores.max(axis=(1, 2)), _normalised(scores)
+        best_head[some.rows] = marginals.max(axis=1).mean(axis=1)
+    columns = lowest, highest, np.zeros(len(lowest), dtype=np.int64), normalised, best_head
+    found, sums = (*columns, batch.entropies / batch.lengths), partitions(batch)
+    masses = (
+        [each.single_root_mass if batch.space.single_root else 1.0 for each in sums],
+        [each.projective_mass for each in sums],
+    )
+    return list(map(Peakedness, *(each.tolist() for each in found), *masses))
+
+
+def _normalised(scores: Float) -> Any:
+    """Whether weights of heads sum to 1 for every word, log-scores (..., n+1, n)."""
+    return np.isclose(np.logaddexp.reduce(scores, axis=-2), 0.0, atol=1e-3).all(axis=-1)
 
 
 def _masses(distribution: ArcFactored) -> tuple[float, float]:

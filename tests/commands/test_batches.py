@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,20 @@ COMMANDS: list[tuple[Any, ...]] = [
     ("marginals", "--format", "conllu"),
     ("partition",),
     ("partition", "--tsv", "--multi-root"),
+    ("doubt", "--rank", "entropy"),
+    ("doubt", "--rank", "tree-prob", "--conllu", "trees.conllu"),
+    ("doubt", "--rank", "margin", "--conllu", "trees.conllu", "--multi-root", "--format", "conllu"),
+    ("doubt", "--conllu", "trees.conllu", "--projective"),
+    ("expect entropy",),
+    ("expect entropy", "--tsv", "--projective"),
+    ("score", "trees.conllu"),
+    ("report", "--top", 7, "-o", "page.html"),
+    ("report", "--conllu", "trees.conllu", "--gold", "trees.conllu", "-o", "page.html"),
+    ("report", "--conllu", "trees.conllu", "--projective", "-o", "page.html"),
+    ("inspect",),
+    ("inspect", "--gold", "trees.conllu"),
+    ("inspect", "--conllu", "trees.conllu", "--multi-root"),
+    ("score", "trees.conllu", "--projective", "--tsv"),
 ]
 
 
@@ -50,14 +65,31 @@ def lines() -> str:
     return "\n".join(written) + "\n"
 
 
+def trees_of(lines: str) -> str:
+    """Annotated trees of these sentences, and heads that are none: cycles, and words without a head."""
+    sentences = []
+    for number, line in enumerate(lines.splitlines()):
+        row = json.loads(line) if line.startswith("{") else {"sent_id": "none", "forms": ["a"]}
+        heads: list[Any] = [(number + word) % (word + 1) for word in range(len(row["forms"]))]
+        if number % 5 == 2:
+            heads[-1] = "_"
+        words = zip(row["forms"], heads, strict=True)
+        rows = "".join(f"{at}\t{form}\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for at, (form, head) in enumerate(words, 1))
+        sentences.append(f"# sent_id = {row['sent_id']}\n{rows}\n")
+    return "".join(sentences)
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda args: " ".join(map(str, args)))
 def test_bytes_are_those_of_each_alone(deptree, monkeypatch, tmp_path, lines, command):
     (tmp_path / "scores.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "trees.conllu").write_text(trees_of(lines), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     name, *options = command
 
     def ran(*more: object) -> Any:
-        return deptree(name, "scores.jsonl", "--orient", "head-dep", "--scale", "log", *options, *more)
+        found = deptree(*name.split(), "scores.jsonl", "--orient", "head-dep", "--scale", "log", *options, *more)
+        page = tmp_path / "page.html"
+        return replace(found, out=found.out + (page.read_bytes() if page.exists() else b""))
 
     skipping = ran("--on-error", "skip"), ran(), ran("--on-error", "skip", "--shard", "2/3")
     monkeypatch.setattr(records.Interpretation, "batch", lambda how, read: None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -108,8 +110,7 @@ def test_jobs_change_nothing(done) -> None:
 
 def test_a_picture(done) -> None:
     done("measure", GOLD, "--seed", 1, "--plot", "lengths.svg")
-    with open("lengths.svg", encoding="utf-8") as file:
-        text = file.read()
+    text = Path("lengths.svg").read_text(encoding="utf-8")
     assert text.startswith("<svg")
     assert text.count("<polyline") == 5
     assert "random projective order" in text

@@ -92,7 +92,9 @@ expect features --features features.npz {SCORES}
 expect covariance --features features.npz {SCORES}
 expect ge --features features.npz --target target.txt {SCORES}
 diff {SCORES} warmer.npz --seed 7 -k 50
-diff gold.conllu swor.conllu swor.conllu
+diff gold.conllu gold.conllu sentences.conllu
+diff gold.conllu sentences.conllu --scores {SCORES} {LABELS}
+diff gold.conllu sentences.conllu --format conllu
 check-bias {SCORES} -k 50 --seed 7
 check-bias figure1.npy --sampler wilson-rc -k 500 --seed 7
 inspect {SCORES} --gold gold.conllu

@@ -18,6 +18,9 @@ from deptree_cli.core.dtypes import Bool, Float, Int, Integers
 PAIRED_WORK, MOST_PAIRED = 2**19, 256
 FEWEST_WORK, FEWEST_PAIRED = 2**24, 16
 
+# So many numbers of arcs are counted at once.
+AT_ONCE = 2**20
+
 # A pair is tested if each of its arcs is expected this often in the trees, and out of them.
 EXPECTED = 5.0
 
@@ -66,9 +69,12 @@ class Summed(Tests):
         weights = None if (times == 1).all() else times
         counts.arcs += _count(numbers, weights, length)
         dependents = self.paired % (self.distribution.n + 1)
-        for row, (arc, dependent) in enumerate(zip(self.paired.tolist(), dependents.tolist(), strict=True)):
-            has = numbers[:, dependent - 1] == arc
-            counts.pairs[row] += _count(numbers[has], None if weights is None else weights[has], length)
+        step = max(1, AT_ONCE // max(numbers.size, 1))
+        for first in range(0, len(self.paired), step):
+            some = slice(first, first + step)
+            tree, row = np.nonzero(numbers[:, dependents[some] - 1] == self.paired[some])
+            pairs, own = counts.pairs[some], None if weights is None else weights[tree]
+            pairs += _count(row[:, None] * length + numbers[tree], own, pairs.size).reshape(pairs.shape)
 
     def findings(self, counts: ArcCounts, size: int) -> list[Finding | None]:
         if self.rival_prob is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.audit.enumerated import Enumerated
@@ -74,7 +74,7 @@ class Tally:
             method=tests.method,
             size=size,
             evidence="impossible trees" if self.impossible else family.evidence,
-            statistic=float(stats.norm.isf(max(family.smallest, SMALLEST_P) / 2)),
+            statistic=0.0 - float(special.ndtri(max(family.smallest, SMALLEST_P) / 2)),
             tests=family.tests,
             p_value=0.0 if self.impossible else family.p_value,
             tv_distance=observed,

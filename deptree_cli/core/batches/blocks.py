@@ -117,6 +117,40 @@ def shifted(
     return packed, constants
 
 
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """The sentences of a batch that have as many words as each other: what is known of them fits into one array.
+
+    Attributes:
+        rows: (b,), their numbers in the batch.
+        n: how many words each has.
+        arcs, words: where in what is of arcs, and of words, one sentence after another, that of each begins.
+    """
+
+    rows: Int
+    n: int
+    arcs: Int
+    words: Int
+
+    def of_arcs(self, values: Array) -> Array:
+        """Numbers of arcs of all sentences, as an array (b, n+1, n+1) of these."""
+        nodes = self.n + 1
+        found: Array = values[self.arcs[:, None] + np.arange(nodes**2)].reshape(-1, nodes, nodes)
+        return found
+
+    def of_words(self, values: Array) -> Array:
+        """Numbers of words of all sentences, as an array (b, n) of these."""
+        found: Array = values[self.words[:, None] + np.arange(self.n)]
+        return found
+
+
+def alike(lengths: Int) -> list[Alike]:
+    """Sentences of lengths (B,), those of a length together."""
+    arcs, words = starts_of((lengths + 1) ** 2), starts_of(lengths)
+    every = [(np.flatnonzero(lengths == n), n) for n in np.unique(lengths).tolist()]
+    return [Alike(rows, n, arcs[rows], words[rows]) for rows, n in every]
+
+
 class LogPartitions(NamedTuple):
     """The log-partition functions of some sentences.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from deptree_cli.core.batches.blocks import (
     LogPartitions,
     RaggedTrees,
     Rows,
+    alike,
     chosen,
     laid_out,
     like,
@@ -22,7 +24,7 @@ from deptree_cli.core.batches.blocks import (
     starts_of,
 )
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.dtypes import Array, Float, Heads, read_only
+from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.samplers import is_few
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import TreeSpace
@@ -67,7 +69,7 @@ class TreeBatch(Sentences):
 
     def log_partition_parts(self, raises: bool = True) -> LogPartitions:
         """The same, what offsets of scores amount to apart."""
-        return self._sum_up(None, raises)
+        return self.sums[0] if "sums" in self.__dict__ else self._sum_up(None, raises)
 
     def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
         """The log-partition functions and their gradient, the marginals of arcs, laid out as the scores, in their type.
@@ -152,8 +154,9 @@ class TreeBatch(Sentences):
         """Shannon's entropy of each sentence, (B,), in nats."""
         log_z, marginals = self.sums
         values = np.where(marginals > 0, self._shifted, 0.0)
-        pairs = zip(self.matrices(marginals), self.matrices(values), strict=True)
-        found: Float = np.maximum(log_z.shifted - [np.vdot(*pair) for pair in pairs], 0.0)
+        ends = ((self.lengths + 1) ** 2).cumsum().tolist()
+        means = [np.vdot(marginals[at:end], values[at:end]) for at, end in pairwise([0, *ends])]
+        found: Float = np.maximum(log_z.shifted - means, 0.0)
         for b in np.flatnonzero(~log_z.in_range).tolist():
             found[b] = self.alone(b).entropy()
         return found
@@ -166,6 +169,31 @@ class TreeBatch(Sentences):
         for b in np.flatnonzero(~log_z.in_range).tolist():
             found[b] = self.alone(b).tree_log_probs(trees.of(b))
         return np.minimum(found, 0.0, out=found)
+
+    def log_probs(self, rows: Int, heads: Integers, log_z: LogPartitions) -> Float:
+        """The log-probabilities of trees (k, n), each of the sentence of rows (k,): (k,), -inf of no tree."""
+        found, sound = np.full(len(rows), -np.inf), self.space.contains(heads)
+        which, trees = rows[sound], heads[sound].astype(np.int32)
+        if not len(which):
+            return found
+        of_sound, given = np.empty((len(which), 1)), chosen(laid_out(self._shifted, self.lengths), which)
+        starts = np.arange(0, trees.size, trees.shape[1])
+        tree_log_probs(given, self.lengths[which], log_z.shifted[which], trees.ravel(), starts, of_sound)
+        for at in np.flatnonzero(~log_z.in_range[which]).tolist():
+            of_sound[at] = self.alone(int(which[at])).tree_log_probs(trees[at][None])
+        found[sound] = np.minimum(of_sound[:, 0], 0.0)
+        return found
+
+    def log_probs_of(self, trees: Sequence[Heads], log_z: LogPartitions) -> list[Float]:
+        """The log-probabilities of trees of each sentence, (k, n) -> (k,) as of `log_probs`."""
+        found: list[Any] = [None] * len(trees)
+        for some in alike(self.lengths):
+            heads, rows = [trees[row] for row in some.rows.tolist()], some.rows
+            counts = np.array([len(each) for each in heads])
+            log_probs, ends = self.log_probs(rows.repeat(counts), np.concatenate(heads), log_z), counts.cumsum()
+            for row, start, end in zip(rows.tolist(), (ends - counts).tolist(), ends.tolist(), strict=True):
+                found[row] = log_probs[start:end]
+        return found
 
     def probs_of(self, trees: RaggedTrees) -> Float:
         """The probability of each word's head, laid out as the heads are, of one tree of each sentence."""

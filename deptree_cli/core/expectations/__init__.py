@@ -10,6 +10,8 @@ are in the register of quantities (`core/quantities.py`).
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from deptree_cli.core.expectations import divergences, features, risks
 from deptree_cli.core.expectations.base import Input, OfDistribution, expected_sum
 from deptree_cli.core.expectations.divergences import OTHER, cross_entropy, gradient_other, kl
@@ -17,7 +19,7 @@ from deptree_cli.core.expectations.entropies import ORDER, entropy, entropy_grad
 from deptree_cli.core.expectations.features import FEATURES, TARGET
 
 OF_DISTRIBUTIONS = (
-    OfDistribution("entropy", entropy, entropy_gradient),
+    OfDistribution("entropy", entropy, entropy_gradient, of_many=attrgetter("entropies")),
     OfDistribution("renyi", renyi, renyi_gradient, (ORDER,)),
     OfDistribution("kl", kl, divergences.kl_gradient, (OTHER,), gradient_other),
     OfDistribution("cross-entropy", cross_entropy, divergences.cross_entropy_gradient, (OTHER,), gradient_other),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,11 +39,13 @@ class OfDistribution(Quantity):
         gradient: the same arguments -> the gradient with respect to the log-scores, (n+1, n+1) or several of them, 0
             for forbidden arcs; None where there is none.
         gradient_other: the same with respect to the log-scores of the other distribution.
+        of_many: the values of a `TreeBatch`, (B,), where nothing else is needed; None where each sentence is asked.
     """
 
     gradient: Callable[..., Float] | None = None
     inputs: tuple[Input, ...] = ()
     gradient_other: Callable[..., Float] | None = None
+    of_many: Callable[[Any], Float] | None = None
     kind: ClassVar[str] = "a distribution"
 
 

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.chunks import Chunk, split_chunks
 from deptree_cli.io.conllu.columns import BOM, TEN, UNKNOWN, layout_of, no_column
@@ -61,13 +62,6 @@ def read_blocks_or_errors(stream: BinaryIO, place: str, any_heads: bool = False)
             yield Block(chunk, place, any_heads)
         except DeptreeError as error:
             yield error
-
-
-def block_of(sent_id: str, forms: Sequence[str]) -> Block:
-    """A sentence of which nothing is known but its words."""
-    rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))
-    text = f"# sent_id = {sent_id}\n# text = {' '.join(forms)}\n{rows}\n"
-    return Block(Chunk(text.encode(), 1), sent_id)
 
 
 @dataclass(eq=False)
@@ -164,12 +158,17 @@ class Block:
         return [None if head < 0 else head for head in self._words[:, HEAD].tolist()]
 
     @property
+    def known_heads(self) -> Heads:
+        """The same as an array, (n,), -1 where no word is the head."""
+        return np.maximum(self._words[:, HEAD], -1).astype(np.int32)
+
+    @property
     def deprels(self) -> list[str]:
         """The words' labels, ``_`` where there is none."""
         if "deprel" not in self.columns:
             return [UNKNOWN] * self.n
-        spans = self._words[:, [DEPREL_START, DEPREL_END]].tolist()
-        return [decoded(self.raw[start:end], self.place) for start, end in spans]
+        spans, data, place = self._words[:, [DEPREL_START, DEPREL_END]].tolist(), self.raw, self.place
+        return [decoded(data[start:end], place) for start, end in spans]
 
     @property
     def labels(self) -> list[str | None]:
@@ -179,7 +178,8 @@ class Block:
 
     def column(self, name: str) -> list[str]:
         """A column of the words, by its name, such as ``upos``; ``_`` for each if the file does not have it."""
-        return [value for number, value in self.rows(name) if number.isdigit()]
+        cells, place = self.cells("id", name), self.place
+        return [decoded(value, place) for number, value in cells if number.isdigit()]
 
     def rows(self, name: str) -> Iterator[tuple[str, str]]:
         """The ids of words and empty nodes, in the order of the sentence, each with what a column has."""

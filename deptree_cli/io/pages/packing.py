@@ -8,7 +8,8 @@ word: a constant of a word changes no probability, and the numbers that matter a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -19,9 +20,11 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import log_projective_mass
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.conllu.bare import block_of
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
 
 # Up to this length the page is given scores, and computes probabilities given some heads.
 LONGEST = 60
@@ -34,6 +37,9 @@ LABELLED, MOST_LABELS = 0.01, 3
 
 # So many samples of a sentence are enough to look at.
 MOST_SAMPLES = 100
+
+# What is told of labels that nobody knows.
+NO_LABELS: Integers = np.empty((0, 4), dtype=np.uint16)
 
 # The head of a word that has none.
 NO_HEAD = 0xFFFF
@@ -88,6 +94,101 @@ class PackedSentence:
         """Return itself, as results do that are more than this."""
         return self
 
+    def packed(self) -> PackedSentence:
+        """Return itself, as those of a batch do not."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class SameLength:
+    """Sentences of a length, of which a page may show some; b of them.
+
+    Attributes:
+        space: of their trees.
+        sent_ids: their names.
+        texts: their CoNLL-U.
+        trees, best, gold: (b, n), as of a `PackedSentence`.
+        log_scores, marginals: (b, n+1, n+1).
+        facts: entropies, log-probabilities of the trees, and projective masses, (b,) each.
+        samples: (k, n) of each.
+    """
+
+    space: TreeSpace
+    sent_ids: Sequence[str]
+    texts: Sequence[str]
+    trees: Heads
+    best: Heads
+    gold: Heads
+    log_scores: Float
+    marginals: Float
+    facts: tuple[Float, Float, Float]
+    samples: Sequence[Integers]
+
+    @cached_property
+    def errors(self) -> list[list[float]]:
+        """The expected errors of the trees shown, and of the most probable ones."""
+        of_words = (doubts_of_heads(self.marginals, heads).doubts for heads in (self.trees, self.best))
+        return [expected_errors(doubts).tolist() for doubts in of_words]
+
+    def packed(self, number: int) -> PackedSentence:
+        """Put one of them together; labels and broken rules are for those who know them."""
+        tree, best, n = self.trees[number], self.best[number], self.best.shape[1]
+        columns, log_scores = self.marginals[number][:, 1:], self.log_scores[number][:, 1:]
+        computes = n <= LONGEST and not self.space.projective and self.space.kind == ""
+        mask = _mask(np.isfinite(log_scores), columns, computes, (tree, best))
+        gold, own = self.gold[number], np.arange(n)
+        return PackedSentence(
+            self.sent_ids[number],
+            self.texts[number],
+            tree,
+            best,
+            np.where(gold < 0, NO_HEAD, gold),
+            np.array([columns[heads, own] for heads in (tree, best)]),
+            computes,
+            mask,
+            (log_scores - log_scores[best, own] if computes else columns)[mask],
+            NO_LABELS,
+            self._facts(number),
+            [],
+            self.samples[number][:MOST_SAMPLES],
+        )
+
+    def _facts(self, number: int) -> tuple[float, float, float, float, float]:
+        entropy, log_prob, projective = (float(fact[number]) for fact in self.facts)
+        errors, least = (errors[number] for errors in self.errors)
+        return entropy, log_prob, projective, errors, least
+
+    def each(self) -> list[OnPage]:
+        """Each of them."""
+        return [OnPage(self, number) for number in range(len(self.sent_ids))]
+
+
+@dataclass(frozen=True, slots=True)
+class OnPage:
+    """One of them, put together if it is shown."""
+
+    of: SameLength
+    number: int
+
+    @property
+    def doubt(self) -> float:
+        """The expected errors of the tree shown."""
+        return self.of.errors[0][self.number]
+
+    @property
+    def counted(self) -> tuple[int, float, frozenset[str]]:
+        """As of a `PackedSentence`; its labels are not asked for without rules."""
+        return self.of.best.shape[1], self.doubt - self.of.errors[1][self.number], frozenset()
+
+    def for_page(self) -> OnPage:
+        """Return itself."""
+        return self
+
+    def packed(self) -> PackedSentence:
+        """Put it together, without arrays that belong to others too."""
+        found = self.of.packed(self.number)
+        return replace(found, tree=found.tree.copy(), best=found.best.copy())
+
 
 def for_page(
     sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool, samples: Integers | None = None
@@ -102,64 +203,71 @@ def for_page(
     Raises:
         DeptreeError: what is asked of words does not fit them.
     """
-    distribution = sentence.distribution
-    n, marginals, best = distribution.n, distribution.marginals(), maximum_tree(distribution)
-    block = sentence.record.block or block_of(sentence.id, [str(word) for word in range(1, n + 1)])
-    tree = np.array([b if head is None else head for head, b in zip(block.heads, best.tolist(), strict=True)])
-    computes = n <= LONGEST and not distribution.space.projective and distribution.space.kind == ""
-    mask = _mask(distribution, marginals, computes, (tree, best))
-    numbers = (_relative(distribution, best) if computes else marginals[:, 1:])[mask]
-    gold = sentence.record.known_heads if has_gold else np.full(n, NO_HEAD)
-    return PackedSentence(
-        sentence.id,
-        _text_of(block),
-        tree,
-        best,
-        np.where(gold < 0, NO_HEAD, gold),
-        np.array([marginals[heads, np.arange(1, n + 1)] for heads in (tree, best)]),
-        computes,
-        mask,
-        numbers,
-        _labels(distribution, marginals),
-        _facts(distribution, marginals, tree, best),
-        _broken(sentence.id, block, tree, constraints, distribution.space),
-        np.empty((0, n), dtype=np.int32) if samples is None else samples[:MOST_SAMPLES],
-        frozenset(block.deprels),
-    )
+    distribution, best = sentence.distribution, maximum_tree(sentence.distribution)
+    block = sentence.record.block or unread(sentence.id, distribution.n)
+    trees, projective = shown_heads(block, best)[None], 1.0
+    if not distribution.space.projective:
+        projective = min(1.0, float(np.exp(log_projective_mass(distribution))))
+    found = SameLength(
+        distribution.space,
+        [sentence.id],
+        [text_of(block)],
+        trees,
+        best[None],
+        gold_heads(sentence.record, has_gold)[None],
+        distribution.log_scores[None],
+        distribution.marginals()[None],
+        (np.array([distribution.entropy()]), distribution.log_probs(trees), np.array([projective])),
+        [np.empty((0, distribution.n), dtype=np.int32) if samples is None else samples],
+    ).packed(0)
+    labels = _labels(distribution, distribution.marginals())
+    broken = _broken(sentence.id, block, trees[0], constraints, distribution.space)
+    return replace(found, labels=labels, broken=broken, deprels=frozenset(block.deprels))
 
 
-def _text_of(block: Block) -> str:
+def samples_of(record: Sentence) -> Heads:
+    """The first of the trees that are given of a sentence, (k, n)."""
+    given = record.trees
+    if given is None:
+        return np.empty((0, record.n), dtype=np.int32)
+    return np.repeat(given.heads, given.times, axis=0)[:MOST_SAMPLES]
+
+
+def unread(sent_id: str, n: int) -> Block:
+    """A sentence of which nobody knows the words."""
+    return block_of(sent_id, [str(word) for word in range(1, n + 1)])
+
+
+def shown_heads(block: Block, best: Heads) -> Heads:
+    """The heads of a sentence, those of the most probable tree where there is none, (n,)."""
+    return np.array([b if head is None else head for head, b in zip(block.heads, best.tolist(), strict=True)])
+
+
+def gold_heads(record: Sentence, has_gold: bool) -> Heads:
+    """The heads that are known to be right, (n,), -1 where one is not; `NO_HEAD` if there are none to compare with."""
+    return record.known_heads if has_gold else np.full(record.n, NO_HEAD)
+
+
+def text_of(block: Block) -> str:
+    """The CoNLL-U of a sentence.
+
+    Raises:
+        DeptreeError: it is not UTF-8.
+    """
     try:
         return block.raw.decode()
     except UnicodeDecodeError:
         raise DeptreeError("the sentence is not UTF-8", "Convert the file to UTF-8", place=block.place) from None
 
 
-def _mask(distribution: TreeDistribution, marginals: Float, computes: bool, trees: Sequence[Heads]) -> Bool:
-    """Which arcs have a number: all that may be where the page computes, else the probable ones and those of trees."""
-    possible = np.isfinite(distribution.log_scores[:, 1:])
+def _mask(possible: Bool, marginals: Float, computes: bool, trees: Sequence[Heads]) -> Bool:
+    """Which arcs (n+1, n) have a number: all that may be where the page computes, else the probable and the trees'."""
     if computes:
         return possible
-    mask = marginals[:, 1:] >= SMALLEST_SHOWN
+    mask = marginals >= SMALLEST_SHOWN
     for heads in trees:
-        mask[heads, np.arange(distribution.n)] = True
+        mask[heads, np.arange(len(heads))] = True
     return mask & possible
-
-
-def _relative(distribution: TreeDistribution, best: Heads) -> Float:
-    """Log-scores (n+1, n) less those of a tree's arcs."""
-    log_scores = distribution.log_scores[:, 1:]
-    return log_scores - log_scores[best, np.arange(distribution.n)]
-
-
-def _facts(
-    distribution: TreeDistribution, marginals: Float, tree: Heads, best: Heads
-) -> tuple[float, float, float, float, float]:
-    is_tree = distribution.space.contains(tree[None])[0]
-    log_prob = float(distribution.tree_log_probs(tree[None])[0]) if is_tree else -np.inf
-    errors, best_errors = (expected_errors(doubts_of_heads(marginals, heads).doubts) or 0.0 for heads in (tree, best))
-    projective = 1.0 if distribution.space.projective else min(1.0, float(np.exp(log_projective_mass(distribution))))
-    return (distribution.entropy(), log_prob, projective, errors, best_errors)
 
 
 def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
@@ -170,7 +278,7 @@ def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
             likeliest = np.argsort(-probs[head, word], kind="stable")[:MOST_LABELS].tolist()
             shares = (round(float(probs[head, word, label]) * 0xFFFF) for label in likeliest)
             rows += [(head, word, label, share) for label, share in zip(likeliest, shares, strict=True) if share]
-    return np.array(rows, dtype=np.uint16).reshape(-1, 4)
+    return np.array(rows, dtype=np.uint16).reshape(-1, 4) if rows else NO_LABELS
 
 
 def _broken(

@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from heapq import heappush, heappushpop
+from heapq import heappush, heapreplace
 from html import escape
 from importlib.resources import files
 
@@ -24,7 +24,7 @@ from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.columns import BOM, FileColumns
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
-from deptree_cli.io.pages.packing import NO_HEAD, PackedSentence
+from deptree_cli.io.pages.packing import NO_HEAD, OnPage, PackedSentence
 from deptree_cli.io.pictures.forms import shown_form
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
@@ -87,14 +87,14 @@ class MostDoubtful:
         self._kept: list[tuple[float, int, PackedSentence]] = []
         self.total = 0
 
-    def add(self, sentence: PackedSentence) -> None:
+    def add(self, sentence: PackedSentence | OnPage) -> None:
         """Keep a sentence, as long as others are not more doubtful."""
         self.total += 1
-        ranked = (sentence.doubt, -self.total, sentence)
+        rank = sentence.doubt, -self.total
         if len(self._kept) < self._top:
-            heappush(self._kept, ranked)
-        else:
-            heappushpop(self._kept, ranked)
+            heappush(self._kept, (*rank, sentence.packed()))
+        elif rank > self._kept[0][:2]:
+            heapreplace(self._kept, (*rank, sentence.packed()))
 
     def __iter__(self) -> Iterator[PackedSentence]:
         for _, _, sentence in sorted(self._kept, key=lambda each: -each[1]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +21,7 @@ TREE, OTHER = "tree", "other"
 SURE = 0.99
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arc:
     """An arc as it is drawn.
 
@@ -45,17 +46,17 @@ class Arc:
         """How strongly it is drawn, 0 to 1: the share of the samples if there are any, else the probability."""
         return self.probability if self.share is None else self.share
 
-    @property
+    @cached_property
     def left(self) -> int:
         """The end nearer to the beginning of the sentence; an arc from ROOT stands over its word alone."""
         return min(self.head or self.dependent, self.dependent)
 
-    @property
+    @cached_property
     def right(self) -> int:
         """The other end."""
         return max(self.head, self.dependent)
 
-    @property
+    @cached_property
     def tag(self) -> str:
         """What is written on it: the label, ROOT's name where that has none, and the weight unless it is nearly 1."""
         return " ".join(filter(None, [self.label or ("" if self.head else ROOT), self._number]))

@@ -161,9 +161,14 @@ def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], ro
     places = np.array([ems(form) * WORD for form in forms]) + GAP
     wanted = max(2, int(np.ceil(places.sum() / room)))
     # One word may be wider than the room by itself, where half the sentence hangs on it.
-    for count in range(wanted, min(n, wanted + MOST_MORE_ROWS) + 1):
-        rows = [Row(forms, above, below, first, last) for first, last in _shares(places, count)]
-        if max(row.width for row in rows) <= room:
+    most = min(n, wanted + MOST_MORE_ROWS)
+    for count in range(wanted, most + 1):
+        rows = []
+        for first, last in _shares(places, count):
+            rows.append(Row(forms, above, below, first, last))
+            if rows[-1].width > room and count < most:
+                break
+        else:
             break
     widest = max(row.width for row in rows)
     for row in rows[:-1]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from deptree_cli.io.pictures.arcs import OTHER, SURE, TREE, Arc, Picture
@@ -15,13 +18,14 @@ WIDEST, LEAST = 20, 20
 FAINT, UNSURE, POSSIBLE = "2", "33", "36"
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True)
+class Column:
     """A column: what stands above it and, for each word, in it."""
 
     name: str
     entries: list[str]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Its width."""
         return min(WIDEST, max(map(cells, [self.name, *self.entries])))
@@ -41,13 +45,13 @@ def table_of(picture: Picture, width: int, colour: bool) -> Table:
     indent = sum(column.size + 2 for column in columns)
     room = max(LEAST, width - indent)
     heading = joined([column.name for column in columns], columns, ["" for _ in columns], colour)
-    rows = []
+    rows, others = [], _others(picture)
     for arc in tree:
         styles = [FAINT, *[""] * (len(columns) - 2), UNSURE if arc.weight < SURE else ""]
         line = joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
-        first, *more = list(_packed(_others(picture, arc.dependent), room)) or [""]
+        first, *more = list(_packed(others[arc.dependent], room)) or [""]
         rows.append([line + painted(first, POSSIBLE, colour)])
-        rows[-1] += [" " * indent + painted(others, POSSIBLE, colour) for others in more]
+        rows[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
     return Table(painted(f"{heading}other heads", FAINT, colour), rows)
 
 
@@ -63,10 +67,12 @@ def _columns(picture: Picture, tree: Sequence[Arc]) -> list[Column]:
     return [column for column in columns if any(column.entries)]
 
 
-def _others(picture: Picture, dependent: int) -> list[str]:
-    arcs = [arc for arc in picture.of_kind(OTHER) if arc.dependent == dependent]
-    arcs.sort(key=lambda arc: -arc.weight)
-    return [f"{_named(picture, arc.head)} {_number(arc)}" for arc in arcs]
+def _others(picture: Picture) -> Mapping[int, list[str]]:
+    """The other heads of every word, the likeliest first."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for arc in sorted(picture.of_kind(OTHER), key=lambda arc: -arc.weight):
+        found[arc.dependent].append(f"{_named(picture, arc.head)} {_number(arc)}")
+    return found
 
 
 def _named(picture: Picture, word: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Any
 
@@ -40,9 +41,8 @@ class RaggedLayout:
     lengths: Int
 
     @classmethod
-    def of(cls, records: Sequence[Sentence], layout: Layout) -> RaggedLayout:
-        """That of the scores of records."""
-        shapes = np.array([record.scores.shape for record in records])
+    def of(cls, shapes: Int, layout: Layout) -> RaggedLayout:
+        """That of matrices of these shapes."""
         rows, columns = shapes.T
         square = rows == columns
         lengths = np.minimum(rows, columns) - (square & (layout.root != "diagonal"))
@@ -52,6 +52,12 @@ class RaggedLayout:
     def only(self, chosen: Bool) -> RaggedLayout:
         """That of some of them."""
         return RaggedLayout(self.shapes[chosen], self.dep_head[chosen], self.root, self.lengths[chosen])
+
+    @cached_property
+    def is_square(self) -> list[bool]:
+        """Whether each leaves its orientation open."""
+        found: list[bool] = (self.shapes[:, 0] == self.shapes[:, 1]).tolist()
+        return found
 
     @property
     def offsets(self) -> Int:
@@ -128,12 +134,47 @@ def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temp
     fitting = [place for place, record in enumerate(records) if _fits(record, layout)]
     if not fitting or kernels_for(space) is None:
         return None
-    ragged = RaggedLayout.of([records[place] for place in fitting], layout)
-    found = _log_scores([records[place] for place in fitting], ragged, layout, temperature)
-    plain, log_scores = only_plain(found, ragged.lengths)
-    places, ragged = list(compress(fitting, plain)), ragged.only(plain)
-    trees = TreeBatch(log_scores, ragged.lengths, space, side_by_side=False)
-    return ScoredBatch(places, [records[place] for place in places], ragged, trees, space) if places else None
+    return ReadAlike.of([records[place] for place in fitting]).batch(layout, space, temperature, fitting)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadAlike:
+    """Records whose scores can be read under one layout.
+
+    Attributes:
+        records: as they were read.
+        values: the numbers of all, one after another.
+        shapes: (B, 2), of their matrices.
+    """
+
+    records: list[Sentence]
+    values: Float
+    shapes: Int
+
+    @classmethod
+    def of(cls, records: list[Sentence]) -> ReadAlike:
+        """Some records."""
+        values = np.concatenate([record.scores.ravel() for record in records], dtype=np.float64, casting="unsafe")
+        return cls(records, values, np.array([record.scores.shape for record in records]))
+
+    def batch(self, layout: Layout, space: TreeSpace, temperature: float, places: Sequence[int]) -> ScoredBatch | None:
+        """Those of them that can be worked on together; None where there are none.
+
+        Args:
+            places: the number of each among those that there were.
+        """
+        ragged = RaggedLayout.of(self.shapes, layout)
+        found = ragged.to_head_dep(self.values, layout.forbidden)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if layout.scale != "log":
+                np.log(found, out=found)
+            np.divide(found, temperature, out=found)
+        plain, log_scores = only_plain(found, ragged.lengths)
+        if not plain.any():
+            return None
+        ragged, records = ragged.only(plain), list(compress(self.records, plain))
+        trees = TreeBatch(log_scores, ragged.lengths, space, side_by_side=False)
+        return ScoredBatch(list(compress(places, plain)), records, ragged, trees, space)
 
 
 def _fits(record: Sentence, layout: Layout) -> bool:
@@ -142,13 +183,3 @@ def _fits(record: Sentence, layout: Layout) -> bool:
     if record.labels is not None or not numeric(record.scores.dtype):
         return False
     return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")
-
-
-def _log_scores(records: Sequence[Sentence], ragged: RaggedLayout, layout: Layout, temperature: float) -> Float:
-    """Log-scores ``[head, dependent]`` of records, one after another."""
-    values = np.concatenate([record.scores.ravel() for record in records], dtype=np.float64, casting="unsafe")
-    found = ragged.to_head_dep(values, layout.forbidden)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if layout.scale != "log":
-            np.log(found, out=found)
-        return np.divide(found, temperature, out=found)

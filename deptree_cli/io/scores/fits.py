@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.scores.records import Interpretation, ScoredSentence
+from deptree_cli.io.sentence import Sentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ReadAlike, ScoredBatch
 
 FIT = "log_prob_per_word"
 
@@ -28,12 +34,51 @@ def fits(sentence: ScoredSentence) -> Fits:
     heads, read = sentence.record.known_heads[None], sentence.interpretation.layout
     if not heads.size or (heads < 0).any() or not sentence.distribution.space.contains(heads)[0]:
         return {}
-    candidates = _candidates(read, read.is_square(sentence.record.scores.shape))
-    used = next(iter(candidates))
-    return {
-        name: _log_prob_per_word(sentence, None if name == used else layout, heads)
-        for name, layout in candidates.items()
+    (used, _), *others = _candidates(read, read.is_square(sentence.record.scores.shape)).items()
+    alone = {
+        name: _log_prob_per_word(sentence.interpretation, sentence.record, layout, heads) for name, layout in others
     }
+    return {used: _per_word(sentence.distribution, heads), **alone}
+
+
+def fits_of_many(batch: ScoredBatch, how: Interpretation) -> list[Fits]:
+    """The same of each sentence of a batch, which was read so."""
+    from deptree_cli.io.scores.batches import ReadAlike  # loads kernels: when there is work
+
+    trees, found = [_known_tree(record) for record in batch.records], [Fits() for _ in batch.records]
+    own = batch.trees.log_probs_of(trees, batch.trees.log_partition_parts())
+    for square in (True, False):
+        some = [at for at, each in enumerate(own) if (each > -np.inf).any() and batch.layout.is_square[at] == square]
+        if not some:
+            continue
+        (used, _), *others = _candidates(how.layout, square).items()
+        for at in some:
+            found[at][used] = float(own[at][0]) / trees[at].size
+        read, chosen = ReadAlike.of([batch.records[at] for at in some]), [trees[at] for at in some]
+        for name, layout in others:
+            for at, value in zip(some, _log_probs_per_word(how, read, chosen, layout), strict=True):
+                found[at][name] = value
+    return found
+
+
+def _known_tree(record: Sentence) -> Heads:
+    """The known heads, (1, n), or (0, n) where they are not all known."""
+    heads = record.known_heads
+    return heads[None] if heads.size and heads.min() >= 0 else np.empty((0, record.n), dtype=np.int32)
+
+
+def _log_probs_per_word(how: Interpretation, read: ReadAlike, trees: Sequence[Heads], layout: Layout) -> list[float]:
+    """What `_log_prob_per_word` is of each: of those that this layout lets be worked on together, at once."""
+    batch, found = read.batch(layout, how.space, how.temperature.arcs, range(len(trees))), dict[int, float]()
+    if batch is not None:
+        given = [trees[place] for place in batch.places]
+        log_probs = batch.trees.log_probs_of(given, batch.trees.log_partition_parts())
+        per_word = (float(each[0]) / tree.size for each, tree in zip(log_probs, given, strict=True))
+        found.update(zip(batch.places, per_word, strict=True))
+    return [
+        found[at] if at in found else _log_prob_per_word(how, record, layout, tree)
+        for at, (record, tree) in enumerate(zip(read.records, trees, strict=True))
+    ]
 
 
 def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
@@ -48,21 +93,16 @@ def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
     return found
 
 
-def _log_prob_per_word(sentence: ScoredSentence, layout: Layout | None, heads: Heads) -> float:
-    """-inf where this layout allows no tree, or not this one; None is the layout it is read in."""
-    distribution, record = sentence.distribution, sentence.record
+def _log_prob_per_word(how: Interpretation, record: Sentence, layout: Layout, heads: Heads) -> float:
+    """That of a tree (1, n) under another layout; -inf where that allows no tree, or not this one."""
     try:
-        if layout is not None:
-            distribution = sentence.interpretation.distribution(record.scores, record, layout)
-        return float(distribution.tree_log_probs(heads)[0]) / heads.size
+        return _per_word(how.distribution(record.scores, record, layout), heads)
     except DeptreeError:
         return -np.inf
 
 
-def mean_fits(found: Sequence[Fits]) -> Fits:
-    """The mean of each fit over the sentences that have it; -inf where one of them cannot have its tree."""
-    names = dict.fromkeys(name for fits in found for name in fits)
-    return {name: float(np.mean([fits[name] for fits in found if name in fits])) for name in names}
+def _per_word(distribution: TreeDistribution, heads: Heads) -> float:
+    return float(distribution.tree_log_probs(heads)[0]) / heads.size
 
 
 def better_layout(means: Fits, read: Layout) -> str:

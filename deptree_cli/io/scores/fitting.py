@@ -9,7 +9,8 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.core.scores import MASK
-from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.conllu.bare import block_of
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.scores.layout import Layout, cut, to_head_dep, words_in
 from deptree_cli.io.scores.raw import RawScores, Source
 from deptree_cli.io.sentence import LABELS, OTHER, Sentence, in_order
@@ -128,7 +129,7 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     Raises:
         DeptreeError: asks for the lengths, or whether they count ROOT.
     """
-    if _differ(scores, layout):
+    if _differ(scores, layout, has_length):
         return
     matrix = to_head_dep(scores, layout)
     n = len(matrix) - 1
@@ -146,12 +147,17 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     raise DeptreeError(problem, remedy)
 
 
-def _differ(scores: Array, layout: Layout) -> bool:
+def _differ(scores: Array, layout: Layout, has_length: bool) -> bool:
     """Whether two scores of the last word differ, as head or as dependent: a glance that settles most sentences."""
-    if scores.ndim != 2 or min(scores.shape) < 5 or layout.root == "last":
+    if scores.ndim != 2 or min(scores.shape) < 4 + has_length or layout.root == "last":
         return False
     one, two = float(scores[-1, 1]), float(scores[-1, 2])
-    return one != two and _unmasked(np.array([one, two]), layout).size == 2
+    return one != two and _allows(one, layout) and _allows(two, layout)
+
+
+def _allows(score: float, layout: Layout) -> bool:
+    """Whether a score is one of `_unmasked`."""
+    return score > -MASK if layout.scale == "log" else score < 0 or score > 0
 
 
 def _unmasked(scores: Float, layout: Layout) -> Float:

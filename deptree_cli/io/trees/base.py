@@ -86,8 +86,8 @@ class GivenTree(NamedTuple):
 
 def names_of(sent_id: str) -> list[str]:
     """What a tree's sentence may be called, likeliest first: its own name, or that without the mark of a sample."""
-    if not sent_id:
-        return []
+    if not ("/" in sent_id or "-" in sent_id):  # as hardly any has a mark
+        return [sent_id] if sent_id else []
     return [sent_id, *(mark.sub("", sent_id) for mark in _MARKS if mark.search(sent_id))]
 
 

@@ -147,7 +147,7 @@ def scored_trees(
             yield sentence
         else:
             given = [each.companions[TREES] for each in group if not isinstance(each, DeptreeError)]
-            yield replace(sentence, companions={**sentence.companions, TREES: _given(sentence, given)})
+            yield sentence.with_companion(TREES, _given(sentence, given))
 
 
 def _tree_alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | DeptreeError:

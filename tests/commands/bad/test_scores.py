@@ -99,6 +99,7 @@ OF_MORE = {
     "agree": ("agree", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
     "diff": ("diff", "trees.conllu", "trees.jsonl", "--scores", "bad.npz"),
     "eval": ("eval", "trees.conllu", "--scores", "bad.npz"),
+    "measure": ("measure", "trees.conllu", "--scores", "bad.npz"),
     "repair": ("repair", "trees.conllu", "--scores", "bad.npz"),
 }
 READ = {name: reading(name, "bad.npz") for name, entry in ENTRIES.items() if entry.reads == "scores"} | OF_MORE

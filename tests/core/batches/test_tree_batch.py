@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from benchmarks.sums import exact
 from deptree_cli.core.batches import asking
-from deptree_cli.core.batches.blocks import only_plain
+from deptree_cli.core.batches.blocks import alike, only_plain
 from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import partition, partitions
+from deptree_cli.core.peakedness import peakedness, peakednesses
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 from deptree_cli.core.streams import SentenceStreams
 from tests.laws.test_routes import lengths_of, padded
@@ -73,6 +74,14 @@ def test_answers_are_those_of_each_to_the_last_bit(trees: TreeSpace, spread: flo
     assert partitions(batch) == [partition(one) for one in each]
     probs = [one.marginals()[one.argmax(), np.arange(1, one.n + 1)] for one in each]
     np.testing.assert_array_equal(batch.probs_of(best), np.concatenate(probs))
+    given = [
+        rng.integers(0, n + 1, (n % 3 * 20, n), dtype=np.int32) for n in lengths
+    ]  # of which few are trees, of some sentences none
+    given = [np.concatenate([heads, one.argmax()[None]]) for heads, one in zip(given, each, strict=True)]
+    of_given = batch.log_probs_of(given, batch.log_partition_parts())
+    assert [found.tolist() for found in of_given] == [
+        one.log_probs(heads).tolist() for one, heads in zip(each, given, strict=True)
+    ]
     for found, name in ((batch.matrices(batch.marginals), "marginals"), (best, "argmax"), (batch.mbr(), "mbr")):
         for ours, one in zip(found, each, strict=True):
             np.testing.assert_array_equal(np.atleast_2d(ours), np.atleast_2d(getattr(one, name)()))
@@ -81,6 +90,23 @@ def test_answers_are_those_of_each_to_the_last_bit(trees: TreeSpace, spread: flo
         for ours, logs, one in zip(trees_of, batch.tree_log_probs(trees_of, log_z), each, strict=True):
             np.testing.assert_array_equal(ours, one.sample(size, seed=7))
             np.testing.assert_array_equal(logs, one.tree_log_probs(ours))
+
+
+@EACH_SPACE
+def test_facts_are_those_of_each_to_the_last_bit(trees: TreeSpace) -> None:
+    """Of several sentences of a length, in any order."""
+    rng, lengths = np.random.default_rng(6), [3, 1, 20, 3, 7, 1, 20, 3]
+    each = [TreeDistribution(3 * rng.normal(size=(n + 1, n + 1)), space=trees) for n in lengths]
+    normalised = each[0].log_scores.copy()
+    normalised[:, 1:] -= np.logaddexp.reduce(normalised[:, 1:], axis=0)
+    each[0] = TreeDistribution(normalised, space=trees)
+    flat = np.concatenate([one.log_scores.ravel() for one in each])
+    batch = TreeBatch(flat, np.array(lengths), trees, side_by_side=False)
+    assert peakednesses(batch) == [peakedness(one) for one in each]
+    assert [found.normalised for found in peakednesses(batch)][:3] == [True, False, False]
+    for some in alike(batch.lengths):
+        for row, heads in zip(some.rows.tolist(), some.of_words(batch.argmax().heads), strict=True):
+            assert heads.tolist() == each[row].argmax().tolist()
 
 
 @EACH_SPACE

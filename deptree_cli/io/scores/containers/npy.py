@@ -52,8 +52,14 @@ def read_npy(stream: BinaryIO, place: str, matrices: ReadSpec) -> Iterator[RawSc
 
 def _check_no_heads(scores: Array, place: str) -> None:
     """Raise if each row is a tree, in the type in which trees are written: the file cannot say that it holds heads."""
-    written = scores.ndim == 2 and scores.size and scores.dtype == smallest_type(scores.shape[1])
-    if written and are_trees(scores).all():
+    if (
+        scores.dtype.kind != "i"
+        or scores.ndim != 2
+        or not scores.size
+        or scores.dtype != smallest_type(scores.shape[1])
+    ):
+        return
+    if are_trees(scores).all():
         problem = "every row is a tree, as deptree sample and decode write them, and these are no scores"
         raise DeptreeError(
             problem, "Name the file of scores that it was made from, or save scores as float32", place=place
