@@ -52,15 +52,15 @@ Row = dict[str, Any]
     "--quantity",
     "names",
     multiple=True,
-    type=click.Choice(OF_TREES.names),
     metavar="NAME",
+    shell_complete=OF_TREES.complete,
     help=f"What to estimate; may be repeated.  [default: {', '.join(USUAL)}]",
 )
 @format_options(*ROWS)
 @run_options
 def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writing) -> int:
     """Estimate expectations from distinct trees."""
-    quantities = list(dict.fromkeys(names)) or USUAL
+    quantities = [OF_TREES.get(name).name for name in dict.fromkeys(names)] or USUAL
     if not all(OF_TREES.get(name).scalar for name in quantities):
         writing = writing.narrowed("arcs", JSONL.name)
     source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))

@@ -50,8 +50,8 @@ RESAMPLES = 1000
     "--per",
     type=click.Choice([SENTENCE, TREEBANK]),
     default=TREEBANK,
-    metavar="sentence|treebank",
-    help="Rows of sentences, or means.  [default: treebank]",
+    metavar="UNIT",
+    help="Write rows of each sentence, or means of the treebank: sentence or treebank.  [default: treebank]",
 )
 @option(
     "--quantity",
