@@ -64,7 +64,7 @@ def test_any_number_of_workers_writes_the_same_bytes(run, name: str) -> None:
 
 
 # One row of all sentences, rows in an order of their own, levels that depend on how many sentences there are, a page.
-OF_ALL = ("eval", "agree", "doubt", "calibrate", "inspect", "report", "check-bias", "hpyp perplexity")
+OF_ALL = ("eval", "agree", "doubt", "calibrate", "inspect", "report", "check-bias", "measure", "hpyp perplexity")
 OF_ONE = ("show", "bitext show")
 
 
@@ -88,7 +88,7 @@ def test_the_signature_in_front_if_asked_for(run, name: str) -> None:
     assert rest == run(name, "--no-header")
 
 
-@having("--output", "warm", "hpyp describe", "bitext show")
+@having("--output", "warm", "hpyp describe", "hpyp train", "bitext show")  # hpyp train writes a model, to a file alone
 def test_a_file_has_the_bytes_of_standard_output(run, name: str) -> None:
     """By the suffix of the format that is usual there."""
     usual = run(name)
