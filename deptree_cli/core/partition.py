@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Factorisation, TreeSpace, space, with_roots
 
 if TYPE_CHECKING:
+    from deptree_cli.core.batches.blocks import LogPartitions
     from deptree_cli.core.batches.tree_batch import TreeBatch
 
 LOG_LARGEST = math.log(sys.float_info.max)
@@ -69,14 +71,35 @@ def partition(distribution: ArcFactored) -> Partition:
 
 def partitions(batch: TreeBatch) -> list[Partition]:
     """The partition functions of many sentences at once, of plain scores: each has trees in every space."""
-    roots = batch.space.single_root
-    spaces = {"single": with_roots(batch.space, True), "multi": with_roots(batch.space, False)}
-    spaces |= {"every": space(roots), "projective": space(roots, projective=True)}
-    log_z = {trees: batch.over(trees).log_partition_parts() for trees in {*spaces.values()}}
-    single, multi, every, projective = (log_z[trees] for trees in spaces.values())
-    shares = (np.minimum(part.log_ratios(whole), 0.0) for part, whole in ((single, multi), (projective, every)))
-    columns = single.total, multi.total, *shares
+    single, multi = with_roots(batch.space, True), with_roots(batch.space, False)
+    found = _summed(batch, single, multi, *_spaces_of_masses(batch))
+    columns = (
+        found[single].total,
+        found[multi].total,
+        _log_shares(found[single], found[multi]),
+        _log_masses(batch, found),
+    )
     return list(map(Partition, *(column.tolist() for column in columns)))
+
+
+def log_projective_masses(batch: TreeBatch) -> Float:
+    """See `Partition`, of many sentences at once, of plain scores."""
+    return _log_masses(batch, _summed(batch, *_spaces_of_masses(batch)))
+
+
+def _summed(batch: TreeBatch, *spaces: TreeSpace) -> dict[TreeSpace, LogPartitions]:
+    """The sums over the trees of spaces, each once."""
+    return {trees: batch.over(trees).log_partition_parts() for trees in {*spaces}}
+
+
+def _spaces_of_masses(batch: TreeBatch) -> tuple[TreeSpace, TreeSpace]:
+    """Trees without crossing arcs, and all."""
+    roots = batch.space.single_root
+    return space(roots, projective=True), space(roots)
+
+
+def _log_masses(batch: TreeBatch, found: dict[TreeSpace, LogPartitions]) -> Float:
+    return _log_shares(*(found[trees] for trees in _spaces_of_masses(batch)))
 
 
 def log_projective_mass(distribution: ArcFactored) -> float:
@@ -91,6 +114,10 @@ def _factorised(distribution: ArcFactored, trees: TreeSpace) -> Factorisation | 
         return distribution.over(trees).factorisation
     except DeptreeError:
         return None
+
+
+def _log_shares(parts: LogPartitions, wholes: LogPartitions) -> Float:
+    return np.minimum(parts.log_ratios(wholes), 0.0)
 
 
 def _log_share(part: Factorisation | None, whole: Factorisation) -> float:

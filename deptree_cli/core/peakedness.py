@@ -10,7 +10,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.expectations import entropy
-from deptree_cli.core.partition import log_projective_mass, partition, partitions
+from deptree_cli.core.partition import log_projective_mass, log_projective_masses, partition, partitions
 
 if TYPE_CHECKING:
     from deptree_cli.core.batches.tree_batch import TreeBatch
@@ -68,17 +68,21 @@ def peakednesses(batch: TreeBatch) -> list[Peakedness]:
         highest[some.rows], normalised[some.rows] = scores.max(axis=(1, 2)), _normalised(scores)
         best_head[some.rows] = marginals.max(axis=1).mean(axis=1)
     columns = lowest, highest, np.zeros(len(lowest), dtype=np.int64), normalised, best_head
-    found, sums = (*columns, batch.entropies / batch.lengths), partitions(batch)
-    masses = (
-        [each.single_root_mass if batch.space.single_root else 1.0 for each in sums],
-        [each.projective_mass for each in sums],
-    )
-    return list(map(Peakedness, *(each.tolist() for each in found), *masses))
+    found = (*columns, batch.entropies / batch.lengths)
+    return list(map(Peakedness, *(each.tolist() for each in found), *_masses_of_many(batch)))
 
 
 def _normalised(scores: Float) -> Any:
     """Whether weights of heads sum to 1 for every word, log-scores (..., n+1, n)."""
     return np.isclose(np.logaddexp.reduce(scores, axis=-2), 0.0, atol=1e-3).all(axis=-1)
+
+
+def _masses_of_many(batch: TreeBatch) -> tuple[list[float], list[float]]:
+    """The shares of single-root and of projective trees, of many sentences."""
+    if not batch.space.single_root:
+        return [1.0] * len(batch.lengths), [math.exp(each) for each in log_projective_masses(batch).tolist()]
+    found = partitions(batch)
+    return [each.single_root_mass for each in found], [each.projective_mass for each in found]
 
 
 def _masses(distribution: ArcFactored) -> tuple[float, float]:

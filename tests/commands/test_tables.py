@@ -39,6 +39,7 @@ TABLES = {
     "doubt": (*SCORES, "--conllu", "gold.conllu"),
     "agree": ("gold.conllu", "gold.conllu"),
     "agree --per=sentence": ("gold.conllu", "gold.conllu"),
+    "measure": ("gold.conllu", "--seed", 1),
     "agree --test": ("gold.conllu", "t.jsonl", "--seed", 1),
     "check": ("gold.conllu", "--rules", "leaf.toml"),
     "expect": ("entropy", *SCORES),

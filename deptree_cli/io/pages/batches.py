@@ -6,7 +6,7 @@ import numpy as np
 
 from deptree_cli.core.batches.blocks import alike
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.partition import partitions
+from deptree_cli.core.partition import log_projective_masses
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.pages.packing import OnPage, SameLength, gold_heads, samples_of, shown_heads, text_of, unread
 from deptree_cli.io.scores.batches import ScoredBatch
@@ -16,8 +16,8 @@ def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
     """What `for_page` makes of sentences without rules; None of those that are not UTF-8."""
     found: list[OnPage | None] = [None] * len(batch.records)
     trees, best = batch.trees, batch.trees.argmax()
-    log_masses = np.array([0.0 if batch.space.projective else each.log_projective_mass for each in partitions(trees)])
-    masses = np.minimum(np.exp(log_masses), 1.0)
+    log_z, marginals = trees.sums  # first: what follows asks for log Z again
+    masses = np.ones(len(found)) if batch.space.projective else np.exp(log_projective_masses(trees))
     for some in alike(trees.lengths):
         records, best_trees = [batch.records[row] for row in some.rows], some.of_words(best.heads)
         blocks = [record.block or unread(record.sent_id, some.n) for record in records]
@@ -31,8 +31,8 @@ def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
             best_trees,
             np.array([gold_heads(record, has_gold) for record in records]),
             some.of_arcs(trees.log_scores),
-            some.of_arcs(trees.marginals),
-            (trees.entropies[some.rows], trees.log_probs(some.rows, shown, trees.sums[0]), masses[some.rows]),
+            some.of_arcs(marginals),
+            (trees.entropies[some.rows], trees.log_probs(some.rows, shown, log_z), masses[some.rows]),
             [samples_of(record) for record in records],
         )
         for row, one, text in zip(some.rows.tolist(), these.each(), texts, strict=True):
