@@ -107,6 +107,18 @@ def test_features(done, features, put):
         assert np.isfinite(row["gradient"]).all()
 
 
+def test_features_of_another_folder(done, features, put, tmp_path, monkeypatch):
+    """The same name, in one process: the file counts, and not its name."""
+    before = done("expect", "features", *SCORES, "--features", "features.npz").rows
+    with np.load(features) as arrays:
+        doubled = {key: 2 * array for key, array in arrays.items()}
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    np.savez("features.npz", **doubled)
+    for one, other in zip(before, done("expect", "features", *SCORES, "--features", "features.npz").rows, strict=True):
+        np.testing.assert_allclose(other["features"], 2 * np.array(one["features"]))
+
+
 def test_features_that_do_not_fit(deptree, put, features):
     put("small.npz", {"en-1": np.ones((2, 3, 1))})
     put("nan.npz", {"en-1": np.full((8, 9, 1), np.nan)})

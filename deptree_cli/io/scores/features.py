@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -29,7 +31,7 @@ def features_of(path: str, record: Sentence, layout: Layout) -> Float:
     Raises:
         DeptreeError: the file cannot be read, has no such sentence, or an array of another shape than the scores.
     """
-    archive = _archive(path)
+    archive = _archive(path, _identity(path))
     key = next((name for name in record.names if name in archive), None)
     if key is None:
         raise DeptreeError(f"{path} has no key of this name", "Name features as the scores are named")
@@ -46,8 +48,16 @@ def features_of(path: str, record: Sentence, layout: Layout) -> Float:
     return features
 
 
+def _identity(path: str) -> tuple[int, ...]:
+    """What tells a file from another that has its name later, or in another folder."""
+    with suppress(OSError):  # told where it is opened
+        found = Path(path).stat()
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return ()
+
+
 @cache
-def _archive(path: str) -> Archive:
+def _archive(path: str, _: tuple[int, ...]) -> Archive:
     """Opened once in every process."""
     with open_input(path) as file:
         if file.head.startswith(MAGIC):
