@@ -141,6 +141,7 @@ VALUES: dict[str, str] = {
     "--burn-in": "5",
     "measure --by": "length",
     "measure --compare": "gold.conllu nines.conllu",
+    "estimate --quantity": "depth",
     "measure --quantity": "depth",
     "bitext align --above": "0.01",
     "show --above": "0.99",
