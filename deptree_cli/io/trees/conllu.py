@@ -56,7 +56,7 @@ def _plain_trees(blocks: Sequence[Block]) -> Iterator[GivenTree | None]:
         yield from repeat(None, len(blocks))
         return
     labels, given = [texts[number] for number in numbers.tolist()], heads.tolist()
-    sound = _are_trees(heads, starts).tolist()
+    sound = sentences_that_are_trees(heads, starts).tolist()
     for block, is_tree, (start, end) in zip(blocks, sound, pairwise(starts.tolist()), strict=True):
         if not is_tree or _NOTES.search(block.raw, block.template.comments, block.template.rows_start):
             yield None
@@ -66,7 +66,7 @@ def _plain_trees(blocks: Sequence[Block]) -> Iterator[GivenTree | None]:
         yield GivenTree(block.sent_id, tuple(given[start:end]), 1, block.place, labels=known)
 
 
-def _are_trees(heads: Int, starts: Int) -> Bool:
+def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
     """Which sentences have heads that are trees: all of them if they are one tree, sentence beside sentence."""
     sizes = np.diff(starts)
     if are_trees(np.where(heads > 0, heads + np.repeat(starts[:-1], sizes), heads)[None])[0]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.surface import surface_tokens
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.conllu import tree_of
+from deptree_cli.io.trees.conllu import sentences_that_are_trees, tree_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,14 +132,12 @@ Found = tuple[int, Sentence, Int]
 
 
 def _trees(found: Sequence[Found]) -> list[Found]:
-    """Those whose heads are trees: looked at together, under one ROOT, and one by one only if that is no tree."""
-    from deptree_cli.kernels.trees.shapes import are_trees  # loads kernels: if there is work
-
-    starts = np.cumsum([0, *(len(heads) for _, _, heads in found)])
-    moved = [np.where(heads > 0, heads + start, 0) for (_, _, heads), start in zip(found, starts, strict=False)]
-    if found and are_trees(np.concatenate(moved)[None])[0]:
-        return list(found)
-    return [each for each in found if are_trees(each[2][None])[0]]
+    """Those whose heads are trees."""
+    if not found:
+        return []
+    heads = [own for _, _, own in found]
+    sound = sentences_that_are_trees(np.concatenate(heads), np.cumsum([0, *map(len, heads)])).tolist()
+    return list(compress(found, sound))
 
 
 def _check_rest(heads: Int, read: Sentence, space: TreeSpace) -> None:
