@@ -58,5 +58,4 @@ BENCHMARKS = {
         "audits.evaluation", "what intervals of deptree eval cover, how often its test errs, expected scores"
     ),
     "agree": Benchmark("audits.agreement", "what deptree agree --test finds, and how often it errs"),
-    "saturated": Benchmark("samplers.saturated", "sentences on which random walks take too long"),
 }

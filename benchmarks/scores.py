@@ -33,3 +33,16 @@ def fresh(distribution: TreeDistribution) -> TreeDistribution:
 
 
 KINDS = {"uniform": uniform, "peaked": peaked}
+
+
+def saturated(n: int, gap: float) -> TreeDistribution:
+    """Words 1 and 2, 3 and 4, ... choose each other, all other heads by a log-score that is `gap` lower in sum."""
+    scores = np.full((n + 1, n + 1), -gap - np.log(max(n - 1, 1)))
+    for word in range(1, n, 2):
+        scores[word, word + 1] = scores[word + 1, word] = np.log1p(-np.exp(-gap))
+    return TreeDistribution(scores, id=f"saturated-{n}-{gap}")
+
+
+def gaussian(n: int, scale: float) -> TreeDistribution:
+    """Normal log-scores times a scale."""
+    return TreeDistribution(np.random.default_rng(0).normal(size=(n + 1, n + 1)) * scale, id=f"gaussian-{n}-{scale}")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.samplers.saturated import gaussian
-from benchmarks.scores import fresh, peaked
+from benchmarks.scores import fresh, gaussian, peaked
 from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, seconds, times
 from deptree_cli.core.distribution import TreeDistribution

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 
 from benchmarks.peers import installed
 from benchmarks.peers.batches import CONTENDERS, Contender
-from benchmarks.samplers.saturated import saturated
+from benchmarks.scores import saturated
 from benchmarks.sums import exact
 from benchmarks.table import Cell, Table, headings
-from benchmarks.timing import points, seconds
+from benchmarks.timing import by_turns, points, seconds
 from deptree_cli.core.distribution import TreeDistribution
 
 Float = NDArray[np.float64]
 Single = NDArray[np.float32]
 Contenders = dict[str, Contender | None]
 
-LENGTHS = points(10, 20, 40, 70, 100)
+LENGTHS = points(5, 10, 20, 40, 100)
 BATCH = 32
 
 SCALES = points(1, 2, 5, 10, 20, 50, 100, 200)
@@ -79,16 +79,21 @@ def _use_threads(count: int) -> None:
 
 
 def _speeds(contenders: Contenders, step: Callable[[Contender, int], Callable[[], object]]) -> Iterator[list[Cell]]:
-    for name, contender in contenders.items():
-        yield [name, *(contender and _microseconds(step, contender, n) for n in LENGTHS)]
+    by_length = [_microseconds({name: step(one, n) for name, one in contenders.items() if one}) for n in LENGTHS]
+    for name in contenders:
+        yield [name, *(found.get(name) for found in by_length)]
 
 
-def _microseconds(step: Callable[[Contender, int], Callable[[], object]], contender: Contender, n: int) -> float | str:
-    """Of a sentence, or how it failed."""
-    try:
-        return seconds(step(contender, n), repeats=15) * 1e6 / BATCH
-    except (ArithmeticError, AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-        return type(error).__name__
+def _microseconds(steps: dict[str, Callable[[], object]]) -> dict[str, float | str]:
+    """Of a sentence, by contenders, or how one failed."""
+    found: dict[str, float | str] = {}
+    for name, action in steps.items():
+        try:
+            action()
+        except (ArithmeticError, AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            found[name] = type(error).__name__
+    sound = {name: action for name, action in steps.items() if name not in found}
+    return found | {name: spent * 1e6 / BATCH for name, spent in by_turns(sound).items()}
 
 
 def _batch(n: int) -> tuple[Single, Single]:
