@@ -124,7 +124,7 @@ class Evaluation(Fold[Unit | Expected]):
             empty = [name for name, filled in zip(OPTIONAL, self._filled.tolist(), strict=True) if not filled]
             if empty:
                 where = f"{self._settings.gold} has none of these in any word"
-                yield f"{', '.join(empty)}: {where}, so that they say nothing; counted as in the script of CoNLL 2018"
+                yield f"{', '.join(empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
             yield from self._without_wrong_labels()
         yield self._quoted
 

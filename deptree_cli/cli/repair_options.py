@@ -117,7 +117,7 @@ def _repair(
 ) -> RepairOptions:
     found = companion(scores=scores, also=_SPACE, **how)
     if like is not None and found is not None and found.how.labels is not None:
-        raise click.UsageError("--like has no say where --scores tell heads and labels. Remove one.")
+        raise click.UsageError("--like cannot be combined with --scores, which rank heads and labels. Remove one.")
     space = found.how.space if found else asked_space(*(how[name] for name in _SPACE))
     return RepairOptions(rules, space, found, like, cost, worth, budget, relax)
 

@@ -203,10 +203,10 @@ class Repairs(Fold[Done]):
         yield from self.before.tables()
         yield from self.before.notices(labels=False)  # they are filled
         if self.untaught and self._repaired:
-            yield "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE tells more"
+            yield "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE breaks ties better"
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
-            yield f"DEPS of {words} had more than the arc that has changed, and have the new one alone now"
+            yield f"DEPS of {words} had several arcs; only the new arc is kept"
         yield from map(not_written, self._left_out)
         if self._unsure:
             unsure = counted_thousands(self._unsure, "sentence")

@@ -70,7 +70,7 @@ class Writing:
         """The same for results for which only some of the formats have a place; `what` they are, for a message."""
         names = [each.name for each in encoders(formats)]
         if self.fmt not in (None, *names):
-            raise click.UsageError(f"--format {self.fmt} has no place for {what}. {one_of(names)}, or leave it out.")
+            raise click.UsageError(f"--format {self.fmt} cannot store {what}. {one_of(names)}, or remove it.")
         return replace(self, formats=formats)
 
     @property

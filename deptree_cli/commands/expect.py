@@ -99,10 +99,10 @@ def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: ScoreO
         if (scores.gold or scores.conllu if needed.kind == HEADS else given[needed.name]) is None:
             raise click.UsageError(f"{quantity.name} needs {_asked_for(needed)}.")
     if scores.gold and not any(needed.kind == HEADS for needed in quantity.inputs):
-        raise click.UsageError(f"{quantity.name} has no use for --gold FILE.")
+        raise click.UsageError(f"{quantity.name} does not use --gold FILE.")
     for other in INPUTS:
         if other not in quantity.inputs and given[other.name] is not None:
-            raise click.UsageError(f"{quantity.name} has no use for {_asked_for(other)}.")
+            raise click.UsageError(f"{quantity.name} does not use {_asked_for(other)}.")
 
 
 def _asked_for(needed: Input) -> str:

@@ -145,7 +145,7 @@ def check_draws(draws: Timed) -> None:
     if not (log_probs <= ROUNDING).all() or mass > 1 + ROUNDING:
         raise DeptreeError(f"the probability of the trees is {mass:.6g} in all, not 0 to 1", _WHOLE)
     if np.isinf(draws.window) and mass < 1 - ROUNDING:
-        problem = f"these are said to be all trees there are, but their probability is {mass:.6g} in all, not 1"
+        problem = f"these are declared to be all trees, but their probability is {mass:.6g} in all, not 1"
         raise DeptreeError(problem, _WHOLE)
     if not draws.window > 0 or not 0 <= draws.certain <= count:
         problem = f"{draws.certain} of {count} trees are certain, and the others had the time {draws.window:g} to come"

@@ -122,7 +122,7 @@ def shaped_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
     require_tensor("lengths", lengths)
     if list(lengths.shape) != batch or not is_integer(lengths):
         problem = f"lengths are {lengths.dtype} of shape {tuple(lengths.shape)}, not integers of {tuple(batch)}"
-        raise DeptreeError(problem, "Say how many words each sentence has")
+        raise DeptreeError(problem, "Give the number of words of each sentence")
     return lengths.to(log_scores.device, torch.int64)
 
 

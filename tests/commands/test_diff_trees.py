@@ -202,7 +202,7 @@ def test_which_kind_files_are_is_told_by_their_content(deptree, put, files) -> N
         ((*files, "--arcs", 5), "--arcs needs two score files"),
         ((*files, "--conllu", files[0]), "--conllu needs two score files"),
         ((SCORES[0], *SCORES, "--scores", SCORES[0]), "--scores needs files of trees"),
-        ((SCORES[0], *SCORES, "--tsv"), "--format tsv has no place for comparisons of scores"),
+        ((SCORES[0], *SCORES, "--tsv"), "--format tsv cannot store comparisons of scores"),
         ((files[0],), "One file: give two or more"),
         ((files[0], "nowhere.conllu"), "nowhere.conllu: no such file"),
     ]:

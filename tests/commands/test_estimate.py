@@ -143,7 +143,7 @@ TAMPERED = [
     (_changed(4, mass=2), "draws.jsonl:5 (1): mass is 2, not 0."),
     (_changed(4, tau=0.5), "the tree came after tau"),
     (_changed(4, tau=1e6), "weight is "),
-    (_changed(4, exhausted=True), "these are said to be all trees there are, but their probability is 0."),
+    (_changed(4, exhausted=True), "these are declared to be all trees, but their probability is 0."),
     (_changed(3, arrival=1e-3), "the arrival times are not in order"),
     (_changed(0, log_prob=-1e-3), "the probability of the trees is 1."),
 ]

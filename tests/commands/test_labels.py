@@ -179,7 +179,7 @@ def test_a_padded_batch_of_joint_scores(done, put):
         ((*SCORES, *LABELS), ["shape (8, 9): no axis of labels", "--label-scores FILE"]),
         ((DATA / "label_scores.npz", "--from", "natasha"), ["shape (8, 9, 15)", "--labels FILE"]),
         ((DATA / "scores.npz", "--from", "allennlp"), ["--from allennlp has an axis of labels", "--labels FILE"]),
-        ((*SCORES, "--labels", DATA / "lengths.txt"), ["'8' stands there twice"]),
+        ((*SCORES, "--labels", DATA / "lengths.txt"), ["'8' is listed twice"]),
         ((*SCORES, "--labels", DATA / "one.npy"), ["these are no names of labels"]),
         ((*SCORES, "--labels", "words.json"), ["'a' has 'x' and no number"]),
         ((*SCORES, "--labels", "number.json"), ["(5 is not a name)"]),

@@ -97,6 +97,6 @@ def test_a_terminal_gets_no_bytes(terminal, name: str, fmt: str) -> None:
     assert code == 2
     (line,) = shown.splitlines()
     if fmt == "npy" and name in ("convert", "dump"):
-        assert "a .npy cannot say that these scores have to be read with" in line
+        assert "a .npy cannot store that these scores are read with" in line
         return
     assert line == "deptree: a terminal cannot show arrays. Name a file with -o, or redirect: > FILE."

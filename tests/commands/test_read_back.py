@@ -90,7 +90,7 @@ def test_right_or_refused(deptree, put, expected, name, container):
         pytest.importorskip("safetensors", reason="safetensors is not installed")
     writer, path = WRITERS[name], f"written{container.suffixes[0]}"
     if problem := writer.write(deptree, path):
-        assert "cannot say that these scores have to be read with" in problem
+        assert "cannot store that these scores are read with" in problem
         assert writer.read
         assert not container.keeps_meta(True)
         return

@@ -234,7 +234,7 @@ def test_options_that_have_no_effect(deptree, put, trees) -> None:
     for args, said in (
         (("--from", "natasha"), "--from is about scores. Add --scores FILE."),
         (("--cost", "0:1"), "'0:1' is not HEAD:LABEL"),
-        (("--like", trees, *SCORES, *LABELS), "--like has no say where --scores tell heads and labels."),
+        (("--like", trees, *SCORES, *LABELS), "--like cannot be combined with --scores"),
     ):
         ran = deptree("repair", trees, *args)
         assert (ran.code, ran.out) == (2, b"")

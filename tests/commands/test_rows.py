@@ -80,9 +80,9 @@ def test_what_has_no_place(deptree, put):
     put("one.npy", np.ones((3, 3)))
     put("draws.jsonl", deptree("swor", *SCORES, "-k", 5, "--seed", 7).out)
     for args, said in [
-        (("expect", "entropy", *SCORES, "--grad", "--tsv"), "no place for gradients"),
-        (("expect", "covariance", "one.npy", "--features", "features.npz", "--tsv"), "no place for covariance"),
-        (("estimate", "draws.jsonl", "--quantity", "arcs", "--tsv"), "no place for arcs"),
+        (("expect", "entropy", *SCORES, "--grad", "--tsv"), "cannot store gradients"),
+        (("expect", "covariance", "one.npy", "--features", "features.npz", "--tsv"), "cannot store covariance"),
+        (("estimate", "draws.jsonl", "--quantity", "arcs", "--tsv"), "cannot store arcs"),
         (("partition", *SCORES, "--json", "--tsv"), "Choose one"),
         (("partition", *SCORES, "-o", "x.csv"), "does not write"),
     ]:

@@ -248,7 +248,7 @@ def _mask(name: str, fields: Fields) -> Mask:
         _choice(fields, "allow", (True, False), False),
     )
     if found == Mask(name, ANY, allow=found.allow):
-        raise DeptreeError("it is about every arc", "Say about which: label = [...], for example")
+        raise DeptreeError("it is about every arc", "Name some, for example label = [...]")
     return found
 
 
@@ -262,7 +262,7 @@ def _below(name: str, fields: Fields) -> Below:
         raise DeptreeError("it has both 'allow' and 'deny'", "Give one of them")
     found = Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
     if found.head.is_any and not (allow or deny):
-        raise DeptreeError("it forbids every dependent of every word", "Say of which: label = [...], for example")
+        raise DeptreeError("it forbids every dependent of every word", "Name some, for example label = [...]")
     return found
 
 

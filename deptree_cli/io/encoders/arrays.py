@@ -101,7 +101,7 @@ def _check_kept(container: Container, path: str | None, header: bool, meta: Meta
     needed = meta.space_to_read() + ([] if asked or bare else meta.layout_to_read())
     if needed:
         what = container.suffixes[0] + " without its header" * bare
-        problem = f"a {what} cannot say that these scores have to be read with {' '.join(needed)}"
+        problem = f"a {what} cannot store that these scores are read with {' '.join(needed)}"
         keeping = [each.suffixes[0] for each in written(others=True) if each.keeps_meta(True)]
         remedy = "Leave out --no-header" if bare else f"Write {', '.join(keeping[:-1])} or {keeping[-1]}"
         raise DeptreeError(problem, remedy, place=path or "")

@@ -115,7 +115,7 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(map(str, value))
     if isinstance(value, list):
-        raise DeptreeError(f"{name} is more than a number, which TSV has no place for", "Write JSON Lines")
+        raise DeptreeError(f"{name} is more than a number, which TSV cannot store", "Write JSON Lines")
     if value is None:
         return ""
     if isinstance(value, str):

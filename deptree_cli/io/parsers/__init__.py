@@ -83,7 +83,7 @@ class Parser:
             DeptreeError: its package is missing, or the model is, or cannot be loaded.
         """
         if self.models and not model:
-            raise DeptreeError(f"{self.name} has many models", f"Say which with --model: {self.models}")
+            raise DeptreeError(f"{self.name} has many models", f"Pass one with --model: {self.models}")
         if model and not self.models:
             raise DeptreeError(f"{self.name} has one model only", "Leave out --model")
         with self.at_work(f"loading {model or 'its model'}"):

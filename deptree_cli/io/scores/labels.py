@@ -40,7 +40,7 @@ def read_labels(path: str) -> tuple[str, ...]:
             raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise DeptreeError(f"the label {twice!r} stands there twice", "Name every label once", place=file.place)
+            raise DeptreeError(f"the label {twice!r} is listed twice", "Name every label once", place=file.place)
     return tuple(names)
 
 

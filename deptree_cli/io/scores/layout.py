@@ -54,7 +54,7 @@ class Layout:
         for name in CHOICES:
             one, two = getattr(self, name), getattr(over, name)
             if one and two and one != two:
-                remedy = "Do not say it: what the file says of itself is used without options"
+                remedy = "Remove it: the layout that the file names is used"
                 raise DeptreeError(f"the file says {one} of itself, but {two} was asked for", remedy)
 
     @property
@@ -160,7 +160,7 @@ def orientation(rows: int, columns: int, layout: Layout) -> str:
     if layout.orient not in (None, own):
         raise DeptreeError(
             f"the layout is {layout.orient}, but the matrix has shape {(rows, columns)}, which is {own}",
-            f"Say --orient {own}, or nothing: a rectangle decides its own orientation",
+            f"Pass --orient {own}, or remove it: a rectangle decides its own orientation",
         )
     return own
 
@@ -252,7 +252,7 @@ def cut(scores: Array, n: int, layout: Layout) -> Array:
         raise (OutOfStep if surplus < 0 else DeptreeError)(problem, "Lengths count the words, without ROOT")
     if layout.root == "last":
         raise DeptreeError(
-            "with ROOT last nobody can tell where it stands in a padded matrix",
+            "with ROOT last, its position in a padded matrix is unknown",
             "Save one matrix per sentence, unpadded",
         )
     rows, columns = layout.arcs(scores.shape)

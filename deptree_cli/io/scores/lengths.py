@@ -66,7 +66,7 @@ def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
     """
     if isinstance(source, Mapping):
         remedy = "Leave it out: here every key has its own shape"
-        raise DeptreeError("--lengths is for a padded .npy", remedy, place=place)
+        raise DeptreeError("--lengths needs a padded .npy", remedy, place=place)
     matrices = iter(source)
     for number, (raw, length) in enumerate(zip_longest(matrices, lengths.tolist())):
         if raw is None or length is None:
@@ -78,5 +78,5 @@ def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
             continue
         if raw.length is not None:
             remedy = "Leave it out: this file holds the lengths of its batch"
-            raise OutOfStep("--lengths is for a padded .npy", remedy, place=place)
+            raise OutOfStep("--lengths needs a padded .npy", remedy, place=place)
         yield replace(raw, padded=False, length=length)

@@ -228,7 +228,7 @@ def test_regions_are_no_words_of_conllu(deptree, measured, tmp_path) -> None:
     assert measured("--regions", "spaces").out == measured("--regions", "spaces", "--tsv").out
     ran = deptree("hpyp", "surprisal", "m.npz", RAW, "--regions", "spaces", "--format", "conllu")
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert "conllu has no place for regions of several words. Choose one of tsv, jsonl" in ran.err
+    assert "conllu cannot store regions of several words. Choose one of tsv, jsonl" in ran.err
     assert b"|regions:spaces|" in measured("--regions", "spaces", "--header").out.splitlines()[0]
     assert measured("--regions", "words").out == measured().out
 

@@ -145,7 +145,7 @@ def test_a_file_and_an_option_contradict_each_other(name: str, says) -> None:
     one, other = CHOICES[name][:2]
     own, over = layout(one), layout(other)
     own.check_agrees(layout(one))
-    with says(f"the file says {one} of itself, but {other} was asked for. Do not say it"):
+    with says(f"the file says {one} of itself, but {other} was asked for. Remove it"):
         own.check_agrees(over)
 
 
@@ -181,7 +181,7 @@ def test_unknown_answers_name_the_known_ones(says) -> None:
         (
             (7, 8),
             Layout("head-dep"),
-            ["the layout is head-dep, but", "(7, 8)", "which is dep-head", "Say --orient dep-head"],
+            ["the layout is head-dep, but", "(7, 8)", "which is dep-head", "Pass --orient dep-head"],
         ),
         ((8, 7), Layout("dep-head"), ["the layout is dep-head, but"]),
         ((7, 8), layout("synjax"), ["the layout is head-dep, but"]),

@@ -59,10 +59,10 @@ def test_a_length_for_every_matrix(words: list[int], says) -> None:
 
 def test_lengths_are_for_a_batch(says) -> None:
     keyed = {"x": RawScores("x", np.ones((2, 2)), "a[x]")}
-    with says("a: --lengths is for a padded .npy", "every key has its own shape"):
+    with says("a: --lengths needs a padded .npy", "every key has its own shape"):
         list(with_lengths(keyed, np.array([1]), "a"))
     known = with_lengths(RAWS, np.array([1, 2]), "a[scores]")
-    with says("a: --lengths is for a padded .npy", "this file holds the lengths"):
+    with says("a: --lengths needs a padded .npy", "this file holds the lengths"):
         list(with_lengths(known, np.array([1, 2]), "a"))
 
 

@@ -146,7 +146,7 @@ def test_without_anybody_to_take_them_errors_are_raised(mixed) -> None:
         ({"preset": "natasha", "label_scores": LABELS["label_scores"]}, "needs the names of the labels"),
         ({"preset": "natasha", "fix_heads": True}, "needs the sentences"),
         ({"preset": "natasha", "temperature": 0}, "the temperature is 0"),
-        ({"preset": "natasha", "lengths": str(DATA / "lengths.txt")}, "--lengths is for a padded .npy"),
+        ({"preset": "natasha", "lengths": str(DATA / "lengths.txt")}, "--lengths needs a padded .npy"),
     ],
     ids=str,
 )

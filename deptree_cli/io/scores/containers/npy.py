@@ -93,7 +93,7 @@ def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
 
         def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
             if beside:
-                problem = f"a .npy has no place for {beside.replace('_', ' ')}"
+                problem = f"a .npy cannot store {beside.replace('_', ' ')}"
                 raise DeptreeError(problem, "Write .npz or JSON Lines", sent_id=sent_id)
             out.write(npy_of(scores))
 
