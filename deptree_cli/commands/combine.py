@@ -128,7 +128,9 @@ def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: st
     if fit and weights:
         raise click.UsageError("--fit finds the weights: leave out --weights.")
     if fit != (gold is not None):
-        raise click.UsageError("--fit needs gold trees: --gold FILE." if fit else "--gold needs --fit. Add it, or remove --gold.")
+        raise click.UsageError(
+            "--fit needs gold trees: --gold FILE." if fit else "--gold needs --fit. Add it, or remove --gold."
+        )
     if fit and STDIN in (*paths, gold, conllu):
         raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
 

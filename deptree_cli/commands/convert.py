@@ -130,7 +130,9 @@ def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) ->
     if to_labels and scores.how.labels is None:
         raise click.UsageError("--to-labels needs scores of labels: --labels FILE.")
     if target.labels and not to_labels:
-        raise click.UsageError(f"--to {target.name} has an axis of labels, whose names need a file. Add --to-labels FILE.")
+        raise click.UsageError(
+            f"--to {target.name} has an axis of labels, whose names need a file. Add --to-labels FILE."
+        )
     return target.labelled if to_labels else replace(target, labels=None)
 
 

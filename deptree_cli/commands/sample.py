@@ -60,7 +60,9 @@ def sample(
     last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
     job = Job("sample", scores.source(run), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
     if unique and job.encoder not in (CONLLU, JSONL):
-        raise DeptreeError("arrays of heads cannot store the counts of --unique", "Remove --unique or pass --format jsonl")
+        raise DeptreeError(
+            "arrays of heads cannot store the counts of --unique", "Remove --unique or pass --format jsonl"
+        )
     if not sampler.exact:
         run.warn("biased", f"the sampler {sampler.name} is biased ({sampler.source}); it is kept for audits")
     return job.write(DrawTrees(sampler, size, unique), seed)

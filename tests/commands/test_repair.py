@@ -254,7 +254,9 @@ def test_ties_of_which_nothing_tells_are_told(deptree, put) -> None:
         ["0", "root"],
         ["2", "obj"],
     ]
-    assert "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE breaks ties better" in ran.err
+    assert (
+        "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE breaks ties better" in ran.err
+    )
     put(
         "two.conllu",
         "".join(lines).replace("\t1\tnsubj", "\t2\tnsubj").replace("dobj", "obj") + "\n" + "".join(lines) + "\n",
