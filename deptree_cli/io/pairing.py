@@ -93,11 +93,11 @@ class ByIds:
             return DeptreeError(f"it has no id to be found by in {side.place}", "Give all sentences ids, or none")
         if self._found.is_full:
             size = f"{MOST_WAITING >> 20:,} MiB of {side.what} that others are waiting for"
-            problem = f"{side.place} has nothing of this name before {size}"
+            problem = f"{side.place} has no sentence with this id before {size}"
             return DeptreeError(problem, "Put both files in the same order, or save scores as .npz")
         return DeptreeError(
-            f"{side.place} has nothing of this name (left)",
-            "Both files have ids, so that these pair them, not the order; --on-error skip leaves this one out",
+            f"{side.place} has no sentence with this id",
+            "Both files have ids, and sentences are paired by id; --on-error skip leaves this one out",
         )
 
     def left(self) -> Iterator[DeptreeError]:

@@ -135,7 +135,7 @@ SWOR = {**X, "arrival": 0.1, "weight": 1.0}
     ("trees", "says"),
     [
         ([X, {"sent_id": "y", "heads": [0, 1, 1]}], "a.conllu:6 (y): 3 words at b.jsonl:2, but 2 here"),
-        ([X], "(y): b.jsonl has nothing of this name"),
+        ([X], "(y): b.jsonl has no sentence with this id"),
         (
             [X, {"sent_id": "y", "heads": [0, 1]}, {"sent_id": "z", "heads": [0]}],
             "b.jsonl:3 (z): no sentences in a.conllu",

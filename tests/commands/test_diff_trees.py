@@ -107,7 +107,7 @@ def test_sentences_that_moved_or_are_missing(deptree, files, put) -> None:
     assert moved.rows == deptree("diff", *files).rows
     missing = deptree("diff", files[0], put("d.conllu", RENAMED))
     assert (missing.code, missing.out) == (2, b"")
-    assert "(g1): d.conllu has nothing of this name" in missing.err
+    assert "(g1): d.conllu has no sentence with this id" in missing.err
     more = deptree("diff", "d.conllu", files[0], "--on-error", "skip", "-q")
     assert (more.code, len(more.rows)) == (1, 1)
     assert "(g1): no sentences in d.conllu have this id" in more.err

@@ -42,7 +42,7 @@ def test_the_first_of_one_file_and_the_last_of_the_other_are_missing(deptree, pu
     put("a.conllu", "".join(f"# sent_id = s{number}\n{rows}\n" for number in range(5)))
     ran = deptree("decode", "a.jsonl", "--conllu", "a.conllu", *SKIP)
     assert (ran.code, ran.out.count(b"# sent_id = ")) == (1, 4)
-    assert ran.said[0].startswith("deptree: skipped: a.conllu:1 (s0): a.jsonl has nothing of this name")
+    assert ran.said[0].startswith("deptree: skipped: a.conllu:1 (s0): a.jsonl has no sentence with this id")
 
 
 def test_a_sentence_that_is_bad_by_itself_is_skipped(deptree, put) -> None:

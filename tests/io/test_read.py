@@ -95,8 +95,8 @@ def test_the_nth_of_an_id_goes_with_the_nth() -> None:
     assert found("a b a c", "b a c a") == ["12", "21", "34", "43"]
     *pairs, error = found("a a a", "a a")
     assert pairs == ["11", "22"]
-    assert error.startswith("l:3 (a): c has nothing of this name (left).")
-    assert found("a a", "a", mapping=True)[1].startswith("l:2 (a): c has nothing of this name (left)")
+    assert error.startswith("l:3 (a): c has no sentence with this id.")
+    assert found("a a", "a", mapping=True)[1].startswith("l:2 (a): c has no sentence with this id")
 
 
 @pytest.mark.parametrize("mapping", [False, True], ids=["stream", "mapping"])
@@ -105,8 +105,8 @@ def test_what_is_missing_is_an_error_of_its_own_wherever_it_is(mapping: bool) ->
         both = found(leaders, companions, mapping=mapping)
         (error,) = [each for each in both if not each.isdigit()]
         assert [each for each in both if each.isdigit()] == pairs.split()
-        assert "(x): c has nothing of this name (left). Both files have ids" in error
-    assert all("has nothing of this name" in each for each in found("a b", "x y", shared=True))
+        assert "(x): c has no sentence with this id. Both files have ids" in error
+    assert all("has no sentence with this id" in each for each in found("a b", "x y", shared=True))
 
 
 @pytest.mark.parametrize("mapping", [False, True], ids=["stream", "mapping"])
@@ -208,7 +208,7 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched(pieces("c", "b c x y a d"))
     said: Callable[[Any], str] = lambda each: each.companions["c"] if isinstance(each, Sentence) else str(each)  # noqa: E731
     sentences = read(lead("a b c d"), [Companion(Side(watched, "pieces", "c", names), fit, shared=True)])
-    assert said(next(sentences)).startswith("l:1 (a): c has nothing of this name before 0 MiB of pieces")
+    assert said(next(sentences)).startswith("l:1 (a): c has no sentence with this id before 0 MiB of pieces")
     assert watched.taken == 2
     assert [said(next(sentences)) for _ in range(2)] == ["21", "32"]
     assert "before 0 MiB" in said(next(sentences))

@@ -21,7 +21,7 @@ AROUND = 10
 
 _SAME = "Give files of the same text, or pass --on-error skip to leave this sentence out"
 _COMPOSED = "Accents are characters of their own in one file only: normalise both, for example to NFC"
-_IDS = "Both files have ids, so that these pair them, not the order; --on-error skip leaves this one out"
+_IDS = "Both files have ids, and sentences are paired by id; --on-error skip leaves this one out"
 
 
 @dataclass(slots=True)
@@ -222,7 +222,7 @@ def _place(file: TreeFile, sentences: Sequence[int], at: int) -> tuple[str, int]
 
 
 def _missing(gold: TreeFile, number: int, system: TreeFile) -> DeptreeError:
-    problem = f"{system.place} has nothing of this name (left)"
+    problem = f"{system.place} has no sentence with this id"
     return DeptreeError(problem, _IDS, place=gold.at(number), sent_id=gold.names[number])
 
 

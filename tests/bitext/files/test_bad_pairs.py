@@ -61,7 +61,7 @@ def test_bad_words_and_bad_scores_of_the_other_direction(scratch, read) -> None:
     assert "the scores are for 1 and 1 words, those of the other direction for 2 and 2" in str(last)
     assert "r.npz[c]" in str(last)
     del damaged["c"]
-    assert "r.npz has nothing of this name" in str(read("s.npz", symmetric=scratch("r.npz", files.npz(damaged)))[2])
+    assert "r.npz has no sentence with this id" in str(read("s.npz", symmetric=scratch("r.npz", files.npz(damaged)))[2])
 
 
 def test_a_damaged_matrix_of_the_other_direction(scratch, read) -> None:
@@ -111,7 +111,7 @@ def test_other_names_in_the_same_order(scratch, read) -> None:
     first, missing, last = read(path, symmetric=with_names("abc"))
     assert isinstance(first, PairRecord)
     assert isinstance(last, PairRecord)
-    assert str(missing).startswith("s.jsonl:2 (b/č): r.jsonl has nothing of this name")
+    assert str(missing).startswith("s.jsonl:2 (b/č): r.jsonl has no sentence with this id")
     assert [isinstance(each, PairRecord) for each in read(path, symmetric=with_names("xyc"))] == [False, False, True]
 
 

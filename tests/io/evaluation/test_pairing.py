@@ -162,7 +162,7 @@ def test_ids_that_only_one_side_has() -> None:
     gold, system = file("a", "b", ids=["x", "y"]), file("b", "a", "c", ids=["y", "x", "z"])
     assert outcomes(gold, system)[:2] == [(1, 1), (1, 1)]
     assert outcomes(gold, system)[2].startswith("system:7 (z): no sentences in gold have this id")
-    assert outcomes(system, gold)[2].startswith("gold:7 (z): system has nothing of this name (left)")
+    assert outcomes(system, gold)[2].startswith("gold:7 (z): system has no sentence with this id")
 
 
 def test_long_texts_without_cuts_are_walked_once() -> None:

@@ -68,9 +68,9 @@ def test_what_is_no_tree_of_a_sentence_is_an_error_of_its_own(led_by_trees: Led)
     cycle, longer, missing, again, late = [str(each) for each in found if isinstance(each, str)]
     assert cycle.startswith("trees:2 (a): not a tree")
     assert longer.startswith("trees:3 (a): the tree has 2 words, its scores have 1")
-    assert missing.startswith("trees:4 (x): scores has nothing of this name")
-    assert again.startswith("trees:5 (x): scores has nothing of this name")
-    assert late.startswith("trees:8 (a): scores has nothing of this name")
+    assert missing.startswith("trees:4 (x): scores has no sentence with this id")
+    assert again.startswith("trees:5 (x): scores has no sentence with this id")
+    assert late.startswith("trees:8 (a): scores has no sentence with this id")
 
 
 def test_trees_by_running_numbers_and_by_order(led_by_trees: Led) -> None:

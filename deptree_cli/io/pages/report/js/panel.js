@@ -33,7 +33,8 @@ function filePanel(data, sentences, list) {
   );
   add("entropy", entropies(sentences));
   add("projective", projectiveMass(sentences));
-  add("labels", doubtByLabel(sentences));
+  const byLabel = doubtByLabel(sentences);
+  if (byLabel.bars.length) add("labels", byLabel);
   if (data.arrays.gold) add("calibration", calibration(data, sentences));
   return element(
     "details",
