@@ -1,4 +1,4 @@
-"""What the audit finds and how often it errs: the tables of docs/auditing.md."""
+"""What the audit finds and how often it errs: tables of benchmarks/README.md and docs/auditing.md."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Null hypothesis: the trees are independent draws from the sentence's distribution. Every p-value is valid: whatever the
 distribution and the number of trees, P(p-value <= u) <= u for every u, by exact binomial tails and finite bounds,
-never by an approximation. `docs/auditing.md` has the tests, the proofs and what they find.
+never by an approximation. `docs/auditing.md` says what is tested, and what a bias must be to be found.
 
 Count trees with a `Tally`, whose `audit()` tests them; `judge` turns the audits of a file into verdicts.
 """

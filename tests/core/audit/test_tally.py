@@ -175,7 +175,7 @@ def test_the_control_has_the_right_marginals(trees: TreeSpace, graphs) -> None:
 @pytest.mark.parametrize("n", [8, 10, 12])
 def test_right_marginals_and_wrong_pairs_are_caught(n: int, trees: TreeSpace, graphs) -> None:
     """H0 is false: 0.03 of the mass is moved, no arc's probability changes. 20,000 trees; in 20 runs of other seeds
-    each was caught (docs/auditing.md)."""
+    each was caught (benchmarks/README.md)."""
     distribution, rng = graphs.over(graphs.gaussian(n, 1.0, seed=n), trees), np.random.default_rng(9)
     control = SwappedPairs(distribution, 0.03, rng)
     audit = audited(distribution, control.draw(20_000, rng))
