@@ -115,7 +115,7 @@ particles_option = option(
     type=IntRange(1, 10**7),
     default=PARTICLES,
     metavar="N",
-    help=f"Effort: more is slower and more accurate.  [default: {PARTICLES}]",
+    help=f"Search effort: more is slower and more accurate.  [default: {PARTICLES}]",
 )
 
 filters_option = option(
