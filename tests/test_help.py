@@ -1,4 +1,4 @@
-"""Every command and option is explained, in its help and in README or docs/, and what the help says to try works."""
+"""Every command and option is explained, in its help and in the manual, and what the help says to try works."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deptree_cli.cli import app as cli
+from deptree_cli.cli.fields import fields_of
 from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.help import OUTPUT
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.hpyp import Parser
 from tests.every_command import COMMANDS, GROUPS, NAMES, command
@@ -36,9 +38,6 @@ def shown(*args: str, columns: int = 80) -> str:
 def help_of(*args: str) -> str:
     """The whole help of a command, or the page of a group."""
     return shown(*args, "--help" if " ".join(args) in ("", *GROUPS) else "--help-all")
-
-
-OPTIONS = [(name, parameter) for name in NAMES for parameter in command(name).params]
 
 
 SECTIONS = ["Options", "Reading", "Writing", "Running"]
@@ -124,13 +123,18 @@ ALL_AT_ONCE = ("hpyp train", "hpyp describe", "show", "bitext show", "warm")
 NO_SCORES = ("dump", "estimate", "warm", *(name for name in COMMANDS if name.startswith("hpyp ")))
 
 
-def sections_of(name: str) -> dict[str, list[str]]:
+def parts_of(name: str) -> dict[str, list[str]]:
     """The rows of each section of a command's help: what stands at the beginning of a line and what follows it."""
     prose, *parts = HEADING.split(help_of(*name.split()).rpartition("\n\n")[0])
     assert prose.startswith("Usage: ")
     return {
         title: re.split(r"\n(?=  \S)", rows.strip("\n")) for title, rows in zip(parts[::2], parts[1::2], strict=True)
     }
+
+
+def sections_of(name: str) -> dict[str, list[str]]:
+    """The sections that have options."""
+    return {title: rows for title, rows in parts_of(name).items() if title not in OUTPUT}
 
 
 def rows_with(option: str, rows: list[str]) -> list[str]:
@@ -151,6 +155,13 @@ def test_help_has_its_own_options_first_and_then_the_shared_ones_in_sections(nam
         assert explained == {title: title == (each.section or "Options") for title in sections}
     for title, options in EVERYWHERE.items() if name not in ALL_AT_ONCE else ():
         assert all(len(rows_with(option, sections[title])) == 1 for option in options)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_whole_help_has_what_the_command_writes_behind_its_options(name):
+    sections = {title: len(rows) for title, rows in parts_of(name).items()}
+    written = {title: len(fields_of(name, kind)) for title, kind in OUTPUT.items() if fields_of(name, kind)}
+    assert list(sections.items())[len(sections_of(name)) :] == list(written.items())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -243,8 +254,7 @@ def test_completion(shell):
     assert ran.returncode == 0
 
 
-def test_the_readme_mentions_every_command_and_every_long_option():
+def test_the_manual_mentions_every_command():
+    """Its pages of commands, which are made of their help, have the options: `test_reference_pages`."""
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert not [name for name in NAMES if f"deptree {name}" not in text]
-    options = {opt for _, each in OPTIONS for opt in [*each.opts, *each.secondary_opts] if opt.startswith("--")}
-    assert not [option for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", text)]

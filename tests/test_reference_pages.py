@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import click
 import pytest
 
 import deptree_cli
+from deptree_cli.cli.fields import fields, fields_of
 from docs.hooks import commands, python
-from tests.every_command import GROUPS, NAMES, command
+from docs.hooks.fields import PLACE, filled
+from tests.every_command import COMMANDS, GROUPS, NAMES, command
 
 PAGES = commands.pages()
 
@@ -30,6 +33,19 @@ def test_the_page_of_a_group_leads_to_its_commands(group: str) -> None:
     links = re.findall(r"\]\((.*?\.md)\)", page)
     assert len(links) >= 3
     assert all(f"reference/commands/{link}" in PAGES for link in links)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_page_of_a_command_has_what_it_writes(name: str) -> None:
+    page = PAGES[f"reference/commands/{name.replace(' ', '-')}.md"]
+    for names, _ in fields_of(name):
+        assert f"| `{names.replace(', ', '`, `')}` |" in page
+
+
+def test_the_page_of_outputs_has_all_fields() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "output_fields.md").read_text(encoding="utf-8")
+    assert page.count(PLACE) == 1
+    assert {f"`{name}`" for each in fields() for name in each.names} <= {*re.findall(r"`\w[\w-]*`", filled(page))}
 
 
 def test_every_public_name_is_described() -> None:

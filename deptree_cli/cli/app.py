@@ -43,15 +43,15 @@ class Deptree(LazyGroup):
 )
 @click.version_option(__version__, "-V", "--version", prog_name="deptree")
 def deptree() -> None:
-    """What a dependency parser's arc scores say beside its best tree: how probable each arc and each tree is, and where
-    parser or treebank may be wrong.
+    """Work with the distribution over dependency trees that a parser's arc scores define: probabilities of arcs and
+    trees, samples, best trees, and words that may be wrong in a treebank.
 
     SCORES is a file of arc scores (.npy, .npz, .safetensors, .jsonl) or - for standard input; several are read one
-    after another. eval, agree, check, repair and combine need only trees, in CoNLL-U. `deptree COMMAND --help` shows
-    what a command does, --help-all explains all of its options.
+    after another. eval, measure, agree, diff, check, repair and combine also work with trees alone, in CoNLL-U.
+    `deptree COMMAND --help` shows what a command does, --help-all explains all of its options and output fields.
 
-    Exit status: 0 done; 1 the data said no, for example sentences were skipped; 2 wrong usage or unreadable input; 130
-    interrupted.
+    Exit status: 0 done; 1 done, but sentences were skipped, or a check failed (check, check-bias, diff, ...); 2 wrong
+    usage or unreadable input; 130 interrupted.
     """
 
 

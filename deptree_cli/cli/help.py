@@ -1,7 +1,7 @@
 """What `deptree COMMAND --help` and `--help-all` show.
 
-The page has the options that most people need, and the names of the others; the whole help explains all of them, and
-the entries of a register where the command takes one.
+The page has the options that most people need, and the names of the others; the whole help explains all of them, what
+the command writes, and the entries of a register where the command takes one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from typing import Any
 
 import click
 
+from deptree_cli.cli.fields import COMMENTS, MISC, fields_of
 from deptree_cli.core.register import Register
 
 # The sections of shared options, in their order, behind the command's own.
 READING, WRITING, RUNNING = "Reading", "Writing", "Running"
 SECTIONS = ("", READING, WRITING, RUNNING)
+
+# Those of what a command writes, behind them in the whole help.
+OUTPUT = {"Fields": "", COMMENTS: COMMENTS, MISC: MISC}
 
 # Of a command's text a page has what it does and what it writes.
 PARAGRAPHS = 2
@@ -70,8 +74,19 @@ def write_options(
         seldom = [each for each in here if not (whole or getattr(each, "often", True) or getattr(each, "hidden", True))]
         names = " ".join(max(each.opts, key=len) for each in seldom)
         if section == RUNNING and not whole:
-            names = f"{names} (--help-all explains every option)".lstrip()
+            names = f"{names} (--help-all: every option and field)".lstrip()
         _write(section or "Options", [record for record in records if record], names, formatter)
+    for title, kind in OUTPUT.items() if whole else ():
+        _write(title, fields_of(command_name(context), kind), "", formatter)
+
+
+def command_name(context: click.Context) -> str:
+    """A command as the table of fields calls it: `hpyp parse`."""
+    names: list[str] = []
+    while context.parent is not None:
+        names.insert(0, context.info_name or "")
+        context = context.parent
+    return " ".join(names)
 
 
 def _write(title: str, explained: Sequence[tuple[str, str]], others: str, formatter: click.HelpFormatter) -> None:

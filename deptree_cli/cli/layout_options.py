@@ -54,7 +54,7 @@ MATRIX_OPTIONS = [
         often=True,
         shell_complete=PRESETS.complete,
         names=lambda: PRESETS.names,
-        help="The layout that this parser uses ({names}), or answers such as dep-head,log.",
+        help="The layout that this parser uses ({names}), or parts of a layout: dep-head,log.",
     ),
     reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
     reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),
@@ -72,7 +72,7 @@ _TEMPERATURE = reading_option(
     default="1",
     callback=_number_or_path,
     metavar="X|FILE",
-    help="Divide log-scores by this, or by what deptree calibrate found.  [default: 1]",
+    help="Divide log-scores by X, or by the temperatures in FILE of deptree calibrate.  [default: 1]",
 )
 
 _LABELS = reading_option(

@@ -98,7 +98,7 @@ _OPTIONS = [
         help="Keep rows whose ranking value, such as a probability, is above P.",
     ),
     option("--below", type=FloatRange(), metavar="X", help="Keep rows whose ranking value is below X."),
-    option("--top", type=IntRange(1), metavar="N", help="Keep the first N (and store no more)."),
+    option("--top", type=IntRange(1), metavar="N", help="Keep the first N; this also limits memory."),
     option("--words", type=IntRange(1), metavar="N", help="Keep sentences by rank, up to N words."),
 ]
 

@@ -80,26 +80,26 @@ def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Cos
 
 
 _OPTIONS = [
-    rule_option("What trees must obey", ["ud"]),
+    rule_option("Rules that trees must obey", ["ud"]),
     option(
         "--cost",
         default="1:1",
         metavar="HEAD:LABEL",
         callback=_costs,
-        help="Costs of another head, and of another label alone.  [default: 1:1]",
+        help="Costs of changing a head, and of changing only a label.  [default: 1:1]",
     ),
     option(
         "--worth",
         type=FloatRange(0),
         default=inf,
         metavar="NATS",
-        help="Change also what gains more than NATS per unit of cost; 0: the best tree.  [default: inf]",
+        help="Also make changes that gain more than NATS per unit of cost; 0: the best tree.  [default: inf]",
     ),
     search_options,
     reading_option(
         "--like", type=INPUT, often=True, help="A treebank from which to learn how words attach.  [default: TREES]"
     ),
-    *companion_options("Arc scores: which of equally near trees is taken."),
+    *companion_options("Arc scores, to choose among equally near trees."),
     LABEL_SCORES,
 ]
 

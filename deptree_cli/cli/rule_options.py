@@ -34,13 +34,13 @@ _SEARCH = [
         default=BUDGET,
         often=False,
         metavar="N",
-        help=f"Best trees that the search for a tree may compute under rules.  [default: {BUDGET}]",
+        help=f"Search effort under rules: compute at most N best trees for each tree.  [default: {BUDGET}]",
     ),
     option(
         "--relax",
         is_flag=True,
         often=False,
-        help="If no tree obeys, give up the fewest rules, each for one word at a time; a comment names them.",
+        help="If no tree obeys, give up as few rules as possible, word by word; a comment names them.",
     ),
 ]
 
@@ -65,8 +65,8 @@ def rule_option(effect: str, default: Sequence[str] = ()) -> Decorator[Any]:
         multiple=True,
         default=default,
         often=bool(default),
-        help=f"{effect}: Universal Dependencies, only a tree, what MISC asks of words, or a file (.toml; of words and"
-        f" spans .tsv, .jsonl). May be repeated; show prints those of ud.{usual}",
+        help=f"{effect}: ud (Universal Dependencies), tree (only that heads are a tree), misc (constraints in MISC), or"
+        f" a file (.toml; for words and spans .tsv, .jsonl). May be repeated; show prints those of ud.{usual}",
     )
 
 

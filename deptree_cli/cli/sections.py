@@ -108,7 +108,7 @@ _HELP_ALL = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_show_all,
-    help="Show this page with all options explained.",
+    help="Show this page with all options and output fields explained.",
 )
 
 

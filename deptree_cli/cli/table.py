@@ -56,7 +56,7 @@ COMMANDS = {
         reads="trees",
     ),
     "measure": Entry(
-        "Measure trees beside chance: dependency lengths, depth, crossings, ...",
+        "Measure dependency lengths, depth, crossings, ...; compare with chance.",
         "deptree measure gold.conllu",
         reads="trees",
     ),
@@ -71,13 +71,13 @@ COMMANDS = {
     ),
     "check": Entry("Find the rules that given trees break.", "deptree check broken.conllu", reads="trees"),
     "repair": Entry(
-        "Change as little as possible to make trees valid.",
+        "Make trees valid with as few changes as possible.",
         "deptree repair broken.conllu -o repaired.conllu --changes changes.tsv",
         reads="trees",
         writes="trees",
     ),
     "partition": Entry(
-        "Compute partition functions; how probable trees with one root are.",
+        "Compute partition functions and the share of single-root trees.",
         "deptree partition scores.npz --from natasha | jq .single_root_mass",
     ),
     "expect": Entry(
@@ -88,7 +88,7 @@ COMMANDS = {
         "deptree calibrate scores.npz --from natasha --gold gold.conllu -o calibration.json",
     ),
     "combine": Entry(
-        "Combine parsers, or anybody's trees as votes.",
+        "Combine parsers, or trees as votes.",
         "deptree combine scores.npz:natasha gold.conllu --weights 0.7,0.3",
         writes="scores",
     ),
@@ -98,7 +98,7 @@ COMMANDS = {
         reads="trees",
     ),
     "check-bias": Entry(
-        "Test a sampler, or anybody's samples, against the exact distribution.",
+        "Test a sampler, or given samples, against the exact distribution.",
         "deptree check-bias scores.npz --from natasha --sampler wilson-rc -k 2000 --seed 7",
     ),
     "inspect": Entry(
@@ -125,7 +125,7 @@ COMMANDS = {
         reads="text",
         writes="scores",
     ),
-    "warm": Entry("Compile what commands need before their first runs.", "deptree warm partition", reads="", writes=""),
+    "warm": Entry("Compile the kernels of commands ahead of time.", "deptree warm partition", reads="", writes=""),
     "hpyp": Entry(
         "Train and use a generative parser; no other parser is needed.",
         "deptree hpyp train treebank.conllu -o model.npz && deptree hpyp parse model.npz sentences.conllu",

@@ -56,7 +56,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
     "--per",
     type=click.Choice([SENTENCE, LABEL]),
     metavar="UNIT",
-    help="Write a row for each sentence or label of a pair: sentence or label.",
+    help="Write a row per sentence, or per label, of each pair of files: sentence or label.",
 )
 @option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
 @option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
@@ -64,7 +64,7 @@ PERMUTATIONS, ALPHA = 999, 0.05
     "--alpha",
     type=FloatRange(0, 1, True, True),
     metavar="P",
-    help=f"How often --test may find a difference where there is none.  [default: {ALPHA}]",
+    help=f"Level of --test: how often it may find a difference if there is none.  [default: {ALPHA}]",
 )
 @seed_option
 @companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.", LENGTHS)
@@ -81,7 +81,7 @@ def agree(
     alpha: float | None,
     seed: int,
 ) -> int:
-    """Measure how far trees agree, beyond chance too: of annotators, of parsers, or sets of samples.
+    """Measure how far annotators, parsers or sets of samples agree, and how far this exceeds chance.
 
     Files are CoNLL-U or JSON Lines of sent_id and heads, of the same sentences. The trees of a sentence follow each
     other; X/sample_3 is a tree of X, and count says how often a tree was sampled. Writes a row for each pair of files:

@@ -36,17 +36,17 @@ COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
 
 @command()
 @click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
-@rule_option("What trees must obey", ["ud"])
+@rule_option("Rules that trees must obey", ["ud"])
 @space_options
 @format_options(*ROWS)
 @run_options
 def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
-    """List the rules that given trees break, and what is no tree: HEAD, DEPREL, UPOS and FEATS of CoNLL-U.
+    """List the rules that trees in CoNLL-U break (by HEAD, DEPREL, UPOS and FEATS), and heads that are no tree.
 
     Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule; the word that breaks it, with
-    form, head and deprel; and `words`, all whose arcs break it together. What is asked of words is called HeadIn,
-    NotHead, DeprelIn, DeprelNot and spans. A table on stderr counts violations by rule. Heads that are no tree are
-    violations too: cycles, several roots, missing heads.
+    form, head and deprel; and `words`, all words whose arcs break it together. Rules about single words and spans are
+    called HeadIn, NotHead, DeprelIn, DeprelNot and spans. A table on stderr counts violations by rule. Heads that are
+    no tree are violations too: cycles, several roots, missing heads.
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """

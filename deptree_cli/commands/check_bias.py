@@ -54,13 +54,13 @@ COLUMNS = {
 }
 
 
-HELP = f"""Test a sampler, or somebody else's samples, against the exact distribution.
+HELP = f"""Test a sampler, or given samples, against the exact distribution.
 
 For sentences of up to {ENUMERATED_N} words every tree is tested; for longer ones the frequencies of arcs and pairs of
-arcs, and the mean log-probability of the trees. All tests are exact or bounded, and corrected for their number and that
-of the sentences (Holm): an unbiased sampler is called biased with probability at most --alpha. If nothing was found,
-detectable_tv is the bias that would have been found in nine of ten cases; above {LARGEST_DETECTABLE} the verdict is
-'undecided'.
+arcs, and the mean log-probability of the trees. All p-values are exact or upper bounds, and are corrected for the
+number of tests and sentences (Holm): an unbiased sampler is called biased with probability at most --alpha. If nothing
+was found, detectable_tv is the bias that would have been found in nine of ten cases; above {LARGEST_DETECTABLE} the
+verdict is 'undecided'.
 
 Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 unusable input, 3 could not
 tell (sentences are undecided, or were skipped).
@@ -95,7 +95,7 @@ def check_bias(
     seed: int,
     writing: Writing,
 ) -> int:
-    """Test a sampler, or somebody else's samples, against the exact distribution."""
+    """Test a sampler, or given samples, against the exact distribution."""
     writing.encoder(run.output)  # raises for another suffix, before samples are read
     if samples:
         check_effect(["sampler", "size", "seed"], "trees to draw, but --samples FILE has them. Remove one")

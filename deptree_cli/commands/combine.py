@@ -74,7 +74,9 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
 @option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")
 @option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
-@reading_option("--gold", type=INPUT, often=True, help="Gold trees for --fit: the same sentences; _ is not fitted to.")
+@reading_option(
+    "--gold", type=INPUT, often=True, help="Gold trees for --fit: the same sentences; words with HEAD _ are not used."
+)
 @reading_option("--conllu", type=INPUT, often=True, help="The sentences in CoNLL-U.")
 @partial(apply, MATRIX_OPTIONS)
 @format_options("jsonl", "conllu", ARRAYS)

@@ -55,12 +55,12 @@ USUAL = Layout("head-dep", "first")
 @format_options(SCORES)
 @run_options
 def convert(scores: ScoreOptions, run: RunOptions, to: str | None, to_labels: str | None, writing: Writing) -> int:
-    """Write scores in another container or layout, as they are interpreted: checked, with --temperature and so on.
+    """Write scores in another container or layout, after checking them and applying --temperature.
 
     Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output names its own layout, so
-    the other commands need no --from for it. A .npy cannot: it is written for weights, or if --to tells the scale, and
-    never for scores of projective trees. If a float cannot hold the weights of a sentence, they are multiplied, column
-    by column, by a constant, which changes log Z but no probability.
+    the other commands need no --from for it. A .npy cannot, so it is written only for weights or if --to names the
+    scale, and never for scores of projective trees. If a float cannot hold the weights of a sentence, they are
+    multiplied, column by column, by a constant, which changes log Z but no probability.
     """
     _check_arcs_decide(scores.how.constraints)
     chosen = layout(to)

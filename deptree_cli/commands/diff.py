@@ -45,9 +45,9 @@ OF_SCORES = ("conllu", "lengths", "fix_heads")
 
 @command()
 @click.argument("files", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@reading_option("--scores", type=INPUT, often=True, help="Of trees: scores that say which head is likelier.")
-@size_option(1000, "Of scores: trees sampled from each side for the Jensen-Shannon divergence.")
-@option("--arcs", "count", type=IntRange(0), default=5, help="Of scores: how many arcs to show.  [default: 5]")
+@reading_option("--scores", type=INPUT, often=True, help="For trees: scores that tell which head is likelier.")
+@size_option(1000, "For scores: trees to sample from each for the Jensen-Shannon divergence.")
+@option("--arcs", "count", type=IntRange(0), default=5, metavar="N", help="For scores: arcs to show.  [default: 5]")
 @seed_option
 @partial(apply, READING_OPTIONS)
 @format_options(TEXT, JSONL.name, TSV.name, CONLLU.name)
@@ -64,12 +64,12 @@ def diff(
 ) -> int:
     """List the words in which trees of the same sentences differ; or compare two score files.
 
-    Of trees (CoNLL-U, or JSON Lines of sent_id and heads) it writes a row for each word whose head or label differs:
-    head, head_form and deprel in each file (head_a, head_b, ...); with --scores, the probability of each head, and
-    which is likelier. A terminal shows the arcs of both; --format conllu writes A with OtherHead and OtherDeprel in
+    Given trees (CoNLL-U, or JSON Lines of sent_id and heads), it writes a row for each word whose head or label
+    differs: head, head_form and deprel in each file (head_a, head_b, ...); with --scores, the probability of each head,
+    and which is likelier. A terminal shows the arcs of both; --format conllu writes A with OtherHead and OtherDeprel in
     MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2 unusable.
 
-    Of scores, in the same layout, it writes JSON Lines: kl (of A from B) and kl_reverse in nats, null if infinite;
+    Given scores in the same layout, it writes JSON Lines: kl (of A from B) and kl_reverse in nats, null if infinite;
     jensen_shannon, estimated by sampling, with its standard error; and the arcs whose marginals differ most.
     """
     if len(files) < PAIR:

@@ -61,8 +61,8 @@ def doubt(
     """Rank annotated words, or sentences, the most doubtful first.
 
     Writes a row per word (JSON Lines; a table on a terminal): the probability of its head, and the most probable head;
-    with --labels also of head and label, which then decides the rank. --rank, --words and --format conllu rank
-    sentences. Broken rules: check, repair.
+    with --labels, the probability of head and label decides the rank. --rank, --words and --format conllu rank
+    sentences. For broken rules use check or repair.
     """
     if written := writing.encoder(run.output) is CONLLU:
         scores.check_words()

@@ -31,7 +31,7 @@ from deptree_cli.io.parsers.scoring import Batch, Scored, adapter_of, batches, s
 from deptree_cli.io.parsers.sentences import kind_of, read_sentences
 from deptree_cli.io.signature import signature
 
-HELP = """Run a parser and write its arc scores, unchanged, for --from PARSER.
+HELP = """Run a parser and write its arc scores unchanged, in the layout of --from PARSER.
 
 INPUT (- is standard input) is text in UTF-8, paragraphs between empty lines, or CoNLL-U, whose tokens are kept. Writes
 JSON Lines with sent_id, scores and forms, or arrays (--format). The parser must be installed: natasha (for Russian) is

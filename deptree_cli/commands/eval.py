@@ -68,14 +68,14 @@ def eval(
     no_punct: bool,
     **how: Any,
 ) -> int:
-    """Compare parsed trees with gold trees, as in the CoNLL 2018 shared task, from UAS to Sentences.
+    """Evaluate parsed trees against gold trees, with the metrics of the CoNLL 2018 shared task.
 
     All files are CoNLL-U of the same text; words are aligned by their characters, so that tokens and sentences may
     differ. Writes a row per metric: F1, precision and recall, each with a bootstrap interval over sentences. SYSTEM2
     adds its scores and the differences, with p of a paired randomisation test. --scores FILE adds the expected UAS
     under SYSTEM's distribution, and needs no gold trees: deptree eval SYSTEM --scores FILE.
 
-    The last line on stderr has all scores in percent, made to be quoted.
+    The last line on stderr has all scores in percent, ready to be quoted.
     """
     gold, systems = _files(trees, scores)
     if no_punct and scores:

@@ -39,8 +39,8 @@ SHARES = Peakedness._fields[-4:]
 @format_options(*ROWS, header=False)
 @run_options
 def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
-    """Report how a score file is interpreted: shapes, orientation, scale; how certain it is; how probable trees with
-    one root, and without crossing arcs, are (single-root and projective mass).
+    """Report how a score file is interpreted (shape, orientation, scale), how certain its heads are, and the share of
+    trees with one root and without crossing arcs (single-root and projective mass).
 
     With --gold, or heads in --conllu, it also reports how well these heads fit under each orientation and position of
     ROOT that the matrices allow (mean log-probability of the sentences' trees per word): the right layout is far ahead.

@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.batches import ScoredBatch
 
-HELP = """Compute the probability of every arc. Those of a word's heads sum to 1, whatever the scores.
+HELP = """Compute the probability of every arc. The probabilities of a word's heads sum to 1.
 
-Writes JSON Lines: a matrix per sentence, with rows for heads if `orient` is head-dep, else for dependents. TSV has
-a row per arc: sent_id, word, form, head, head_form, prob. -o FILE.npz (.npy, .safetensors) writes arrays as read.
---conllu adds HeadProb to MISC of words that have a HEAD, and the comments tree_logprob, tree_prob and entropy (nats).
+Writes JSON Lines: a matrix per sentence, with rows for heads if `orient` is head-dep, else for dependents. TSV has a
+row per arc: sent_id, word, form, head, head_form, prob. -o FILE.npz (.npy, .safetensors) writes arrays in the layout of
+the scores. --conllu adds HeadProb to MISC of words that have a HEAD, and the comments tree_logprob, tree_prob and
+entropy (nats).
 
 With --labels it writes the probability of every arc with every label, on the last axis (the first, if the scores have
 it there), and LabelProb in MISC: the probability of HEAD with DEPREL.
 
-If rules need whole trees, they are shares of -k sampled trees that obey. JSON Lines then have
-standard_errors, iterations (the number of trees) and acceptance, the share of sampled trees that obey; CoNLL-U lacks
-the comments."""
+If rules need whole trees, probabilities are shares of -k sampled trees that obey. JSON Lines then have standard_errors,
+iterations (the number of trees) and acceptance, the share of sampled trees that obey; CoNLL-U lacks the comments."""
 
 # How many trees that obey marginals are shares of, unless told otherwise.
 SIZE = 1000
@@ -63,10 +63,10 @@ SIZE = 1000
     type=FloatRange(0, 1, min_open=True, max_open=True),
     often=False,
     metavar="SHARE",
-    help="For --head-sets: one of FILE.  [default: the first]",
+    help="For --head-sets: one of the coverages in FILE.  [default: the first]",
 )
 @option("--above", type=FloatRange(0, 1, max_open=True), metavar="P", help="Write rows of arcs more probable than P.")
-@size_option(None, "Under rules that need whole trees: how many to draw.", str(SIZE), often=False)
+@size_option(None, "Under rules that need whole trees: trees to sample.", str(SIZE), often=False)
 @seed_option
 @format_options("jsonl", "conllu", "tsv", ARRAYS)
 @run_options

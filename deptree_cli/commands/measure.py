@@ -24,13 +24,14 @@ from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.files.output import Output
 
-HELP = """Measure trees beside chance: lengths of dependencies, direction, depth, crossings.
+HELP = """Measure dependency lengths, direction, depth and crossings of trees, and compare them with chance.
 
-Writes means over sentences with bootstrap intervals: a row for each quantity of the trees, and for what it is if
-their words are in random or in the shortest order (exact), in random trees, and by --scores for the parser.
+Writes means over sentences with bootstrap intervals: a row for each quantity of the trees, and a row for each of its
+baselines: the same trees with their words in random or in the shortest order (exact), random trees, and, with --scores,
+the parser's expectation.
 
-`difference` is what the trees exceed a baseline by. Sums over arcs have exact expectations; for all else pass -k,
-and the means have a standard error, `error`. `sd` is the standard deviation within a sentence.
+`difference` is the mean of the trees minus the baseline. Sums over arcs have exact expectations. Other quantities need
+-k sampled trees; `error` is the standard error due to sampling. `sd` is the standard deviation within a sentence.
 """
 
 SENTENCE, TREEBANK = "sentence", "treebank"
@@ -71,9 +72,9 @@ RESAMPLES = 1000
     "--compare",
     nargs=2,
     metavar="A B",
-    help="Also the difference of two groups, or without --by of two files.",
+    help="Add the difference of two groups, or without --by of two files.",
 )
-@size_option(None, "Draw trees for what is no sum over arcs.", "none")
+@size_option(None, "Trees to sample for quantities that are not sums over arcs.", "none")
 @option(
     "--confidence",
     type=FloatRange(0, 1, min_open=True, max_open=True),

@@ -25,13 +25,13 @@ from deptree_cli.cli.writing import Writing
 def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, header: bool, run: RunOptions) -> int:
     """Change as few words as possible so that heads are trees and obey rules.
 
-    TREES is CoNLL-U or JSON Lines with heads, of any kind: cycles, several roots, heads that are no words; a missing
-    one (_, null) is free. Sentences that need nothing are copied byte for byte. MISC of a changed word says what it was
-    (OldHead, OldDeprel); comments say how much was changed, and whether that is the least. For mistakes that break no
-    rule: deptree doubt.
+    TREES is CoNLL-U or JSON Lines. Heads may form cycles, have several roots or be no words; filling a missing head (_,
+    null) costs nothing. Valid sentences are copied byte for byte. MISC of a changed word keeps its old head and label
+    (OldHead, OldDeprel); comments say how much was changed, and whether fewer changes might do. To find mistakes that
+    break no rule, use deptree doubt.
 
-    Of equally near trees the most probable is taken: as words attach in the sentences that need nothing, in --like, or
-    by --scores.
+    Among equally near trees it takes the most probable one: by how words attach in the valid sentences, in --like FILE,
+    or by --scores.
 
     Exit status: 0 all trees obey now, 1 not all (--relax), or not certain, or sentences were skipped, 2 unusable input.
     """

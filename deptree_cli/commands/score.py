@@ -46,7 +46,7 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     the nats between the tree and the best one. X/sample_3 is a tree of X if there is no sentence of that name.
 
     With --labels, label_log_prob is that of the tree's labels given the tree, and gap compares with the best labelled
-    tree. It is null if the labels are impossible, or unknown to the scores; a missing label may be any.
+    tree. label_log_prob is null if the labels are impossible, or unknown to the scores; a missing label may be any.
     """
     columns = LABELLED if scores.how.labels else COLUMNS
     job = Job("score", scores.of_trees(trees, run), run, writing, last={"given": trees})

@@ -40,7 +40,7 @@ from deptree_cli.io.scores.records import ScoredSentence
     type=FloatRange(0, 1),
     metavar="P",
     help="Show all arcs more probable than P, with 0 every possible one.  "
-    f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer where they crowd]",
+    f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer if they crowd]",
 )
 @format_options("text", "svg", "tex", "html", header=False)
 @one_run_options

@@ -32,13 +32,12 @@ from deptree_cli.io.scores.records import ScoredSentence
 HELP = """Sample up to K distinct trees per sentence, in the order in which sampling first meets them.
 
 Writes CoNLL-U if you pass --conllu, otherwise JSON Lines. If a sentence has fewer than K possible trees, all are
-written. Each tree has what `deptree estimate` needs: its weight and, in JSON Lines, its arrival time. The last tree of
-a sentence has the arrival of the next tree (tau), the probability of all written (mass) and whether there are no
-others (exhausted).
+written. Each tree has the weight that `deptree estimate` needs. The last tree of a sentence has the probability of all
+trees written (mass) and says whether there are no others (exhausted).
 
-With --mass, the trees that reach the mass are followed by a tenth as many, at least 5, so that the weights stay
-unbiased: the first are `certain` and have their probability as weight, the others represent all that is left. If half
-of K trees (for K below 10: K - 5) do not reach the mass, K trees are written.
+With --mass, the trees that cover the mass are followed by a tenth as many, at least 5, so that estimates stay unbiased:
+the weight of the first trees (`certain`) is their probability, and the others represent the rest. If half of K trees
+(for K below 10: K - 5) do not cover the mass, K trees are written.
 """
 
 SIZE = 10
@@ -56,7 +55,7 @@ def _described(entry: Algorithm) -> str:
     "--mass",
     type=FloatRange(0, 1, min_open=True),
     metavar="P",
-    help="Stop when the trees of a sentence have this probability together, and a few more represent the rest.",
+    help="Stop when the trees of a sentence cover this probability, and add a few that represent the rest.",
 )
 @entry_option(ALGORITHMS, "--sampler", "algorithm")
 @option("--labelled", "by_label", is_flag=True, help="Count two labelings of one tree as two trees.")

@@ -34,7 +34,7 @@ from deptree_cli.kernels.portable import LEVEL, NATIVE
 )
 @quiet_option
 def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: bool) -> int:
-    """Compile what commands need, so that their first runs do not have to.
+    """Compile the kernels of commands ahead of time, so that first runs are fast.
 
     Without COMMAND it compiles all commands, which takes some minutes. It does not compile anything twice,
     so an interrupted run continues where it ended.

@@ -1,8 +1,7 @@
-"""Reference pages of the commands, from their help and the registers that it lists."""
+"""Reference pages of the commands, from their help and the registers and fields that it lists."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html import escape
 from inspect import cleandoc
@@ -12,6 +11,8 @@ import click
 from deptree_cli.cli.app import deptree
 from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.help import SECTIONS, section_of
+from docs.hooks import fields
+from docs.hooks.fields import cell
 
 FOLDER = "reference/commands"
 
@@ -42,7 +43,7 @@ def _place(context: click.Context) -> str:
 
 
 def _page(context: click.Context) -> str:
-    """The usage, the text, the entries of a register or the commands of a group, the options and the line to paste."""
+    """The usage, the text, the entries of a register or the commands of a group, options, the line to paste, fields."""
     command = context.command
     text = cleandoc(command.help or "").replace("\b\n", "").split("\n\n")
     ending = (command.epilog or "").replace("\b\n", "").strip()
@@ -53,6 +54,7 @@ def _page(context: click.Context) -> str:
         _listing(context),
         *_options(context),
         _block(ending.removeprefix("Try: ")) if ending else "",
+        *fields.of_command(" ".join(_words(context))),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -90,16 +92,11 @@ def _options(context: click.Context) -> Iterator[str]:
 
 
 def _row(names: str, text: str) -> str:
-    return f"| {_code(names)} | {_cell(text)} |"
+    return f"| {_code(names)} | {cell(text)} |"
 
 
 def _code(text: str) -> str:
-    return f"<code>{_cell(text)}</code>"
-
-
-def _cell(text: str) -> str:
-    """Text that is safe in a cell of a table."""
-    return re.sub(r"([|*_`])", r"\\\1", escape(" ".join(text.split()), quote=False))
+    return f"<code>{cell(text)}</code>"
 
 
 def _block(text: str) -> str:

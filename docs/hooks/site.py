@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from docs.hooks import commands, python  # noqa: E402
+from docs.hooks import commands, fields, python  # noqa: E402
 
 FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="?(?:https?:)?//[^">]*')
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
@@ -89,11 +89,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_read_source(page: Any, config: MkDocsConfig) -> str | None:
-    """Read a page of docs/ with its links to files outside as they are in the site."""
+    """Read a page of docs/ with its generated tables, and with its links to files outside as they are in the site."""
     path = page.file.abs_src_path
     if page.file.generated_by or not path:
         return None
-    return relinked(Path(path).read_text(encoding="utf-8"), f"docs/{page.file.src_uri}")
+    return fields.filled(relinked(Path(path).read_text(encoding="utf-8"), f"docs/{page.file.src_uri}"))
 
 
 def relinked(text: str, source: str) -> str:

@@ -1,4 +1,4 @@
-"""Every JSON field, comment and entry of MISC that commands write is in the table of docs/output_fields.md."""
+"""Every field, comment and entry of MISC that a command writes is in the table of fields, and the reverse."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,17 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deptree_cli.cli.fields import EVERY, QUANTITY, fields
 from deptree_cli.io.conllu import notes
-from tests.every_command import COMMANDS, ENTRIES, example
+from tests.every_command import COMMANDS, ENTRIES, command, example, options
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT / "sample_data"
-PAGE = (ROOT / "docs" / "output_fields.md").read_text(encoding="utf-8")
-
-# What a table explains: the first cell of a row, several names with commas between them.
-CELLS = re.findall(r"^\| (`[^|]*) \|", PAGE, re.MULTILINE)
-EXPLAINED = {name for cell in CELLS for name in re.findall(r"`([\w-]+)`", cell)}
-
+DATA = Path(__file__).parents[2] / "sample_data"
 SCORES = "scores.npz --from natasha"
 LABELS = "--labels labels.json --label-scores label_scores.npz"
 CONLLU = "--conllu sentences.conllu"
@@ -54,7 +49,7 @@ calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5 -o calibrated.json
 calibrate {SCORES} {LABELS} --gold gold.conllu --coverage 0.5
 marginals {SCORES} --temperature calibrated.json --head-sets
 marginals {SCORES} --temperature calibrated.json --head-sets {CONLLU}
-marginals {SCORES} --conllu gold.conllu
+marginals {SCORES} {LABELS} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
 score {SCORES} gold.conllu
 score {SCORES} {LABELS} gold.conllu
@@ -80,6 +75,7 @@ combine scores.npz:natasha scores.npz:natasha {CONLLU}
 check swor.conllu
 repair broken.conllu --changes - -o repaired.conllu
 repair draft.jsonl
+repair gold.conllu --rules tree {FORBIDDEN} --relax
 partition {SCORES}
 partition {SCORES} --summary
 expect entropy {SCORES} --grad
@@ -116,6 +112,10 @@ hpyp perplexity model.npz raw_gold.conllu --seed 1
 hpyp generate model.npz -k 2 --seed 7
 hpyp generate model.npz -k 2 --seed 7 --format jsonl
 hpyp describe model.npz
+hpyp train treebank.conllu -o states.npz --iterations 3 --states 2 --seed 1
+hpyp describe states.npz
+hpyp train treebank.conllu -o text.npz --iterations 2 --unlabelled raw.conllu --seed 1
+hpyp describe text.npz
 bitext expectations bitext.npz
 bitext expectations bitext.npz --method randomized --iterations 50 --seed 7
 bitext expectations bitext.npz --method rdp --iterations 5 --seed 7
@@ -174,25 +174,52 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 READ = {"text", "text_en", "SpaceAfter", "Also"}
 RARE = {"interrupted", "DoubtNote"}
 # The names of the processes are keys of `contexts`.
-PROCESSES = {"action", "tag"}
+PROCESSES = {"action", "tag", "word"}
+
+
+def explained(name: str) -> set[str]:
+    """What the table says that a command writes, with the names of the quantities that its help lists."""
+    rows = [each for each in fields() if each.commands == (EVERY,) or each.options(name) is not None]
+    names = {one for each in rows for one in each.names}
+    return names | ({entry.name for entry in command(name).listing.register} if QUANTITY in names else set())
+
+
+def certain(name: str) -> set[str]:
+    """Of these, what some line must write."""
+    rows = [each for each in fields() if each.options(name) is not None]
+    return {one for each in rows for one in each.names} - RARE - {QUANTITY}
+
+
+def name_of(line: str) -> str:
+    """The command of a line, of a group by two words."""
+    return max((name for name in COMMANDS if f"{line} ".startswith(f"{name} ")), key=len)
 
 
 @pytest.mark.slow("process")
-def test_every_field_is_in_the_table_and_every_name_there_is_written(folder: Path, warm: Path) -> None:
+def test_commands_write_what_the_table_says_and_nothing_else(folder: Path, warm: Path) -> None:
     environment = {**os.environ, "PATH": f"{warm}:{os.environ['PATH']}"}
-    written: set[str] = set()
+    written: dict[str, set[str]] = defaultdict(set)
     for line in [*LINES.strip().split("\n"), *(" ".join(example(name)) for name in OTHERS)]:
         if line.startswith("dump natasha") and find_spec("slovnet") is None:
             continue
-        command = ["deptree", *line.split()]
-        ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        words = ["deptree", *line.split()]
+        ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert ran.returncode in (0, 1, 3), ran.stderr
         files = [folder / name for name in re.findall(r"-o (\S+)", line) if not name.endswith(".npz")]
         found = {*names_in(ran.stdout), *(name for file in files for name in names_in(file.read_text("utf-8")))}
-        assert found <= EXPLAINED | READ | PROCESSES, f"{line}: not in the table: {found - EXPLAINED - READ}"
-        written |= found
-    assert written >= EXPLAINED - RARE, f"never written: {EXPLAINED - RARE - written}"
+        known = explained(name_of(line)) | READ | PROCESSES
+        assert found <= known, f"{line}: not in the table: {found - known}"
+        written[name_of(line)] |= found
+    missing = {name: certain(name) - found for name, found in written.items() if certain(name) - found}
+    assert not missing, f"never written: {missing}"
+
+
+def test_the_table_has_commands_and_options_that_there_are() -> None:
+    for each in {one for row in fields() for one in row.commands} - {EVERY}:
+        name, _, option = each.partition(" -")
+        assert name in COMMANDS
+        assert not option or f"-{option}".split()[0] in options(name)
 
 
 def test_notes_of_an_earlier_run_are_in_the_table() -> None:
-    assert {key.decode() for key in notes.COMMENTS | notes.MISC} <= EXPLAINED
+    assert {key.decode() for key in notes.COMMENTS | notes.MISC} <= {one for row in fields() for one in row.names}

@@ -13,7 +13,7 @@ OTHER = Input("other", DISTRIBUTION, "The scores to compare with")
 
 
 def kl(distribution: ArcFactored, other: ArcFactored) -> float:
-    """Kullback-Leibler divergence from the other distribution, infinite where that one forbids a possible tree.
+    """Kullback-Leibler divergence from the other distribution; infinite if that one forbids a possible tree.
 
     Absolute rounding errors are about 1e-13; what rounds below 0 is 0.
     """
@@ -36,7 +36,7 @@ def kl_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
 
 
 def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
-    """log Z of the other minus E[its log-score], infinite where it forbids a possible tree."""
+    """log Z of the other minus E[its log-score], infinite if it forbids a possible tree."""
     if _goes_beyond(distribution, other):
         return np.inf
     theirs = other.factorisation

@@ -26,7 +26,7 @@ def entropy_gradient(distribution: ArcFactored) -> Float:
 
 
 def renyi(distribution: ArcFactored, order: float) -> float:
-    """Renyi's entropy of order a: (log Z of log-scores times a, less a log Z) / (1 - a); Shannon's at a = 1.
+    """Renyi's entropy of order a: (log Z of a times the log-scores, minus a log Z) / (1 - a); Shannon's at a = 1.
 
     It is the mean, over orders t from 1 to a, of E[-log p] under the power t of the distribution.
     """

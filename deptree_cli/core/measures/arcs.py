@@ -21,17 +21,17 @@ def mean_length(heads: Int, words: Int) -> Array:
 
 
 def left_arcs(heads: Int, words: Int) -> Array:
-    """Arcs whose dependent stands in front of its head: the number of head > word."""
+    """Arcs whose dependent precedes its head: the number of head > word."""
     return (heads > words).astype(np.int64)
 
 
 def right_arcs(heads: Int, words: Int) -> Array:
-    """Arcs whose dependent stands behind its head: the number of 0 < head < word."""
+    """Arcs whose dependent follows its head: the number of 0 < head < word."""
     return ((heads > 0) & (heads < words)).astype(np.int64)
 
 
 def head_final(heads: Int, words: Int) -> Array:
-    """The share of arcs whose dependent stands in front of its head: left arcs / (n - 1)."""
+    """The share of arcs whose dependent precedes its head: left arcs / (n - 1)."""
     return left_arcs(heads, words)
 
 

@@ -107,7 +107,7 @@ SAMPLERS: Register[Sampler] = Register(
             True,
             (),
             "n^3 + k min(h, n^2)",
-            "elimination; for many trees that short walks lead to, Stanojevic 2022, Alg. 3; of projective trees eisner",
+            "elimination; wilson-marginal or wilson for many trees if walks are short; eisner for projective trees",
             uses=(
                 (SINGLE, "elimination+wilson-marginal"),
                 (MULTI, "elimination+wilson"),

@@ -71,8 +71,8 @@ ALGORITHMS: Register[Algorithm] = Register(
             "auto",
             ".auto:draw",
             "n^3 + k min(h, n^2) while trees are new, k n^3 at worst",
-            "adaptive partition tree: draws with replacement, the space of trees divided where repeats pile up; "
-            "of projective trees, whose cost is n^3 + k n^2, a trie of the choices that they are made by",
+            "this project: samples with replacement, and divides the space of trees where samples repeat; "
+            "for projective trees a trie of their choices, n^3 + k n^2",
         ),
         Algorithm("trie", ".trie:draw", "k n^3", "Shi et al. 2020 over Colbourn's conditionals, or Eisner's chart"),
         Algorithm(

@@ -46,8 +46,8 @@ COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "
     "--regions",
     type=click.Choice([*REGIONS]),
     default=WORDS,
-    help="Sum over the words of a token (a multiword token is one), or over all that stands between two spaces, for TSV"
-    " and JSON Lines.  [default: words]",
+    help="A row per word, per token (sums over multiword tokens), or per stretch between two spaces; the last two for"
+    " TSV and JSON Lines.  [default: words]",
 )
 @seed_option
 @format_options("conllu", "jsonl", "tsv")

@@ -115,7 +115,7 @@ particles_option = option(
     type=IntRange(1, 10**7),
     default=PARTICLES,
     metavar="N",
-    help=f"Effort: more is slower and more accurate.  [default: {PARTICLES}]",
+    help=f"Search effort: more is slower and more accurate.  [default: {PARTICLES}]",
 )
 
 filters_option = option(
@@ -133,8 +133,8 @@ _OPTIONS: list[Decorator[Any]] = [
         "--tags",
         type=click.Choice(["given", "predict"]),
         default="given",
-        help="Use the tags in SENTENCES, or predict all. Missing (_) and unknown ones are predicted anyway; many are an"
-        " error.  [default: given]",
+        help="Use the tags in SENTENCES, or predict all. Missing (_) and unknown tags are always predicted; too many"
+        " are an error.  [default: given]",
     ),
     particles_option,
 ]

@@ -32,7 +32,7 @@ OF_WORDS = (".tsv", ".jsonl")
 
 @dataclass(frozen=True)
 class Constraints:
-    """What trees must obey.
+    """Rules that trees must obey.
 
     Attributes:
         name: what signatures call it.
