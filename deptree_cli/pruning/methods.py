@@ -21,10 +21,10 @@ from deptree_cli.pruning.single_masks import exact, fixed, tic_tac_toe
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to expectations.
+    """A method that computes or estimates expectations of a program.
 
     Attributes:
-        name: how it is called.
+        name: its name on the command line.
         summary: what it does, in a few words.
         estimate: program, random numbers and settings -> expectations.
         settings: which of the `Settings` concern it.

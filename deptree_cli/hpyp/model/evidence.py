@@ -17,10 +17,10 @@ from deptree_cli.hpyp.model.trained import Trained
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The probability of every beginning of a sentence, as R independent filters estimate it.
+    """Estimates of the probability of every beginning of a sentence, by R independent particle filters.
 
-    The estimate of each filter is unbiased, and so is their mean, from which everything here is worked out. Nothing
-    that is said of a word depends on the words after it.
+    Each filter's estimate is unbiased, and so is their mean, from which all values are computed. The values of a word
+    do not depend on the words after it.
 
     Attributes:
         log_prefixes: (R, n + 1), the logarithms of the filters' estimates: of the first word, the first two, ..., all
