@@ -101,8 +101,11 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estima
         draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
         functional: the name of a quantity of trees, or a function: trees (k, n) -> a number (k,) or an array for each.
 
+    Returns:
+        an `Estimate`: `unbiased` (Vieira 2017) and `normalised`, each with its standard error.
+
     Raises:
-        DeptreeError: see `check_draws`; or there is no such quantity.
+        DeptreeError: the trees are not a whole sample in its order, or there is no such quantity.
     """
     check_draws(draws)
     value_of = OF_TREES.get(functional).of_sentence if isinstance(functional, str) else functional

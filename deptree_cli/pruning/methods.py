@@ -93,6 +93,9 @@ def expectations(
         rng, seed: a seed, or a Generator; a fresh seed if neither is given.
         settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop, tell.
 
+    Returns:
+        the `expectations` of features with `standard_errors`, and `r_hat` of chains.
+
     Raises:
         DeptreeError: the method is unknown or needs merits that the program lacks, a setting is invalid, or there is no
             structure.
