@@ -74,7 +74,7 @@ class Filtered:
 
     @property
     def effective_size(self) -> float:
-        """How many trees of equal weight would vary as much as these, 1 / sum w^2 over distinct trees."""
+        """The effective sample size, 1 / sum w^2 over distinct trees."""
         trees, index = np.unique(self.heads, axis=0, return_inverse=True)
         return float(1.0 / np.square(np.bincount(index.ravel(), self.weights, len(trees))).sum())
 
