@@ -5,10 +5,10 @@ The public API, by name:
 - `TreeDistribution`: the trees of one sentence, from its scores: samples, sums, best trees and expectations.
 - `batch`: the same for many sentences at once, `TreeDistributions`.
 - `read`: the sentences of a score file, each with its distribution, as the commands read them.
-- `repaired`: the nearest valid tree to heads and labels that are none.
-- `evaluate`: parsed trees beside gold trees, whatever their tokens are: scores with intervals.
-- `estimate`: expectations from what `TreeDistribution.sample_without_replacement` returns.
-- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`: registers, the names that you can choose from.
+- `repaired`: the valid tree nearest to given heads and labels.
+- `evaluate`: attachment scores of parsed trees, with intervals; their tokens may differ from those of gold trees.
+- `estimate`: expectations over all trees, from the trees of `TreeDistribution.sample_without_replacement`.
+- `SAMPLERS`, `ALGORITHMS`, `QUANTITIES`: registers of samplers, of algorithms without replacement, of quantities.
 - `DeptreeError`: every error that a user can cause.
 
 The main house, trees from arc scores, has four floors; a floor imports from those below, never from above, and

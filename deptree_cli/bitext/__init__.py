@@ -1,7 +1,7 @@
 """Sentence pairs: distributions over the alignments of their words, by inversion transduction grammars (Wu 1997).
 
 - `AlignmentDistribution`: a distribution over the alignments of a sentence pair.
-- `read_pairs`: those of a score file, as the commands read them.
+- `read_pairs`: the pairs of a score file, each with its distribution, as the commands read them.
 
 Rooms: `kernels`, `model`, `files`, `options`, `commands`. It stands on the main house and on `deptree_cli.pruning`.
 """

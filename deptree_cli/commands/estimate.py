@@ -28,7 +28,7 @@ HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or
 
 Writes two estimates per sentence and quantity: `unbiased` (the sum of weights times values) and `normalised` (divided
 by the sum of weights; slightly biased, far less spread on flat scores). Estimate +- 1.96 errors covers the expectation
-with probability 0.95 from 5 trees on (at least 0.87 in our tests), and more with fewer trees. The error is a standard
+with probability 0.95 from 5 trees on (at least 0.84 in our tests), and more with fewer trees. The error is a standard
 error, wider if few trees carry it; 0 if all trees were sampled; null (- in a table) if the trees cannot tell it: there
 is only one, or all have the same value. Prints a table on a terminal, otherwise JSON Lines.
 """

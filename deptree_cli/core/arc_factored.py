@@ -76,10 +76,10 @@ class ArcFactored(OverTrees):
         return read_only(np.where(self.support, self.log_scores, -np.inf))
 
     def without_need_of_masks(self, temperature: float = 1.0) -> Self:
-        """The distribution itself, which is at a temperature, unless every tree needs a mask.
+        """Return the distribution, at this temperature, after a check that some tree needs no mask.
 
         Raises:
-            DeptreeError: every tree does; see `core/masks.py`.
+            DeptreeError: every tree needs one; see `core/masks.py`.
         """
         try:
             check_masks(self.log_scores, self.space, MOST_MASKED / temperature)
@@ -94,8 +94,7 @@ class ArcFactored(OverTrees):
 
     @cached_property
     def root_marginals(self) -> Float:
-        """The probability of each arc from ROOT, (n+1,), entry 0 is 0. With a single root, no other marginals are
-        computed."""
+        """The probability of each arc from ROOT, (n+1,), entry 0 is 0; faster than `marginals` if single-root."""
         return read_only(self.factorisation.root_marginals() if self.single_root else self._marginals[0])
 
     @cached_property
@@ -104,7 +103,7 @@ class ArcFactored(OverTrees):
         return self.space.factorise(np.where(self.support, 0.0, -np.inf)).log_z
 
     def room_for(self, size: int) -> int:
-        """How many distinct trees to allocate memory for: `size`, or the number of trees plus 1 if that is less."""
+        """The number of trees to allocate memory for: `size`, or the number of all trees plus 1 if that is less."""
         if size <= FEW or self.log_count > np.log(MOST):
             return min(size, MOST)
         return min(size, int(np.exp(self.log_count) * (1.0 + 1e-9)) + 1)
@@ -173,8 +172,9 @@ class ArcFactored(OverTrees):
         return found._feasible("Give up a rule, or allow more arcs")
 
     def with_best_labels(self) -> Self:
-        """The distribution in which every arc has its weight with its most probable label, so that the best tree is the
-        best labelled tree. Itself without labels."""
+        """The distribution of arcs with their most probable label alone; its best tree is the best labelled tree.
+
+        Without labels, the distribution itself."""
         if self.labels is None:
             return self
         return self._with(log_scores=with_best_labels(self.log_scores, self.labels))
@@ -226,7 +226,7 @@ class ArcFactored(OverTrees):
         return self.over(with_roots(self.space, single_root=False))
 
     def over(self, trees: TreeSpace) -> Self:
-        """The distribution with the same weights over the trees of another space; itself if it is the same.
+        """The distribution with the same arc scores over another tree space; itself if the space is the same.
 
         Raises:
             DeptreeError: no tree of that space has a positive weight.

@@ -51,12 +51,12 @@ def _scores(distribution: ArcFactored) -> Float:
 
 
 class Ranked(NamedTuple):
-    """The best trees of a distribution, as many as something takes.
+    """The most probable trees of a distribution, from `top_mass` or `within`.
 
     Attributes:
         heads: (m, n), the best first.
         log_probs: (m,), their log-probabilities.
-        complete: whether these are all that it takes; False: they are as many as were allowed.
+        complete: whether these are all trees asked for; False if the limit `most` ended the search.
     """
 
     heads: Heads
@@ -65,7 +65,7 @@ class Ranked(NamedTuple):
 
     @property
     def mass(self) -> float:
-        """The sum of their probabilities."""
+        """The total probability of the trees."""
         return probability_of(self.log_probs)
 
 
@@ -75,7 +75,7 @@ def probability_of(log_probs: Float) -> float:
 
 
 def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) -> Ranked:
-    """The fewest trees whose probabilities add up to `mass`, to within 1e-9 because sums are rounded.
+    """The fewest trees with a total probability of `mass`, to within 1e-9 because sums are rounded.
 
     No m trees have a larger sum than the first m in order, so the first m whose sum reaches the mass are the fewest.
 

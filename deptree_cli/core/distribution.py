@@ -101,11 +101,11 @@ class TreeDistribution(ArcFactored):
             return decoding.best_trees(self, size)
 
     def top_mass(self, mass: float, most: int = decoding.MOST_RANKED) -> decoding.Ranked:
-        """The fewest trees whose probabilities add up to a mass, the best first: see `decoding.covering`."""
+        """The fewest trees with this total probability, the best first; `most` at most: see `decoding.covering`."""
         return decoding.covering(self, mass, most)
 
     def within(self, nats: float, most: int = decoding.MOST_RANKED) -> decoding.Ranked:
-        """All trees that are at most so many nats less probable than the best one: see `decoding.within`."""
+        """All trees at most `nats` below the best log-probability, the best first: see `decoding.within`."""
         return decoding.within(self, nats, most)
 
     def entropy(self) -> float:

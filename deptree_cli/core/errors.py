@@ -48,7 +48,7 @@ class DeptreeError(Exception):
 
     @property
     def on_command_line(self) -> str:
-        """The text for whoever passes options, not arguments."""
+        """The message with command-line options in place of the names of arguments."""
         text = str(self)
         for each in self.options:
             text = text.replace(str(each), each.as_option)

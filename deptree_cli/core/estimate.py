@@ -32,16 +32,16 @@ FEWEST = 2
 
 @dataclass(frozen=True)
 class Estimate:
-    """An expectation, twice, each with its error: a number or an array each.
+    """Two estimates of an expectation with their standard errors, numbers or arrays.
 
-    Errors are standard errors, widened where few trees carry them: the expectation is within 1.96 errors with
-    probability 0.95. They are 0 where every tree was drawn, and NaN where the trees tell nothing of them.
+    Errors are widened if few trees carry them: the expectation is within 1.96 errors with probability 0.95. They are 0
+    if every tree was sampled, and NaN if the trees cannot tell them.
 
     Attributes:
-        unbiased: sum of weight * value; right on average however few trees there are.
-        unbiased_error: NaN for one tree, or where all values are 0.
-        normalised: the same divided by the sum of weights; slightly biased, and much less spread on flat scores.
-        normalised_error: NaN for one tree, or where all trees have the same value.
+        unbiased: the sum of weight * value; unbiased for any number of trees.
+        unbiased_error: NaN for one tree, or if all values are 0.
+        normalised: this sum divided by the sum of weights; slightly biased, with much less spread on flat scores.
+        normalised_error: NaN for one tree, or if all trees have the same value.
     """
 
     unbiased: Float
@@ -51,11 +51,11 @@ class Estimate:
 
 
 def weights(log_probs: Float, window: float, certain: int = 0) -> Float:
-    """What each tree counts for, (k,): p of those that are certain, p / (1 - exp(-p window)) of the others.
+    """The weight of each tree, (k,): p of certain trees, p / (1 - exp(-p window)) of the others (Duffield et al. 2007).
 
     Args:
-        window: the time that these had to come; infinite where no tree is left, which makes it p for all.
-        certain: how many of the first trees are certain.
+        window: the time in which the others arrived; infinite if no tree is left, which makes every weight p.
+        certain: the number of first trees that are certain.
     """
     probs = np.exp(log_probs)
     if np.isinf(window):
@@ -101,8 +101,11 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estima
         draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
         functional: the name of a quantity of trees, or a function: trees (k, n) -> a number (k,) or an array for each.
 
+    Returns:
+        an `Estimate`: `unbiased` (Vieira 2017) and `normalised`, each with its standard error.
+
     Raises:
-        DeptreeError: see `check_draws`; or there is no such quantity.
+        DeptreeError: the trees are not a whole sample in its order, or there is no such quantity.
     """
     check_draws(draws)
     value_of = OF_TREES.get(functional).of_sentence if isinstance(functional, str) else functional

@@ -9,16 +9,16 @@ from deptree_cli.core.dtypes import Float
 
 @dataclass(frozen=True, eq=False)
 class MonteCarloEstimate:
-    """Expectations as Monte Carlo estimates them, with standard errors.
+    """Monte Carlo estimates of expectations, with standard errors.
 
     Attributes:
-        expectations: of the features.
-        standard_errors: of the same shape; None where there is no randomness, or too little to tell.
-        log_partition: where it is exact.
-        iterations: of each chain that count, or runs; None where there is but one.
-        r_hat: how far chains and their halves differ (Gelman and Rubin 1992), 1 at best, of the worst feature.
-        effective_size: as good as how many independent iterations they all are.
-        is_interrupted: whether it was asked to stop.
+        expectations: those of the features.
+        standard_errors: those of the expectations, of the same shape; None for exact sums or too few iterations.
+        log_partition: log Z, if it is known exactly.
+        iterations: the number of iterations of each chain after burn-in, or of runs; None if there is only one.
+        r_hat: the potential scale reduction of the worst feature (Gelman and Rubin 1992), 1 if chains agree.
+        effective_size: the effective sample size, in independent iterations.
+        is_interrupted: whether the estimate was stopped early.
     """
 
     expectations: Float

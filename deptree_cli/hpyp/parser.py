@@ -110,11 +110,11 @@ class Parser:
 
     @property
     def tagset(self) -> Tags:
-        """The column that its tags were read from."""
+        """The CoNLL-U column of its tags: ``upos`` or ``xpos``."""
         return "xpos" if self.trained.progress.tagset == "xpos" else "upos"
 
     def read(self, *paths: str | Path) -> Iterator[Annotated]:
-        """The sentences of CoNLL-U files, one in memory at a time, with tags from the parser's column.
+        """Read the sentences of CoNLL-U files, one at a time, with tags from the parser's column.
 
         Raises:
             DeptreeError: a file cannot be read, or a sentence is malformed.

@@ -6,11 +6,11 @@ of each sentence, ROOT not counted; N - 1 by default. The rest is padding, ignor
 Trees are arrays (..., N), int32, of heads: entry j is the head of node j, and entry 0 (ROOT) and padding are -1.
 
 `space` chooses the trees: "single-root" (the default), "multi-root", "projective" or "projective-multi-root";
-`single_root` and `projective` do the same by True and False. All are static under jit.
+`single_root` and `projective` (True or False) choose it too. All are static under jit.
 
 By our kernels on the CPU, called back from compiled code:
 
-- `log_partition`, `marginals`: the log-partition function and edge marginals. log Z can be differentiated twice.
+- `log_partition`, `marginals`: log Z and the probabilities of arcs. log Z can be differentiated twice.
 - `log_prob`: log-probabilities of trees.
 - `entropy`, `cross_entropy`, `kl`: in nats; they have gradients.
 - `argmax`, `mbr`, `top_k`: the most probable tree, the one with the highest expected attachment score, the k best.

@@ -3,7 +3,7 @@
 Bouchard-Cote, Petrov and Klein 2009, Randomized Pruning.
 
 - `Program`, `CellProgram`: a dynamic program of your own.
-- `expectations`: those of its features, by one of `METHODS`.
+- `expectations`: the expectations of its features, by one of `METHODS`.
 """
 
 from __future__ import annotations

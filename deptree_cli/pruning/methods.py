@@ -21,10 +21,10 @@ from deptree_cli.pruning.single_masks import exact, fixed, tic_tac_toe
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to expectations.
+    """A method that computes or estimates expectations of a program.
 
     Attributes:
-        name: how it is called.
+        name: its name on the command line.
         summary: what it does, in a few words.
         estimate: program, random numbers and settings -> expectations.
         settings: which of the `Settings` concern it.
@@ -92,6 +92,9 @@ def expectations(
         method: a name in `METHODS`.
         rng, seed: a seed, or a Generator; a fresh seed if neither is given.
         settings: see `Settings`: iterations, seconds, chains, burn_in, counts, margin, kept, stop, tell.
+
+    Returns:
+        the `expectations` of features with `standard_errors`, and `r_hat` of chains.
 
     Raises:
         DeptreeError: the method is unknown or needs merits that the program lacks, a setting is invalid, or there is no

@@ -59,11 +59,11 @@ class BatchDistribution(Distribution):
 
     @constraints.dependent_property(is_discrete=True)
     def support(self) -> TreeSupport:
-        """The trees of the space, also those with forbidden arcs, whose log-probability is -inf."""
+        """The constraint that values are trees of the space; forbidden arcs are allowed, with log-probability -inf."""
         return TreeSupport(self.lengths, self.space, self.event)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
-        """Return the distribution with a batch shape that this one's can be broadcast to."""
+        """Return the distribution broadcast to a larger batch shape."""
         shape = torch.Size(batch_shape)
         scores = self.log_scores.expand(shape + self.log_scores.shape[-2:])
         return self._with(scores, self.lengths.expand(shape), _instance)
@@ -122,7 +122,7 @@ class BatchDistribution(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """The expectation of one-hot arcs: their marginals. Heads have none."""
+        """The expectation of trees as one-hot arcs, which is the marginals; an error for trees as heads."""
         if self.event == "heads":
             raise DeptreeError("the heads of words are names, which have no mean", 'Take event="arcs"')
         return self.marginals

@@ -96,8 +96,8 @@ class TreeDistribution(BatchDistribution):
             (..., N, N), 1 for its arcs, in the type of the scores.
         precision: of sums, "float64" or "float32"; float64 for scores of any type, as entropies multiply errors of
             marginals by scores.
-        validate_args: whether `log_prob` refuses (ValueError) what is no tree; if not, its log-probability is -inf. By
-            default as for all of PyTorch's distributions: it refuses, unless Python runs with -O.
+        validate_args: whether `log_prob` raises a ValueError for heads that are not a tree; if not, it returns -inf. By
+            default it raises, unless Python runs with -O, as in all of PyTorch's distributions.
         single_root, projective: in the place of `space`: whether exactly one arc leaves ROOT (True if not given), and
             whether arcs may not cross (False if not given).
 

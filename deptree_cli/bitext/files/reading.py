@@ -29,7 +29,7 @@ def read_pairs(
         text: path of the words, a line ``source words ||| target words`` for each pair.
         symmetric: path of the scores of the other direction.
         scale, null, null_score, temperature: each as the option of that name on the command line.
-        on_error: called with what is wrong with a pair that cannot be used, which is then left out.
+        on_error: called with the error of each pair that cannot be used, which is then left out.
 
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a pair cannot be used.

@@ -31,7 +31,7 @@ def batch(
     space: TreeSpace | str | None = None,
     **short: Unpack[Short],
 ) -> TreeDistributions:
-    """The distributions of many sentences: the results of `TreeDistribution` to the last bit, several times as fast.
+    """Return the distributions of many sentences, computed together: the results of `TreeDistribution` to the last bit.
 
     Args:
         scores: (B, N, N), ``[sentence, head, dependent]``, padded; or B matrices (n+1, n+1) of any sizes.
@@ -116,7 +116,7 @@ class TreeDistributions(Sequence[TreeDistribution]):
         return np.array(self._answers(TreeBatch.log_partitions, lambda trees: trees.log_partition))
 
     def marginals(self) -> list[Float]:
-        """P(head -> dependent) of each, (n+1, n+1)."""
+        """The probability of every arc of each, (n+1, n+1), ``[head, dependent]``."""
         return self._answers(lambda trees: trees.matrices(trees.marginals), TreeDistribution.marginals)
 
     def argmax(self) -> list[Heads]:

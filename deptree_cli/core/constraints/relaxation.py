@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 
 
 class GivenUp(NamedTuple):
-    """The constraints that are given up so that a tree obeys the others.
+    """The constraints that were dropped so that some tree satisfies the others.
 
     Attributes:
         names: in the order in which they are asked.

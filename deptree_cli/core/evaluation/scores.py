@@ -31,13 +31,13 @@ _Three = tuple[Estimate, Estimate, Estimate]
 
 @dataclass(frozen=True)
 class Score:
-    """What a system has of a metric, or a second system more than the first.
+    """A system's score by one metric, or the difference of a second system's score from it.
 
     Attributes:
         metric: its name.
         f1, precision, recall: shares from 0 to 1, or differences of these.
-        p: the p-value of the difference of F1; None of a score.
-        correct, gold, predicted: what these are made of; None of a difference.
+        p: the p-value of the difference of F1; None for a score.
+        correct, gold, predicted: the counts that the shares are made of; None for a difference.
         aligned: of the words of the gold file that the metric counts, how many the system's file has; None of metrics
             of what is aligned itself.
     """

@@ -45,15 +45,15 @@ class Asked(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """A tree that obeys.
+    """The nearest valid tree of a sentence.
 
     Attributes:
-        heads: (n,).
+        heads: (n,), int32.
         labels: n names.
-        gap: how much less a tree that obeys might cost, or how many nats better it might be where changes are traded
-            for these; 0 is certain.
-        opened: how many maximum trees it took.
-        given_up: what was given up of the rules; None: nothing.
+        gap: the bound on how much cheaper another valid tree might be, in changes, or in nats if changes are traded
+            for log-probability; 0 proves that there is none.
+        opened: the number of maximum trees that the search computed.
+        given_up: the rules that were dropped; None if none was.
     """
 
     heads: Heads
@@ -64,7 +64,7 @@ class Repaired:
 
     @property
     def certified(self) -> bool:
-        """Whether no tree that obeys is nearer."""
+        """Whether no valid tree is nearer, for certain."""
         return self.gap == 0.0
 
 

@@ -20,19 +20,19 @@ LEAST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Distinct trees in the order drawn, and when they came.
+    """Distinct trees of a sentence, sampled without replacement, with their arrival times.
 
-    With replacement, at one draw per unit of time on average and at random times, a tree of probability p first comes
-    at a time ~ Exp(p): the arrival times are these, and what an estimator needs (`core/estimate.py`).
+    The arrival time of a tree of probability p is that of an exponential clock, Exp(p); `estimate` needs it. Trees are
+    in the order of their arrivals.
 
     Attributes:
-        heads: (m, n) int32, m at most the size asked for.
-        log_probs: (m,) log-probability of each under the sentence's distribution.
-        arrivals: (m,) when each came, increasing.
-        tau: when the next one would have come, infinite where there is none.
+        heads: (m, n) int32, the trees; m is the requested number, or that of all trees if this is smaller.
+        log_probs: (m,), their log-probabilities.
+        arrivals: (m,), their arrival times, increasing.
+        tau: the arrival time of the next tree; infinite if there is none.
         exhausted: whether every tree of positive weight has been returned.
-        certain: how many of the first trees were drawn to reach a mass. They have their probability as their weight;
-            for the others the clock of an estimator starts when the last of these came (docs/estimates.md).
+        certain: the number of first trees that were sampled to reach a mass. Their weight in estimates is their
+            probability; the clock of the others starts at the last of these arrivals (docs/estimates.md).
         labels: (m, n) of labelled trees, numbers of the sentence's labels; heads may then repeat, and log_probs are of
             tree and labels.
     """
@@ -56,7 +56,7 @@ class Draws:
         return cls(heads, log_probs, times[:-1], float(times[-1]), bool(log_left[-1] == -np.inf))
 
     def first(self, count: int) -> Draws:
-        """The first `count` trees, as if no more had been drawn; all, where there are no more."""
+        """The first `count` trees, as if no more had been sampled; all, if there are fewer."""
         if count >= len(self.heads):
             return self
         heads, log_probs, arrivals = self.heads[:count], self.log_probs[:count], self.arrivals[:count]
@@ -64,22 +64,22 @@ class Draws:
         return Draws(heads, log_probs, arrivals, tau, False, self.certain, labels)
 
     def reach(self, mass: float) -> int:
-        """How many of the first trees have this probability together; all, where they have not."""
+        """The number of first trees whose total probability reaches a mass; all, if it is out of reach."""
         return min(int(np.searchsorted(np.exp(self.log_probs).cumsum(), mass)) + 1, len(self.heads))
 
     @property
     def since(self) -> float:
-        """When the last of the certain trees came; 0 where there are none."""
+        """The arrival time of the last certain tree; 0 if there is none."""
         return float(self.arrivals[self.certain - 1]) if self.certain else 0.0
 
     @property
     def window(self) -> float:
-        """The time from then to `tau`: how long the other trees had to come."""
+        """The time from `since` to `tau`, in which the other trees arrived."""
         return window_of(self.since, self.tau)
 
     @property
     def mass(self) -> float:
-        """The probability of the trees drawn, all together."""
+        """The total probability of the trees."""
         return min(float(np.exp(self.log_probs).sum()), 1.0)
 
     def __repr__(self) -> str:

@@ -35,7 +35,7 @@ ELEMENTS: dict[str, int] = {
 
 @dataclass(frozen=True)
 class Contexts:
-    """What actions, tags and words are predicted from: elements, the most important first; the last is dropped first.
+    """Contexts that actions, tags and words are conditioned on: elements, the most important first.
 
     ``s1`` is the top of the stack, ``s4`` the fourth; ``.t`` a tag, ``.w`` a word; ``lc(s1)`` the leftmost left child
     so far, ``rc(s1)`` the rightmost right child; ``b.t`` the tag of the next word.

@@ -17,10 +17,10 @@ from deptree_cli.hpyp.model.trained import Trained
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The probability of every beginning of a sentence, as R independent filters estimate it.
+    """Estimates of the probability of every beginning of a sentence, by R independent particle filters.
 
-    The estimate of each filter is unbiased, and so is their mean, from which everything here is worked out. Nothing
-    that is said of a word depends on the words after it.
+    Each filter's estimate is unbiased, and so is their mean, from which all values are computed. The values of a word
+    do not depend on the words after it.
 
     Attributes:
         log_prefixes: (R, n + 1), the logarithms of the filters' estimates: of the first word, the first two, ..., all
@@ -31,13 +31,13 @@ class Evidence:
 
     @cached_property
     def log2(self) -> Float:
-        """The logarithms of the means to base 2, (n + 1,)."""
+        """The estimated log2-probability of each beginning and of the whole sentence, (n + 1,)."""
         found: Float = (np.logaddexp.reduce(self.log_prefixes) - np.log(len(self.log_prefixes))) / BIT
         return found
 
     @property
     def surprisals(self) -> Float:
-        """(n + 1,), in bits: of each word given those before, and of the end; their sum is ``-log2[-1]``."""
+        """The surprisals of the words and of the end, (n + 1,), in bits; their sum is ``-log2[-1]``."""
         return self.surprisals_to(range(len(self.log2)))
 
     @property
@@ -46,15 +46,15 @@ class Evidence:
         return self.errors_to(range(len(self.log2)))
 
     def surprisals_to(self, ends: Sequence[int]) -> Float:
-        """The surprisals of stretches of words, (stretches,), each given all words before it.
+        """The surprisals of consecutive regions of words, (regions,), in bits, each given all words before it.
 
         Args:
-            ends: the index of the last word of each, in order; a stretch begins behind the one before.
+            ends: the index of the last word of each region, in order; a region begins after the one before.
         """
         return -np.diff(self.log2[list(ends)], prepend=0.0)
 
     def errors_to(self, ends: Sequence[int]) -> Float | None:
-        """The standard errors of `surprisals_to`, (stretches,), in bits; None for a single filter.
+        """The standard errors of `surprisals_to`, (regions,), in bits; None for a single filter.
 
         A surprisal is minus the logarithm of a ratio of means; by the delta method its variance is that of the mean of
         u = Z_i / mean Z_i - Z_{i-1} / mean Z_{i-1} over filters. Two filters give it one degree of freedom: it says

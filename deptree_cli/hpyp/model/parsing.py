@@ -24,13 +24,13 @@ LEXICALISED = Setting("lexicalised", True)
 
 @dataclass(frozen=True, eq=False)
 class Parse:
-    """A sentence's tree.
+    """The best derivation that a search found for a sentence.
 
     Attributes:
-        heads: (n,), 0 = ROOT.
+        heads: (n,) int32, 0 for ROOT.
         deprels: the n labels.
-        tags: the n tags: those of the sentence, as they were given, unless they were predicted.
-        log_prob: the logarithm of the probability of the derivation with its words.
+        tags: the n tags, as given or predicted.
+        log_prob: the log-probability of the derivation with its words, in nats.
     """
 
     heads: Heads
@@ -46,7 +46,7 @@ class Filtered:
     Attributes:
         heads, tags: of its m weighted trees, (m, n) int32, tags by number. Trees may be equal.
         weights: (m,), with sum 1.
-        drawn: (k,), the numbers of k trees drawn by weight.
+        drawn: (k,), the indices of k trees sampled by weight.
         deprels: (k, n) int32, their labels, by number.
         log_evidence: (n + 1,), the logarithm of the estimated probability of each word (with its tag, if that was
             given), given those before, and of the end of the sentence. The estimate of their product is unbiased.
@@ -74,7 +74,7 @@ class Filtered:
 
     @property
     def effective_size(self) -> float:
-        """How many trees of equal weight would vary as much as these, 1 / sum w^2 over distinct trees."""
+        """The effective sample size, 1 / sum w^2 over distinct trees."""
         trees, index = np.unique(self.heads, axis=0, return_inverse=True)
         return float(1.0 / np.square(np.bincount(index.ravel(), self.weights, len(trees))).sum())
 

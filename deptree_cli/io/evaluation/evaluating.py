@@ -15,14 +15,14 @@ from deptree_cli.io.evaluation.compared import compared_files
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What `evaluate` returns: ``evaluated["LAS"].f1.value``.
+    """Scores of a system, and of a second one beside it, by metric: ``evaluated["LAS"].f1.value``.
 
     Attributes:
-        scores: of the system, by metric.
-        other: of the other system, if there is one.
-        differences: what that has more, with p-values.
-        sentences, words: how many gold ones were compared.
-        units: how many groups of sentences were resampled; as many as sentences unless a system cuts these otherwise.
+        scores: those of the system.
+        other: those of the second system; empty without one.
+        differences: the second system's scores minus the first's, with p-values.
+        sentences, words: the numbers of gold sentences and words compared.
+        units: the number of resampled groups of sentences; fewer than sentences if a system splits these differently.
     """
 
     scores: Mapping[str, Score]
@@ -55,7 +55,7 @@ def evaluate(
             a second system.
         no_punct: whether UAS and LAS leave out punctuation.
         confidence, resamples, seed: of bootstrap intervals and of the paired test.
-        on_error: called with what is wrong with a sentence that cannot be compared, which is then left out.
+        on_error: called with the error of each sentence that cannot be compared, which is then left out.
 
     Raises:
         DeptreeError: a file cannot be read, there is nothing to compare, or (without `on_error`) a sentence cannot be.

@@ -27,7 +27,7 @@ class RepairOptions(Short, total=False):
     probable. costs: of a word with another head, and of one with the same head and another label; (1, 1). worth: how
     many nats of the scores a cost of 1 is worth; without it changes come first, whatever scores say. space,
     single_root, projective: which trees, as of `TreeDistribution`; usually those of the scores. budget: how many
-    maximum trees the search may compute. relax: give up the fewest rules if no tree obeys.
+    maximum trees the search may compute. relax: drop the fewest rules if no tree satisfies all.
     """
 
     rules: str
@@ -47,7 +47,7 @@ def repaired(
     feats: Sequence[Collection[str]] | None = None,
     **options: Unpack[RepairOptions],
 ) -> Repaired:
-    """Return the tree that obeys rules and changes the fewest words; of several, the most probable.
+    """Return the valid tree that changes the fewest words, and of several the most probable.
 
     >>> repaired([2, 3, 2], ["det", "nsubj", "root"], ["DET", "NOUN", "VERB"]).heads
     array([2, 3, 0], dtype=int32)
@@ -59,7 +59,7 @@ def repaired(
         options: see `RepairOptions`.
 
     Raises:
-        DeptreeError: lists are not of one length, or no tree obeys.
+        DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
     given = Given([FREE if head is None else int(head) for head in heads], _of_length("labels", labels, len(heads), ""))
     words, scores = _words(given, upos, feats), options.get("scores")

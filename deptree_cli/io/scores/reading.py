@@ -61,7 +61,7 @@ def read(
     Args:
         scores: path of a file in any container; `-` is standard input.
         conllu: path of the sentences of these scores, in CoNLL-U.
-        on_error: called with what is wrong with a sentence that cannot be used, which is then left out.
+        on_error: called with the error of each sentence that cannot be used, which is then left out.
         options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
             temperature, fix_heads, rules, relax and budget, as on the command line (`ReadOptions`).
 

@@ -154,12 +154,12 @@ class Interpretation:
 
 @dataclass(frozen=True)
 class ScoredSentence(SentenceAsRead):
-    """A sentence with its distribution.
+    """A sentence of a score file, with the distribution over its trees.
 
     Attributes:
         distribution: the distribution over its trees, without arcs that constraints forbid.
         interpretation: the layout, tree space and temperature with which scores were read.
-        obeying: the distribution over trees that obey rules and other constraints; None without any.
+        obeying: the distribution over valid trees, of which rules and other constraints hold; None without any.
     """
 
     distribution: TreeDistribution
@@ -179,12 +179,12 @@ class ScoredSentence(SentenceAsRead):
 
     @property
     def given_up(self) -> GivenUp | None:
-        """The constraints that `relax` dropped so that a tree obeys the others; None if all hold."""
+        """The constraints that `relax` dropped because no tree satisfies all; None if none was dropped."""
         return self.obeying.given_up if self.obeying else None
 
     @cached_property
     def other(self) -> TreeDistribution | None:
-        """The distribution from the scores of the same sentence in the other file, if there is one."""
+        """The distribution of the same sentence by the scores of a second file; None without such a file."""
         record, how = self.record, self.interpretation
         if record.other is None:
             return None
@@ -195,7 +195,7 @@ class ScoredSentence(SentenceAsRead):
             raise
 
     def as_trees(self, heads: Integers, labels: Heads | None, notes: Sequence[Note], **others: Any) -> Trees:
-        """Return trees of the sentence to write: (k, n) heads and, if known, (k, n) numbers of its labels.
+        """Return `Trees` for a writer, from (k, n) heads and, if known, (k, n) numbers of labels.
 
         Args:
             others: closing, ranked, misc, as of `Trees`.

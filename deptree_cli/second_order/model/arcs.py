@@ -59,7 +59,7 @@ class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
         return self._charts.marginals(chart)
 
     def sample(self, chart: SecondOrderChart, rng: np.random.Generator) -> Heads:
-        """Draw a tree under the mask, (n,); O(n^2) at worst."""
+        """Sample a tree under the pruning mask, (n,); O(n^2) at worst."""
         return chart.sample(1, rng)[0]
 
     def assign(self, structure: Heads) -> Bool:
