@@ -17,6 +17,10 @@ from deptree_cli.kernels.numbers.operations import length
 class Mask(Protocol):
     """What a mask does to a chart."""
 
+    @property
+    def turned(self) -> Mask | None:
+        """The same with source and target exchanged, for a chart that is turned; None where no such chart will do."""
+
     def keep(self, kept: SpanMask) -> None:
         """Fill the ranges of bispans that are kept."""
 
@@ -37,6 +41,11 @@ class PinnedLinks:
     target_of: Int
     source_of: Int
     allowed: Float
+
+    @property
+    def turned(self) -> PinnedLinks:
+        """See `Mask`."""
+        return PinnedLinks(self.source_of, self.target_of, np.ascontiguousarray(self.allowed.T))
 
     def keep(self, kept: SpanMask) -> None:
         """See `Mask`."""
@@ -84,6 +93,10 @@ class KeptStates:
 
     states: Bool
     log_weights: Float | None = None
+
+    @property
+    def turned(self) -> None:
+        """See `Mask`: of parts in one order the grammar joins the first two on the source side before the third."""
 
     def keep(self, kept: SpanMask) -> None:
         """See `Mask`."""

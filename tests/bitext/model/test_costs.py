@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.model import costs
-from deptree_cli.bitext.model.costs import chart_size, pieces, seconds
+from deptree_cli.bitext.model.costs import chart_size, is_turned, pieces, seconds
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.bitext.model.progress import watched
 
@@ -56,3 +56,13 @@ def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pieced = AlignmentDistribution(scores)
     for one, other in zip(expected, (pieced.log_partition, pieced.marginals(), pieced.argmax()), strict=True):
         assert np.array_equal(one, other)
+
+
+def test_a_long_side_beside_a_short_one_costs_the_same_on_either_side() -> None:
+    assert is_turned(1000, 2)
+    assert seconds(1000, 2) == seconds(2, 1000)
+
+
+@pytest.mark.parametrize(("p", "q"), [(2, 1000), (45, 30), (200, 200), (12, 2)])
+def test_pairs_of_similar_lengths_and_short_ones_stay_as_they_are(p: int, q: int) -> None:
+    assert not is_turned(p, q)
