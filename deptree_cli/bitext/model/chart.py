@@ -63,10 +63,10 @@ class ItgChart(SweepFactorisation):
         return self.answer(lambda own: own._filled(mask))
 
     def _filled(self, mask: Mask) -> tuple[ItgChart, bool]:
-        mask = (mask.turned if self._is_turned else None) or mask
+        mask = mask.turned if self._is_turned else mask
         mask.keep(self._kept)
         self._weights = mask.weigh(self._unmasked, self.kind)
-        for begin, end in pieces(self._p, self._q, "sums"):
+        for begin, end in pieces(self._p, self._q, f"sums of {_words(self._shifted)}"):
             self._total = inside(self._weights, self._kept, self._items, begin, end)
         log_z = logarithm(self._total) if is_positive(self._total) else -math.inf
         self.log_z, self.in_range = log_z + self._shifted.constant, self.is_wide or self._holds(log_z)
@@ -86,7 +86,7 @@ class ItgChart(SweepFactorisation):
         """P(link) under the mask, (p, q)."""
         found = self.kind.zeros((self._p, self._q))
         given = self._weights, self._kept, self._items, self._total, self._adjoints, found
-        for begin, end in pieces(self._p, self._q, "probabilities", backwards=True):
+        for begin, end in pieces(self._p, self._q, f"probabilities of {_words(self._shifted)}", backwards=True):
             outside(*given, begin, end)
         marginals: Float = self.kind.floats(found)
         return marginals.T.copy() if self._is_turned else marginals
@@ -110,6 +110,11 @@ def _memory_for(p: int, q: int, charts: int) -> AbstractContextManager[None]:
     """Memory for so many charts of float64."""
     what = f"the chart of {p} by {q} words"
     return memory_for(charts * chart_size(p, q), what, "Remove the pair, or align parts of it")
+
+
+def _words(shifted: Shifted) -> str:
+    p, q = shifted.size
+    return f"{p:,} by {q:,} words"
 
 
 def log_alignments(p: int, q: int) -> float:
@@ -139,7 +144,7 @@ def best_links(shifted: Shifted) -> Heads | None:
         items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), new_ranges(p, q)
     nothing_pinned(p, q).keep(kept)
     weights = _weights(own, Tropical)
-    for begin, end in pieces(p, q, "best links"):
+    for begin, end in pieces(p, q, f"best links of {_words(shifted)}"):
         total = inside(weights, kept, items, begin, end)
     if total.log == -np.inf:
         return None

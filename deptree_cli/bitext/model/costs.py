@@ -42,12 +42,17 @@ def _filling(p: int, q: int) -> float:
 
 
 def pieces(p: int, q: int, what: str, backwards: bool = False) -> Iterator[tuple[int, int]]:
-    """Ranges of lengths of source spans, to be filled one after another; who watches is told how far that has come."""
-    if seconds(p, q) < LONG:
+    """Ranges of lengths of source spans, to be filled one after another; who watches is told how far that has come.
+
+    Args:
+        p, q: of the chart, which is as it is.
+        what: what is worked out, and of which words, for who watches.
+    """
+    if _filling(p, q) < LONG:
         yield 1, p + 1
         return
     done, joins = 0, max((p**3 - p) // 6, 1)
     for size in range(p, 0, -1) if backwards else range(1, p + 1):
-        tell(f"{what} of {p:,} by {q:,} words: {done / joins:.0%}")
+        tell(f"{what}: {done / joins:.0%}")
         yield size, size + 1
         done += (p + 1 - size) * (size - 1)

@@ -51,7 +51,7 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
 
     def inside(self, mask: Mask) -> tuple[float, ItgChart]:
         """See `Program`; the chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
-        turns = self._shifted.pays_turned and mask.turned is not None
+        turns = self._shifted.pays_turned and mask.can_be_turned
         chart = (self._turned if turns else self._as_it_is).filled(mask)
         return chart.log_z, chart
 

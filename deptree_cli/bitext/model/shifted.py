@@ -37,16 +37,22 @@ class Shifted(NamedTuple):
 
     @property
     def turned(self) -> Shifted:
-        """The same with source and target exchanged, where there are no weights of bispans."""
+        """The same with source and target exchanged.
+
+        Raises:
+            NotImplementedError: bispans have weights. Which of them an alignment has depends on the side that is joined
+                first: of three parts in inverted order the grammar joins the first two on the source side.
+        """
+        if self.bispans.size:
+            raise NotImplementedError
         links = np.ascontiguousarray(self.links.T)
         return self._replace(links=links, source_nulls=self.target_nulls, target_nulls=self.source_nulls)
 
     @property
     def pays_turned(self) -> bool:
-        """Whether the chart is that of the pair turned round: where it is much faster, and the sums are the same.
+        """Whether the chart is that of the pair turned round: much faster, and of the same sums.
 
-        They are, as every alignment has one derivation either way. But where three parts follow each other in inverted
-        order their bispans are others: the grammar joins the first two on the source side before the third.
+        They are the same as every alignment has one derivation either way.
         """
         return not self.bispans.size and is_turned(*self.size)
 

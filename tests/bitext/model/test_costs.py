@@ -24,13 +24,13 @@ def test_long_pairs_are_done_length_by_length(p: int, backwards: bool) -> None:
     """Whoever watches is told how far it is before each of them, the first too; whoever has watched is not."""
     told: list[str] = []
     with watched(told.append):
-        found = [*pieces(p, 10_000, "sums", backwards)]
+        found = [*pieces(p, 10_000, "sums of words", backwards)]
     assert sorted(found) == [(size, size + 1) for size in range(1, p + 1)]
     assert found == sorted(found, reverse=backwards)
     shares = [int(each.rpartition(" ")[2].rstrip("%")) for each in told]
     assert len(shares) == p
     assert shares == sorted(shares)
-    assert told[0] == f"sums of {p} by 10,000 words: 0%"
+    assert told[0] == "sums of words: 0%"
     count = len(told)
     assert [*pieces(p, 10_000, "sums")]
     assert len(told) == count

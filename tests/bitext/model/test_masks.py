@@ -111,6 +111,14 @@ def test_weights_of_parts_are_not_turned(monkeypatch: pytest.MonkeyPatch) -> Non
     grammar = grammar_of(4, 4)
     program = program_of(grammar)
     check(program, program.everything(), Alignments(grammar))
+    with pytest.raises(NotImplementedError):
+        program._turned  # noqa: B018
+
+
+def test_states_are_not_turned(linked: Callable[[int, int], Grammar]) -> None:
+    program = program_of(linked(2, 2))
+    with pytest.raises(NotImplementedError):
+        program._turned.filled(KeptStates(np.ones((3, 3), dtype=np.bool_)))
 
 
 def test_samples_on_either_side(linked: Callable[[int, int], Grammar]) -> None:
