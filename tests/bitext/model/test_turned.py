@@ -1,4 +1,4 @@
-"""Pairs of which one side is much longer: sums, best alignments and samples are the pair's, though sides are exchanged."""
+"""Pairs with one side much longer: sums, best alignments and samples are the pair's, though sides are exchanged."""
 
 from __future__ import annotations
 
