@@ -39,7 +39,7 @@ class Budget:
 
     Attributes:
         steps: how many are left; None if kernels are compiled.
-        more: how many Python may do beyond them where no machine code is kept.
+        more: how many are added, once, where these end and no machine code is kept.
         waiting: what to do when kernels are compiled.
     """
 
@@ -50,6 +50,17 @@ class Budget:
         self.more = 0
         self.is_open = not (is_forbidden or numba)
         self.waiting: list[Callable[[], None]] = []
+
+    def is_spent(self, code: Any = None) -> bool:
+        """Whether steps were spent and have ended, on a kernel, or on what is not known where there is no code."""
+        if self.steps is None or self.steps >= 0:
+            return False
+        if self.more:
+            from deptree_cli.kernels.kept import is_kept  # loaded when it matters, which in most commands it does not
+
+            self.steps += 0 if is_kept(code) else self.more
+            self.more = 0
+        return self.steps < 0
 
 
 class Running(threading.local):
@@ -72,7 +83,7 @@ def foresee(steps: float) -> None:
     """Ask whether work of so many steps, and all that was done, is worth a compiler; if so, compile from now on."""
     if BUDGET.steps is not None:
         BUDGET.steps -= steps
-        if BUDGET.steps < 0 and (BUDGET.steps < -BUDGET.more or _is_kept()):
+        if BUDGET.is_spent():
             compile_kernels()
 
 
@@ -128,18 +139,12 @@ class PythonKernel:
         """The compiled function."""
         return self._compiled()
 
-    @cached_property
-    def is_kept(self) -> bool:
-        """Whether machine code of it is kept."""
-        return _is_kept(self.function.__code__)
-
     def __call__(self, *args: Any) -> Any:
         """Run it, by whoever runs kernels now; a kernel that Python runs is not left to machine code half-way."""
         if BUDGET.steps is None:
             return self.compiled(*args)
         BUDGET.steps -= 1
-        outermost = RUNNING.inside or self
-        if BUDGET.steps < 0 and (BUDGET.steps < -BUDGET.more or outermost.is_kept):
+        if BUDGET.steps < 0 and BUDGET.is_spent((RUNNING.inside or self).function.__code__):
             if RUNNING.again:
                 raise Spent
             if RUNNING.inside is None:
@@ -161,12 +166,6 @@ class PythonKernel:
     def __reduce__(self) -> str:
         """Pickle it by its name."""
         return str(self.function.__qualname__)
-
-
-def _is_kept(code: Any = None) -> bool:
-    from deptree_cli.kernels.kept import is_kept  # loaded when it matters, which in most commands it does not
-
-    return is_kept(code)
 
 
 class _Index:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ def names(code: Any) -> tuple[str, str] | None:
     return f"{module}-{digest()}", f"{source.stem}.{code.co_name}-{python}"
 
 
-@cache
 def is_kept(code: Any = None) -> bool:
     """Whether machine code of a kernel, or of any, is kept: for whatever types, made by whatever version of numba."""
     folder, file = (f"*-{digest()}", "*") if code is None else names(code) or ("", "")

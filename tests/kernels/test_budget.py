@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from deptree_cli.kernels import budget
+from deptree_cli.kernels import budget, kept
 from deptree_cli.kernels.budget import TREE, WORTH, Budget, PythonKernel, compile_kernels, foresee, once_more
 from tests.sample import DATA
 
@@ -74,9 +74,9 @@ def test_what_python_has_begun_it_ends(left) -> None:
     assert DEEP(9) == "machine code"
 
 
-@pytest.mark.parametrize(("kept", "calls"), [(True, 3), (False, 5)])
-def test_python_does_more_while_no_machine_code_of_a_kernel_is_kept(left, monkeypatch, kept: bool, calls: int) -> None:
-    monkeypatch.setattr(budget, "_is_kept", lambda code: kept and code is looking.__code__)
+@pytest.mark.parametrize(("is_kept", "calls"), [(True, 3), (False, 5)])
+def test_python_does_more_while_a_kernel_is_not_kept(left, monkeypatch, is_kept: bool, calls: int) -> None:
+    monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is looking.__code__)
     kernel = PythonKernel(looking, lambda: machine)
     left(3).more = 2
     assert [kernel("x") for _ in range(6)] == ["Python x"] * calls + ["machine code"] * (6 - calls)
@@ -84,20 +84,20 @@ def test_python_does_more_while_no_machine_code_of_a_kernel_is_kept(left, monkey
 
 def test_the_outermost_kernel_decides(left, monkeypatch) -> None:
     """Of the kernels within it no machine code is made."""
-    monkeypatch.setattr(budget, "_is_kept", lambda code: code is looking.__code__)
+    monkeypatch.setattr(kept, "is_kept", lambda code: code is looking.__code__)
     kernel = PythonKernel(deep, lambda: machine)
     left(3).more = 9
     assert once_more(lambda: kernel(9)) == "Python"
     assert once_more(lambda: kernel(9)) == "machine code"
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, kept: bool) -> None:
-    monkeypatch.setattr(budget, "_is_kept", lambda: kept)
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, is_kept: bool) -> None:
+    monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is None)
     found = left(3)
     found.more = 2
     foresee(4)
-    assert (found.steps is None) == kept
+    assert (found.steps is None) == is_kept
     foresee(2)
     assert found.steps is None
 
