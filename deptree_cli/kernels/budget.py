@@ -1,8 +1,9 @@
 """Who runs kernels, Python or machine code: the one question whether work is worth a compiler.
 
-To compile takes seconds, to load machine code one. A command therefore begins with Python, and asks before it works:
-`foresee`. What nobody foresees, such as walks, spends a budget; when that ends, kernels are compiled. The output is the
-same, byte by byte. A library always compiles. Whoever sets NUMBA_DISABLE_JIT has decided: 0 compiles, 1 does not.
+To load machine code takes a second, to compile it up to 25. A command therefore begins with Python, and asks before it
+works: `foresee`. What nobody foresees, such as walks, spends a budget; when that ends, kernels are compiled. Python may
+do more while no machine code is kept. The output is the same, byte by byte. A library always compiles. Whoever sets
+NUMBA_DISABLE_JIT has decided: 0 compiles, 1 does not.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-# The steps of Python that are worth a compiler, about a second: sums of n words take n^3 of them, a tree of n words n
-# times as many as `TREE`, `BYTES` of text one, and so does every call of a kernel.
+# The steps of Python that are worth loading machine code, about a second: sums of n words take n^3 of them, a tree of n
+# words n times as many as `TREE`, `BYTES` of text one, and so does every call of a kernel.
 WORTH, TREE, BYTES = 250_000, 5, 4
+
+# How many times as many are worth compiling it, about 4 seconds, where it takes 12 to 25 in all commands but those that
+# only read. More would save one long first run, and slow all later ones: what Python does leaves no machine code.
+COMPILING = 5
 
 VARIABLE = "NUMBA_DISABLE_JIT"
 
@@ -34,6 +39,7 @@ class Budget:
 
     Attributes:
         steps: how many are left; None if kernels are compiled.
+        more: how many are added, once, where these end and no machine code is kept.
         waiting: what to do when kernels are compiled.
     """
 
@@ -41,14 +47,27 @@ class Budget:
         numba = sys.modules.get("numba")
         is_forbidden = numba.config.DISABLE_JIT if numba else os.environ.get(VARIABLE, "0") not in ("", "0")
         self.steps: float | None = math.inf if is_forbidden else None
+        self.more = 0
         self.is_open = not (is_forbidden or numba)
         self.waiting: list[Callable[[], None]] = []
 
+    def is_spent(self, code: Any = None) -> bool:
+        """Whether steps were spent and have ended, on a kernel, or on what is not known where there is no code."""
+        if self.steps is None or self.steps >= 0:
+            return False
+        if self.more:
+            from deptree_cli.kernels.kept import is_kept  # loaded when it matters, which in most commands it does not
+
+            self.steps += 0 if is_kept(code) else self.more
+            self.more = 0
+        return self.steps < 0
+
 
 class Running(threading.local):
-    """What runs in a thread: a kernel, by Python; and work that is done anew if the steps end."""
+    """What runs in a thread: the outermost kernel, by Python; and whether work is done anew if the steps end."""
 
-    inside = again = False
+    inside: PythonKernel | None = None
+    again = False
 
 
 BUDGET, RUNNING = Budget(), Running()
@@ -57,14 +76,14 @@ BUDGET, RUNNING = Budget(), Running()
 def begin_with_python() -> None:
     """Have Python run kernels as long as that is quicker; for commands, before they import a kernel."""
     if BUDGET.is_open:
-        BUDGET.steps = 0 if os.environ.get(VARIABLE) else WORTH
+        BUDGET.steps, BUDGET.more = (0, 0) if os.environ.get(VARIABLE) else (WORTH, (COMPILING - 1) * WORTH)
 
 
 def foresee(steps: float) -> None:
     """Ask whether work of so many steps, and all that was done, is worth a compiler; if so, compile from now on."""
     if BUDGET.steps is not None:
         BUDGET.steps -= steps
-        if BUDGET.steps < 0:
+        if BUDGET.is_spent():
             compile_kernels()
 
 
@@ -100,7 +119,7 @@ def once_more(work: Callable[[], Result]) -> Result:
     except Spent:
         compile_kernels()
     finally:
-        RUNNING.again = RUNNING.inside = False
+        RUNNING.again, RUNNING.inside = False, None
     return work()
 
 
@@ -125,23 +144,24 @@ class PythonKernel:
         if BUDGET.steps is None:
             return self.compiled(*args)
         BUDGET.steps -= 1
-        if BUDGET.steps < 0 and RUNNING.again:
-            raise Spent
-        if BUDGET.steps < 0 and not RUNNING.inside:
-            compile_kernels()
-            return self.compiled(*args)
+        if BUDGET.steps < 0 and BUDGET.is_spent((RUNNING.inside or self).function.__code__):
+            if RUNNING.again:
+                raise Spent
+            if RUNNING.inside is None:
+                compile_kernels()
+                return self.compiled(*args)
         return self.function(*args) if RUNNING.inside else self._begun(args)
 
     def _begun(self, args: tuple[Any, ...]) -> Any:
         """Run it, called by no other kernel."""
         import numpy as np  # `deptree --help` must not wait for it
 
-        RUNNING.inside = True
+        RUNNING.inside = self
         try:
             with np.errstate(all="ignore"):
                 return self.function(*args)
         finally:
-            RUNNING.inside = False
+            RUNNING.inside = None
 
     def __reduce__(self) -> str:
         """Pickle it by its name."""

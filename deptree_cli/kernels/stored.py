@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import pickle
 import re
-import sys
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -23,8 +22,8 @@ from numba.core.event import Listener, register
 from numba.core.serialize import dumps
 
 from deptree_cli.kernels.cache import cache_folder, compiling, not_kept, packaged_folder, remove_oldest
+from deptree_cli.kernels.kept import names
 from deptree_cli.kernels.portable import TARGET
-from deptree_cli.kernels.sources import PACKAGE, digest
 
 FOLDER, PACKAGED = cache_folder(), packaged_folder()
 VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is made for
@@ -43,20 +42,16 @@ def keep(function: Any) -> None:
 class KernelCache:
     """A function's machine code, for numba: what the package brings along, then what is in our folder.
 
-    What cannot be read is compiled again, what cannot be written is not kept. There is a folder for each file of
-    kernels and each version of all; nothing tells when and where these are, so that copies of a package share it.
+    What cannot be read is compiled again, what cannot be written is not kept.
     """
 
     cache_path = None  # for numba's statistics
 
     def __init__(self, code: Any) -> None:
-        source = Path(code.co_filename)
         self._places: list[CodeFiles] = []
-        if FOLDER is not None and PACKAGE in source.parents:
-            module = ".".join(source.with_suffix("").relative_to(PACKAGE).parts)
-            name = f"{module}-{digest()}-{VERSION}"
-            python = f"{code.co_firstlineno}.py{sys.version_info.major}{sys.version_info.minor}{sys.abiflags}"
-            base = f"{source.stem}.{code.co_name}-{python}"
+        found = names(code)
+        if FOLDER is not None and found is not None:
+            name, base = f"{found[0]}-{VERSION}", found[1]
             if PACKAGED is not None:
                 self._places.append(CodeFiles(PACKAGED / name, base, is_portable=True))
             self._places.append(CodeFiles(FOLDER / name, base))

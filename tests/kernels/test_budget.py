@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from deptree_cli.kernels import budget
+from deptree_cli.kernels import budget, kept
 from deptree_cli.kernels.budget import TREE, WORTH, Budget, PythonKernel, compile_kernels, foresee, once_more
 from tests.sample import DATA
 
@@ -74,6 +74,34 @@ def test_what_python_has_begun_it_ends(left) -> None:
     assert DEEP(9) == "machine code"
 
 
+@pytest.mark.parametrize(("is_kept", "calls"), [(True, 3), (False, 5)])
+def test_python_does_more_while_a_kernel_is_not_kept(left, monkeypatch, is_kept: bool, calls: int) -> None:
+    monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is looking.__code__)
+    kernel = PythonKernel(looking, lambda: machine)
+    left(3).more = 2
+    assert [kernel("x") for _ in range(6)] == ["Python x"] * calls + ["machine code"] * (6 - calls)
+
+
+def test_the_outermost_kernel_decides(left, monkeypatch) -> None:
+    """Of the kernels within it no machine code is made."""
+    monkeypatch.setattr(kept, "is_kept", lambda code: code is looking.__code__)
+    kernel = PythonKernel(deep, lambda: machine)
+    left(3).more = 9
+    assert once_more(lambda: kernel(9)) == "Python"
+    assert once_more(lambda: kernel(9)) == "machine code"
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_python_does_more_of_what_is_foreseen_while_no_machine_code_is_kept(left, monkeypatch, is_kept: bool) -> None:
+    monkeypatch.setattr(kept, "is_kept", lambda code: is_kept and code is None)
+    found = left(3)
+    found.more = 2
+    foresee(4)
+    assert (found.steps is None) == is_kept
+    foresee(2)
+    assert found.steps is None
+
+
 def test_who_does_it_once_more_begins_anew(left) -> None:
     found, begun = left(3), []
 
@@ -92,7 +120,7 @@ def test_an_error_leaves_nothing_behind(left) -> None:
     for run in (failing, lambda: once_more(failing)):
         with pytest.raises(ZeroDivisionError):
             run()
-        assert (budget.RUNNING.inside, budget.RUNNING.again) == (False, False)
+        assert (budget.RUNNING.inside, budget.RUNNING.again) == (None, False)
 
 
 def test_what_waits_is_done_before_the_first_kernel_is_compiled(left) -> None:
@@ -152,11 +180,13 @@ def test_small_work_loads_no_compiler(tmp_path: Path) -> None:
 
 @pytest.mark.slow("compile")
 def test_the_bytes_are_the_same_whenever_python_hands_over(tmp_path: Path) -> None:
-    """At once, by foresight; in the midst of a walk; and never."""
+    """Never, nor in the midst of a walk while no machine code is kept; then at once; then in the midst of a walk."""
     line = f"sample {DATA}/scores.npz --from natasha --sampler wilson-rc -k 30 --seed 7"
     python, told = run(tmp_path, 1e12, line)
     assert told == ["False", "0"]
-    for worth in (0, 2 * 9**3 + 2 * TREE * 30 * 9 + 2000):
+    midst = 2 * 9**3 + 2 * TREE * 30 * 9 + 2000
+    assert run(tmp_path, midst, line) == (python, ["False", "0"])
+    for worth in (0, midst):
         found, told = run(tmp_path, worth, line)
         assert (found, told[0]) == (python, "True")
     assert run(tmp_path, 0, line, NUMBA_DISABLE_JIT="1") == (python, ["False", "0"])

@@ -35,33 +35,38 @@ LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 class ItgChart(SweepFactorisation):
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
+    Args:
+        is_turned: whether the chart within is that of the pair turned round; what comes in and out is not.
+
     Attributes:
         kind, in_range: see `SweepFactorisation`.
         log_z: the logarithm of the partition function under the last mask; -inf where there is no alignment.
     """
 
-    def __init__(self, shifted: Shifted, kind: Kind = REAL) -> None:
-        self._shifted, self.kind = shifted, kind
-        self._p, self._q = p, q = shifted.size
+    def __init__(self, shifted: Shifted, kind: Kind = REAL, is_turned: bool = False) -> None:
+        self._shifted, self.kind, self._is_turned = shifted, kind, is_turned
+        own = shifted.turned if is_turned else shifted
+        self._p, self._q = p, q = own.size
         shape = TABLES, spans_of(p), spans_of(q)
-        with _memory_for(p, q, charts=4 if kind is WIDE else 2):
+        with _memory_for(*shifted.size, charts=4 if kind is WIDE else 2):
             self._items, self._adjoints = kind.zeros(shape), kind.zeros(shape)
         self._kept, self._log_alignments = new_ranges(p, q), log_alignments(p, q)
-        self._unmasked = self._weights = _weights(shifted, kind.exp)
+        self._unmasked = self._weights = _weights(own, kind.exp)
         self._total: Any = None
         self.log_z = -math.inf
 
     def _in(self, kind: Kind) -> ItgChart:
-        return ItgChart(self._shifted, kind)
+        return ItgChart(self._shifted, kind, self._is_turned)
 
     def filled(self, mask: Mask) -> ItgChart:
         """Sum over the alignments under a mask: the chart itself or one in wide numbers, valid until the next mask."""
         return self.answer(lambda own: own._filled(mask))
 
     def _filled(self, mask: Mask) -> tuple[ItgChart, bool]:
+        mask = mask.turned if self._is_turned else mask
         mask.keep(self._kept)
         self._weights = mask.weigh(self._unmasked, self.kind)
-        for begin, end in pieces(self._p, self._q, "sums"):
+        for begin, end in pieces(self._p, self._q, f"sums of {_words(self._shifted)}"):
             self._total = inside(self._weights, self._kept, self._items, begin, end)
         log_z = logarithm(self._total) if is_positive(self._total) else -math.inf
         self.log_z, self.in_range = log_z + self._shifted.constant, self.is_wide or self._holds(log_z)
@@ -81,22 +86,35 @@ class ItgChart(SweepFactorisation):
         """P(link) under the mask, (p, q)."""
         found = self.kind.zeros((self._p, self._q))
         given = self._weights, self._kept, self._items, self._total, self._adjoints, found
-        for begin, end in pieces(self._p, self._q, "probabilities", backwards=True):
+        for begin, end in pieces(self._p, self._q, f"probabilities of {_words(self._shifted)}", backwards=True):
             outside(*given, begin, end)
         marginals: Float = self.kind.floats(found)
-        return marginals
+        return marginals.T.copy() if self._is_turned else marginals
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact alignments under the mask, (size, p): every source word's target word, -1 for none."""
         targets = np.empty((size, self._p), dtype=np.int32)
         sample_links(self._weights, self._kept, self._items, self._total, kernel_state(rng), targets)
-        return targets
+        return _turned(targets, self._q) if self._is_turned else targets
+
+
+def _turned(links: Heads, n: int) -> Heads:
+    """From the word that each word is linked with, -1 for none, to the same of the n words of the other side."""
+    found = np.full((len(links), n), -1, dtype=links.dtype)
+    rows, words = np.nonzero(links >= 0)
+    found[rows, links[rows, words]] = words
+    return found
 
 
 def _memory_for(p: int, q: int, charts: int) -> AbstractContextManager[None]:
     """Memory for so many charts of float64."""
     what = f"the chart of {p} by {q} words"
     return memory_for(charts * chart_size(p, q), what, "Remove the pair, or align parts of it")
+
+
+def _words(shifted: Shifted) -> str:
+    p, q = shifted.size
+    return f"{p:,} by {q:,} words"
 
 
 def log_alignments(p: int, q: int) -> float:
@@ -120,15 +138,16 @@ def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
 
 def best_links(shifted: Shifted) -> Heads | None:
     """The links of the alignment of the largest weight, (p,); None where there is none. As costly as log Z."""
-    p, q = shifted.size
-    with _memory_for(p, q, charts=1):
+    with _memory_for(*shifted.size, charts=1):
+        own = shifted.turned if shifted.pays_turned else shifted
+        p, q = own.size
         items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), new_ranges(p, q)
     nothing_pinned(p, q).keep(kept)
-    weights = _weights(shifted, Tropical)
-    for begin, end in pieces(p, q, "best links"):
+    weights = _weights(own, Tropical)
+    for begin, end in pieces(p, q, f"best links of {_words(shifted)}"):
         total = inside(weights, kept, items, begin, end)
     if total.log == -np.inf:
         return None
     targets = np.empty(p, dtype=np.int32)
     follow(weights, kept, items, targets)
-    return targets
+    return _turned(targets[None], q)[0] if shifted.pays_turned else targets

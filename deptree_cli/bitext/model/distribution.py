@@ -114,7 +114,7 @@ class AlignmentDistribution(Frozen):
         from deptree_cli.bitext.model.chart import ItgChart  # loads kernels: when there is work
         from deptree_cli.bitext.model.masks import nothing_pinned
 
-        found = ItgChart(self.shifted).filled(nothing_pinned(self.p, self.q))
+        found = ItgChart(self.shifted, is_turned=self.shifted.pays_turned).filled(nothing_pinned(self.p, self.q))
         if found.log_z == -np.inf:
             raise no_alignment(self.shifted).at(sent_id=self.id)
         return found

@@ -17,6 +17,12 @@ from deptree_cli.kernels.numbers.operations import length
 class Mask(Protocol):
     """What a mask does to a chart."""
 
+    can_be_turned: bool
+
+    @property
+    def turned(self) -> Mask:
+        """The same with source and target exchanged, for a chart that is turned, where that can be."""
+
     def keep(self, kept: SpanMask) -> None:
         """Fill the ranges of bispans that are kept."""
 
@@ -37,6 +43,12 @@ class PinnedLinks:
     target_of: Int
     source_of: Int
     allowed: Float
+    can_be_turned = True
+
+    @property
+    def turned(self) -> PinnedLinks:
+        """See `Mask`."""
+        return PinnedLinks(self.source_of, self.target_of, np.ascontiguousarray(self.allowed.T))
 
     def keep(self, kept: SpanMask) -> None:
         """See `Mask`."""
@@ -84,6 +96,16 @@ class KeptStates:
 
     states: Bool
     log_weights: Float | None = None
+    can_be_turned = False
+
+    @property
+    def turned(self) -> KeptStates:
+        """See `Mask`.
+
+        Raises:
+            NotImplementedError: always, as where bispans have weights; see `Shifted.turned`.
+        """
+        raise NotImplementedError
 
     def keep(self, kept: SpanMask) -> None:
         """See `Mask`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from deptree_cli.bitext.model.chart import ItgChart
@@ -32,7 +34,6 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
 
     def __init__(self, shifted: Shifted, heuristic: LinkScores) -> None:
         self._shifted, self._shape = shifted, shifted.size
-        self._chart = ItgChart(shifted)
         self._heuristic = heuristic
 
     def variables(self) -> int:
@@ -50,8 +51,17 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
 
     def inside(self, mask: Mask) -> tuple[float, ItgChart]:
         """See `Program`; the chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
-        chart = self._chart.filled(mask)
+        turns = self._shifted.pays_turned and mask.can_be_turned
+        chart = (self._turned if turns else self._as_it_is).filled(mask)
         return chart.log_z, chart
+
+    @cached_property
+    def _as_it_is(self) -> ItgChart:
+        return ItgChart(self._shifted)
+
+    @cached_property
+    def _turned(self) -> ItgChart:
+        return ItgChart(self._shifted, is_turned=True)
 
     def outside(self, chart: ItgChart) -> Float:
         """Return P(link) under the mask, (p, q)."""

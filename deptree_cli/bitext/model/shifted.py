@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptree_cli.bitext.model.costs import is_turned
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 
@@ -33,6 +34,27 @@ class Shifted(NamedTuple):
     def size(self) -> tuple[int, int]:
         """The numbers of source and target words, p and q."""
         return len(self.source_nulls), len(self.target_nulls)
+
+    @property
+    def turned(self) -> Shifted:
+        """The same with source and target exchanged.
+
+        Raises:
+            NotImplementedError: bispans have weights. Which of them an alignment has depends on the side that is joined
+                first: of three parts in inverted order the grammar joins the first two on the source side.
+        """
+        if self.bispans.size:
+            raise NotImplementedError
+        links = np.ascontiguousarray(self.links.T)
+        return self._replace(links=links, source_nulls=self.target_nulls, target_nulls=self.source_nulls)
+
+    @property
+    def pays_turned(self) -> bool:
+        """Whether the chart is that of the pair turned round: much faster, and of the same sums.
+
+        They are the same as every alignment has one derivation either way.
+        """
+        return not self.bispans.size and is_turned(*self.size)
 
 
 def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float | None) -> Shifted:

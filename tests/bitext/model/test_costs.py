@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.model import costs
-from deptree_cli.bitext.model.costs import chart_size, pieces, seconds
+from deptree_cli.bitext.model.costs import chart_size, is_turned, pieces, seconds
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.bitext.model.progress import watched
 
@@ -24,13 +24,13 @@ def test_long_pairs_are_done_length_by_length(p: int, backwards: bool) -> None:
     """Whoever watches is told how far it is before each of them, the first too; whoever has watched is not."""
     told: list[str] = []
     with watched(told.append):
-        found = [*pieces(p, 10_000, "sums", backwards)]
+        found = [*pieces(p, 10_000, "sums of words", backwards)]
     assert sorted(found) == [(size, size + 1) for size in range(1, p + 1)]
     assert found == sorted(found, reverse=backwards)
     shares = [int(each.rpartition(" ")[2].rstrip("%")) for each in told]
     assert len(shares) == p
     assert shares == sorted(shares)
-    assert told[0] == f"sums of {p} by 10,000 words: 0%"
+    assert told[0] == "sums of words: 0%"
     count = len(told)
     assert [*pieces(p, 10_000, "sums")]
     assert len(told) == count
@@ -56,3 +56,13 @@ def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pieced = AlignmentDistribution(scores)
     for one, other in zip(expected, (pieced.log_partition, pieced.marginals(), pieced.argmax()), strict=True):
         assert np.array_equal(one, other)
+
+
+def test_a_long_side_beside_a_short_one_costs_the_same_on_either_side() -> None:
+    assert is_turned(1000, 2)
+    assert seconds(1000, 2) == seconds(2, 1000)
+
+
+@pytest.mark.parametrize(("p", "q"), [(2, 1000), (45, 30), (200, 200), (12, 2)])
+def test_pairs_of_similar_lengths_and_short_ones_stay_as_they_are(p: int, q: int) -> None:
+    assert not is_turned(p, q)

@@ -222,7 +222,7 @@ def test_flat_scores_count_alignments() -> None:
     assert np.exp(AlignmentDistribution(np.zeros((8, 8))).log_partition) == pytest.approx(843_527, rel=1e-12)
 
 
-@pytest.mark.parametrize(("p", "q"), [(2, 900), (60, 2)])
+@pytest.mark.parametrize(("p", "q"), [(2, 900), (60, 2), (200, 2)])
 def test_words_that_must_stay_unlinked_do_not_leave_float64(p: int, q: int) -> None:
     """Each of them prefers its best link by 20 nats or more, and most of them cannot have it."""
     links = np.random.default_rng(7).uniform(20.0, 25.0, size=(p, q))

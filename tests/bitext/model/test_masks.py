@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 
+from deptree_cli.bitext.model import shifted
 from deptree_cli.bitext.model.distribution import AlignmentDistribution
 from deptree_cli.bitext.model.masks import KeptStates, nothing_pinned, pinned
 from deptree_cli.bitext.model.program import LinkProgram
@@ -29,6 +32,13 @@ def grammar_of(p: int, q: int, seed: int = 0, wide: float = 0.0) -> Grammar:
     bispans = rng.normal(size=(p + 1, p + 1, q + 1, q + 1))
     bispans[:, p, :, q] += wide
     return Grammar(scores, source, target, bispans)
+
+
+@pytest.fixture(params=[False, True], ids=["as it is", "turned"])
+def linked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], Grammar]:
+    """Grammars without weights of bispans, whose charts are turned as for pairs of very different lengths, or not."""
+    monkeypatch.setattr(shifted, "is_turned", lambda p, q: request.param)
+    return lambda p, q: replace(grammar_of(p, q), bispans=None)
 
 
 def program_of(grammar: Grammar) -> LinkProgram:
@@ -75,6 +85,51 @@ def test_pinned_links(p: int, q: int, wide: float) -> None:
     for _ in range(12):
         pins = random_pins(p, q, rng, 4)
         check(program, program.compile(*selection(pins, p, q, rng)), Alignments(grammar, pins))
+
+
+@pytest.mark.parametrize(("p", "q"), [(1, 3), (3, 2), (5, 4)])
+def test_pinned_links_on_either_side(linked: Callable[[int, int], Grammar], p: int, q: int) -> None:
+    grammar, rng = linked(p, q), np.random.default_rng([p, q])
+    program = program_of(grammar)
+    for _ in range(12):
+        pins = random_pins(p, q, rng, 4)
+        check(program, program.compile(*selection(pins, p, q, rng)), Alignments(grammar, pins))
+
+
+def test_kept_states_on_either_side(linked: Callable[[int, int], Grammar]) -> None:
+    """Which parts are pruned depends on the order in which they are joined: the same as without turning."""
+    grammar, rng = linked(4, 4), np.random.default_rng(1)
+    program = program_of(grammar)
+    for share in (0.7, 0.9, 0.9):
+        states = rng.random(program.merits().shape) < share
+        check(program, program.keep(states), Alignments(grammar, states=chosen(states, 4, 4)))
+        check(program, program.everything(), Alignments(grammar))
+
+
+def test_weights_of_parts_are_not_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shifted, "is_turned", lambda p, q: True)
+    grammar = grammar_of(4, 4)
+    program = program_of(grammar)
+    check(program, program.everything(), Alignments(grammar))
+    with pytest.raises(NotImplementedError):
+        program._turned  # noqa: B018
+
+
+def test_states_are_not_turned(linked: Callable[[int, int], Grammar]) -> None:
+    program = program_of(linked(2, 2))
+    with pytest.raises(NotImplementedError):
+        program._turned.filled(KeptStates(np.ones((3, 3), dtype=np.bool_)))
+
+
+def test_samples_on_either_side(linked: Callable[[int, int], Grammar]) -> None:
+    """H0: links are drawn as probable as their alignments. 4,000 draws, threshold 1e-6."""
+    grammar, rng = linked(3, 2), np.random.default_rng(1)
+    program = program_of(grammar)
+    _, chart = program.inside(program.everything())
+    counts = Counter(map(tuple, chart.sample(4000, rng).tolist()))
+    probs = {targets_of(links, 3): x for links, x in Alignments(grammar).probabilities().items()}
+    assert counts.keys() <= probs.keys()
+    assert chi_square(np.array([counts[each] for each in probs]), np.array([*probs.values()]))[2] > LEVEL
 
 
 @pytest.mark.parametrize(("p", "q"), [(2, 2), (3, 3)])
