@@ -12,7 +12,7 @@ item of the chart is twice, its adjoint is too:
 
 from __future__ import annotations
 
-from deptree_cli.kernels.charts.eisner import ARC, BETWEEN, LEFT, RIGHT, is_right, sum_to_one
+from deptree_cli.kernels.charts.eisner import ARC, BETWEEN, COLUMNS, LEFT, RIGHT, is_right, sum_to_one
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.operations import (
     add,
@@ -41,27 +41,36 @@ def long_marginals(weights, single_root, chart, adjoints, marginals):
     for head in range(n + 1):
         for dependent in range(n + 1):
             put(adjoints, (INTO, dependent, head), get(chart, (ARC, head, dependent)))
-    for j in range(n, 0, -1):
-        for i in range(j):
-            if i > 0:
-                left = add(
-                    product(adjoints, (BETWEEN, j), chart, (RIGHT, i - 1), 0, i),
-                    product(adjoints, (LEFT, i), adjoints, (INTO, j), j + 1, n + 1),
-                )
-                put(adjoints, (LEFT, i, j), left)
-                put(adjoints, (LEFT, j, i - 1), left)
-            if is_right(single_root, i, j, n):
-                right = adjoint_of_right(chart, adjoints, i, j, n)
-                put(adjoints, (RIGHT, i, j), right)
-                put(adjoints, (RIGHT, j, i), right)
-            to_right = product(adjoints, (RIGHT, i), chart, (RIGHT, j), j, n + 1)
-            to_left = product(adjoints, (LEFT, j), chart, (LEFT, i), 0, i)
-            put(marginals, (i, j), from_wide(marginals, multiply(to_right, get(chart, (ARC, i, j)))))
-            put(marginals, (j, i), from_wide(marginals, multiply(to_left, get(chart, (ARC, j, i)))))
-            between = add(multiply(to_right, get(weights, (i, j))), multiply(to_left, get(weights, (j, i))))
-            put(adjoints, (BETWEEN, i, j), between)
-            put(adjoints, (BETWEEN, j, i), between)
+    for stop in range(n + 1, 1, -COLUMNS):
+        start = max(stop - COLUMNS, 1)
+        for i in range(stop - 1):
+            for j in range(stop - 1, max(start, i + 1) - 1, -1):
+                find_adjoints(weights, single_root, chart, adjoints, marginals, i, j)
     return sum_to_one(marginals)
+
+
+@kernel(forceinline=True)
+def find_adjoints(weights, single_root, chart, adjoints, marginals, i, j):
+    """Find the adjoints of the items from i to j, and the marginals of both arcs, from those of longer items."""
+    n = length(weights) - 1
+    if i > 0:
+        left = add(
+            product(adjoints, (BETWEEN, j), chart, (RIGHT, i - 1), 0, i),
+            product(adjoints, (LEFT, i), adjoints, (INTO, j), j + 1, n + 1),
+        )
+        put(adjoints, (LEFT, i, j), left)
+        put(adjoints, (LEFT, j, i - 1), left)
+    if is_right(single_root, i, j, n):
+        right = adjoint_of_right(chart, adjoints, i, j, n)
+        put(adjoints, (RIGHT, i, j), right)
+        put(adjoints, (RIGHT, j, i), right)
+    to_right = product(adjoints, (RIGHT, i), chart, (RIGHT, j), j, n + 1)
+    to_left = product(adjoints, (LEFT, j), chart, (LEFT, i), 0, i)
+    put(marginals, (i, j), from_wide(marginals, multiply(to_right, get(chart, (ARC, i, j)))))
+    put(marginals, (j, i), from_wide(marginals, multiply(to_left, get(chart, (ARC, j, i)))))
+    between = add(multiply(to_right, get(weights, (i, j))), multiply(to_left, get(weights, (j, i))))
+    put(adjoints, (BETWEEN, i, j), between)
+    put(adjoints, (BETWEEN, j, i), between)
 
 
 @kernel(forceinline=True)
