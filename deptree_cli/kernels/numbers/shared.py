@@ -113,22 +113,26 @@ def _inner(x, y):
 @kernel
 def sum_of_products(x, of_x, exponents_of_x, y, of_y, exponents_of_y, first, stop):
     """Return the sum of x[j] * y[j], first <= j < stop: of vectors while exponents stay, and then of such sums."""
-    total, sums, exponent = (0.0, ZERO), everywhere(0.0), ZERO
+    total = 0.0, ZERO
     while first < stop:
         b = first // BLOCK
-        end, e = min(b * BLOCK + BLOCK, stop), of_x[b] + of_y[b]
+        e = of_x[b] + of_y[b]
         if e > ANY_MIXED:
+            end = min(b * BLOCK + BLOCK, stop)
             for j in range(first, end):
                 e = exponents_of_x[j] if of_x[b] == MIXED else of_x[b]
                 e += exponents_of_y[j] if of_y[b] == MIXED else of_y[b]
                 total = wide_add(total, normal(x[j] * y[j], e))
         else:
-            if e != exponent:
-                total = wide_add(total, normal(add_across(sums), exponent))
-                sums, exponent = everywhere(0.0), e
-            sums = sums + load_from(x, first, end) * load_from(y, first, end)
+            b += 1
+            while b * BLOCK < stop and of_x[b] + of_y[b] == e:
+                b += 1
+            end, sums = min(b * BLOCK, stop), everywhere(0.0)
+            for j in range(first, end, BLOCK):
+                sums = sums + load_from(x, j, end) * load_from(y, j, end)
+            total = wide_add(total, normal(add_across(sums), e))
         first = end
-    return wide_add(total, normal(add_across(sums), exponent))
+    return total
 
 
 @ops.zero.register(Shared)
