@@ -11,7 +11,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import Factorisation, TreeSpace, space, with_roots
+from deptree_cli.core.spaces import TreeSpace, space, with_roots
 
 if TYPE_CHECKING:
     from deptree_cli.core.batches.blocks import LogPartitions
@@ -135,10 +135,8 @@ def _sums(distribution: ArcFactored, *spaces: TreeSpace) -> dict[TreeSpace, LogS
 
     That of its own space comes last: it is kept, and a long sentence's takes much memory.
     """
-    return {
-        trees: _summed_up(distribution, trees)
-        for trees in sorted({*spaces}, key=lambda each: each == distribution.space)
-    }
+    in_order = sorted({*spaces}, key=lambda trees: trees == distribution.space)
+    return {trees: _summed_up(distribution, trees) for trees in in_order}
 
 
 def _summed_up(distribution: ArcFactored, trees: TreeSpace) -> LogSum | None:

@@ -7,7 +7,6 @@ worked out as any other sentence of the house is, in wide numbers if need be.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -38,7 +37,6 @@ from deptree_cli.core.spaces.projective import Projective
 from deptree_cli.kernels.batches import eisner, elimination
 from deptree_cli.kernels.batches.lanes import SHORT
 from deptree_cli.kernels.batches.packed import Matrices, Packed
-from deptree_cli.kernels.charts.eisner import LONGEST
 
 # Numbers of a block of sentences that are worked on one after another: they stay in a core's cache. Of short sentences
 # a block has whole groups, as many as go side by side (`kernels/batches/lanes.py`): 8 in float64, 16 in float32.
@@ -101,12 +99,6 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
 
 # The kernels that answer for the trees of a space.
 KERNELS: dict[type[TreeSpace], Any] = {NonProjective: elimination, Projective: eisner}
-
-
-def longest_for(space: TreeSpace) -> float:
-    """How many words a sentence may have that kernels sum up with others: 0 in a space without such kernels."""
-    kernels = kernels_for(space)
-    return 0 if kernels is None else LONGEST if kernels is eisner else math.inf
 
 
 # What the kernels of a space are asked about some sentences, which are given by weights and numbers: they fill log Z of

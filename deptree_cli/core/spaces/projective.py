@@ -200,12 +200,11 @@ def _possible_arcs(allowed: Bool, space: Rules) -> Bool:
     log_weights, kind = _pattern(allowed)
     weights, zeros = _numbers(log_weights, kind)
     chart, _ = _inside(weights, space, zeros, n)
-    found, _ = (
-        _outside(weights, space, chart, zeros, n)
-        if kind is REAL
-        else _long_marginals(weights, space, chart, WIDE.zeros)
-    )
-    possible: Bool = (found if kind is REAL else found[0]) > 0  # of wide numbers the mantissas
+    if kind is REAL:
+        found, _ = _outside(weights, space, chart, zeros, n)
+    else:
+        (found, _), _ = _long_marginals(weights, space, chart, kind.zeros)  # the mantissas
+    possible: Bool = found > 0
     return possible
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.batches.asking import longest_for
+from deptree_cli.core.batches.asking import kernels_for
 from deptree_cli.core.batches.blocks import only_plain, starts_of
 from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.dtypes import Bool, Float, Int
@@ -20,6 +20,9 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import numeric
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.kernels.batches.layout import DIAGONAL, FIRST, LAST, lay_back, lay_out
+
+# Longer sentences take no less time in a batch than alone, and more memory: it has a copy of their scores.
+LONGEST = 300
 
 ROOTS = {"first": FIRST, "last": LAST, "diagonal": DIAGONAL}
 
@@ -131,9 +134,8 @@ def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temp
         layout: of matrices without an axis of labels.
         space, temperature: as in `TreeDistribution`.
     """
-    longest = longest_for(space)
-    fitting = [place for place, record in enumerate(records) if _fits(record, layout, longest)]
-    if not fitting:
+    fitting = [place for place, record in enumerate(records) if _fits(record, layout)]
+    if not fitting or kernels_for(space) is None:
         return None
     return ReadAlike.of([records[place] for place in fitting]).batch(layout, space, temperature, fitting)
 
@@ -178,9 +180,9 @@ class ReadAlike:
         return ScoredBatch(list(compress(places, plain)), records, ragged, trees, space)
 
 
-def _fits(record: Sentence, layout: Layout, longest: float) -> bool:
-    """Whether it has nothing but numbers of arcs, in the orientation that the layout says, and is not too long."""
+def _fits(record: Sentence, layout: Layout) -> bool:
+    """Whether it has nothing but numbers of arcs, in the orientation that the layout says, and is no long sentence."""
     rows, columns = record.scores.shape
-    if min(rows, columns) > longest or record.labels is not None or not numeric(record.scores.dtype):
+    if min(rows, columns) > LONGEST or record.labels is not None or not numeric(record.scores.dtype):
         return False
     return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")

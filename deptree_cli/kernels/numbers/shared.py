@@ -86,10 +86,10 @@ def put_into_row(mantissas, blocks, exponents, j, m, e):
 @kernel
 def is_zero(mantissas, first, stop):
     """Return whether all numbers first..stop-1 are 0."""
+    found = True
     for j in range(first, stop):
-        if mantissas[j] != 0.0:
-            return False
-    return True
+        found = found and mantissas[j] == 0.0
+    return found
 
 
 @ops.row.register(Shared)
