@@ -11,7 +11,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import Factorisation, TreeSpace, space, with_roots
+from deptree_cli.core.spaces import TreeSpace, space, with_roots
 
 if TYPE_CHECKING:
     from deptree_cli.core.batches.blocks import LogPartitions
@@ -63,16 +63,22 @@ def partition(distribution: ArcFactored) -> Partition:
     Raises:
         DeptreeError: its own has no other beside it that differs in the number of roots.
     """
-    single = _factorised(distribution, with_roots(distribution.space, single_root=True))
-    multi = distribution.multi_root().factorisation
-    log_z = None if single is None else single.log_z
-    return Partition(log_z, multi.log_z, _log_share(single, multi), log_projective_mass(distribution))
+    single, multi = with_roots(distribution.space, True), with_roots(distribution.space, False)
+    found = _sums(distribution, single, multi, *_spaces_of_masses(distribution.space))
+    own = found[single]
+    whole = found[multi] or LogSum.of(distribution.over(multi))  # raises
+    return Partition(
+        None if own is None else own.total,
+        whole.total,
+        _log_share(own, whole),
+        _log_mass(distribution.space, found),
+    )
 
 
 def partitions(batch: TreeBatch) -> list[Partition]:
     """The partition functions of many sentences at once, of plain scores: each has trees in every space."""
     single, multi = with_roots(batch.space, True), with_roots(batch.space, False)
-    found = _summed(batch, single, multi, *_spaces_of_masses(batch))
+    found = _summed(batch, single, multi, *_spaces_of_masses(batch.space))
     columns = (
         found[single].total,
         found[multi].total,
@@ -84,7 +90,7 @@ def partitions(batch: TreeBatch) -> list[Partition]:
 
 def log_projective_masses(batch: TreeBatch) -> Float:
     """See `Partition`, of many sentences at once, of plain scores."""
-    return _log_masses(batch, _summed(batch, *_spaces_of_masses(batch)))
+    return _log_masses(batch, _summed(batch, *_spaces_of_masses(batch.space)))
 
 
 def _summed(batch: TreeBatch, *spaces: TreeSpace) -> dict[TreeSpace, LogPartitions]:
@@ -92,39 +98,68 @@ def _summed(batch: TreeBatch, *spaces: TreeSpace) -> dict[TreeSpace, LogPartitio
     return {trees: batch.over(trees).log_partition_parts() for trees in {*spaces}}
 
 
-def _spaces_of_masses(batch: TreeBatch) -> tuple[TreeSpace, TreeSpace]:
+def _spaces_of_masses(own: TreeSpace) -> tuple[TreeSpace, TreeSpace]:
     """Trees without crossing arcs, and all."""
-    roots = batch.space.single_root
-    return space(roots, projective=True), space(roots)
+    return space(own.single_root, projective=True), space(own.single_root)
 
 
 def _log_masses(batch: TreeBatch, found: dict[TreeSpace, LogPartitions]) -> Float:
-    return _log_shares(*(found[trees] for trees in _spaces_of_masses(batch)))
+    return _log_shares(*(found[trees] for trees in _spaces_of_masses(batch.space)))
 
 
 def log_projective_mass(distribution: ArcFactored) -> float:
     """See `Partition`; O(n^3)."""
-    every = distribution.over(space(distribution.single_root)).factorisation
-    return _log_share(_factorised(distribution, space(distribution.single_root, projective=True)), every)
+    return _log_mass(distribution.space, _sums(distribution, *_spaces_of_masses(distribution.space)))
 
 
-def _factorised(distribution: ArcFactored, trees: TreeSpace) -> Factorisation | None:
-    """The sums over the trees of a space; None where it has none of positive weight."""
+class LogSum(NamedTuple):
+    """A log-partition function: of shifted weights, and what it loses by the shift."""
+
+    shifted: float
+    constant: float
+
+    @classmethod
+    def of(cls, distribution: ArcFactored) -> LogSum:
+        """That of a distribution."""
+        found = distribution.factorisation
+        return cls(found.shifted_log_z, found.shifted.constant)
+
+    @property
+    def total(self) -> float:
+        """Log Z."""
+        return self.shifted + self.constant
+
+
+def _sums(distribution: ArcFactored, *spaces: TreeSpace) -> dict[TreeSpace, LogSum | None]:
+    """The sums over the trees of spaces, each once; None where there is no tree of positive weight.
+
+    That of its own space comes last: it is kept, and a long sentence's takes much memory.
+    """
+    in_order = sorted({*spaces}, key=lambda trees: trees == distribution.space)
+    return {trees: _summed_up(distribution, trees) for trees in in_order}
+
+
+def _summed_up(distribution: ArcFactored, trees: TreeSpace) -> LogSum | None:
     try:
-        return distribution.over(trees).factorisation
+        return LogSum.of(distribution.over(trees))
     except DeptreeError:
         return None
+
+
+def _log_mass(own: TreeSpace, found: dict[TreeSpace, LogSum | None]) -> float:
+    part, whole = (found[trees] for trees in _spaces_of_masses(own))
+    return -math.inf if part is None or whole is None else _log_share(part, whole)
 
 
 def _log_shares(parts: LogPartitions, wholes: LogPartitions) -> Float:
     return np.minimum(parts.log_ratios(wholes), 0.0)
 
 
-def _log_share(part: Factorisation | None, whole: Factorisation) -> float:
+def _log_share(part: LogSum | None, whole: LogSum) -> float:
     if part is None:
         return -math.inf
     # at most 0 also where rounding would lift it, and exactly 0 where both are one
-    return min(part.log_ratio(whole), 0.0)
+    return min((part.shifted - whole.shifted) + (part.constant - whole.constant), 0.0)
 
 
 class Summary:

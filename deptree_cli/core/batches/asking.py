@@ -100,6 +100,7 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
 # The kernels that answer for the trees of a space.
 KERNELS: dict[type[TreeSpace], Any] = {NonProjective: elimination, Projective: eisner}
 
+
 # What the kernels of a space are asked about some sentences, which are given by weights and numbers: they fill log Z of
 # these, and rows of results.
 Question = Callable[[Any, Packed, Float, Rows], None]

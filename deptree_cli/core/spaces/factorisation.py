@@ -144,7 +144,7 @@ class ArcSweep(SweepFactorisation, Factorisation):
 
         The reverse sweep is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 4), times the weights.
         """
-        return self.answer(ArcSweep._marginals)
+        return self.answer(lambda own: own._marginals())
 
     def _marginals(self) -> tuple[Float, bool]:
         found, in_range = self._backward(self.weights, self.swept, self.kind.zeros)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +53,8 @@ class Projective(TreeSpace):
         Raises:
             DeptreeError: no tree has a positive weight.
         """
-        found = Eisner.of(shift(log_scores, self), self, REAL).or_wide()
+        kind = REAL if len(log_scores) - 1 <= charts.eisner.LONGEST else WIDE  # float64 would not be trusted
+        found = Eisner.of(shift(log_scores, self), self, kind).or_wide()
         if found.shifted_log_z == -np.inf:
             raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
         return found
@@ -92,8 +93,9 @@ class Eisner(ArcSweep):
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
         """Fill the chart in one kind of numbers."""
-        weights, n = kind.exp(shifted.log_weights), len(shifted.log_weights) - 1
-        chart, total = _inside(weights, space, kind.zeros, n)
+        n = len(shifted.log_weights) - 1
+        weights, zeros = _numbers(shifted.log_weights, kind)
+        chart, total = _inside(weights, space, zeros, n)
         log_z, in_range = charts.eisner.log_partition(total, n)
         return cls(space, shifted, log_z, kind, in_range or kind is WIDE, weights, chart)
 
@@ -104,6 +106,15 @@ class Eisner(ArcSweep):
 
     def _in(self, kind: Kind) -> Eisner:
         return Eisner.of(self.shifted, self.space, kind)
+
+    def _marginals(self) -> tuple[Float, bool]:
+        if self.kind is REAL:
+            return super()._marginals()
+        return _long_marginals(self.weights, self.space, self.swept, REAL.zeros)
+
+    def _arc_covariance(self, values: Float) -> tuple[Float, bool]:
+        own = self if self.kind is REAL else replace(self, weights=self.kind.exp(self.shifted.log_weights))
+        return super(Eisner, own)._arc_covariance(values)
 
     def _forward(self, weights: Any, zeros: Zeros) -> Any:
         return _inside(weights, self.space, zeros, self.n)[0]
@@ -154,24 +165,50 @@ def _outside(weights: Any, space: Rules, chart: Any, zeros: Zeros, n: int) -> tu
     return found, charts.eisner.outside(weights, space.single_root, chart, adjoints, found)
 
 
+def _numbers(log_weights: Float, kind: Kind) -> tuple[Any, Zeros]:
+    """What the sweep of one sentence takes: its weights, and what makes charts of zeros. Wide numbers share exponents.
+
+    These take 9/8 of float64's memory, and weights none: it is the long sentences that need wide numbers.
+    """
+    if kind is REAL:
+        return kind.exp(log_weights), kind.zeros
+    from deptree_cli.kernels.numbers.shared import shared_zeros
+    from deptree_cli.kernels.numbers.wide import Exponentials
+
+    return Exponentials(log_weights), shared_zeros
+
+
+def _long_marginals(weights: Any, space: Rules, chart: Any, zeros: Zeros) -> tuple[Any, bool]:
+    """The edge marginals, (n+1, n+1), from wide numbers that share exponents, and whether these were in range."""
+    from deptree_cli.kernels.numbers.shared import shared_zeros
+
+    adjoints, found = shared_zeros(chart.mantissas.shape), zeros(chart.mantissas.shape[1:])
+    return found, charts.long_marginals.long_marginals(weights, space.single_root, chart, adjoints, found)
+
+
 def _has_tree(allowed: Bool, space: Rules) -> bool:
     """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
     from deptree_cli.kernels.numbers.operations import is_positive
 
-    weights, kind = _pattern(allowed)
-    return bool(is_positive(_inside(weights, space, kind.zeros, len(allowed) - 1)[1]))
+    weights, zeros = _numbers(*_pattern(allowed))
+    return bool(is_positive(_inside(weights, space, zeros, len(allowed) - 1)[1]))
 
 
 def _possible_arcs(allowed: Bool, space: Rules) -> Bool:
     """Which arcs some tree of allowed arcs contains, (n+1, n+1), where there is a tree. Exact, O(n^3)."""
-    (weights, kind), n = _pattern(allowed), len(allowed) - 1
-    chart, _ = _inside(weights, space, kind.zeros, n)
-    found, _ = _outside(weights, space, chart, kind.zeros, n)
-    possible: Bool = (found if kind is REAL else found[0]) > 0  # of wide numbers the mantissas
+    n = len(allowed) - 1
+    log_weights, kind = _pattern(allowed)
+    weights, zeros = _numbers(log_weights, kind)
+    chart, _ = _inside(weights, space, zeros, n)
+    if kind is REAL:
+        found, _ = _outside(weights, space, chart, zeros, n)
+    else:
+        (found, _), _ = _long_marginals(weights, space, chart, kind.zeros)  # the mantissas
+    possible: Bool = found > 0
     return possible
 
 
-def _pattern(allowed: Bool) -> tuple[Any, Kind]:
-    """Allowed arcs as weights of 1/7, and their kind of numbers: neither sums nor single trees leave its range."""
+def _pattern(allowed: Bool) -> tuple[Float, Kind]:
+    """Allowed arcs as logarithms of 1/7, and their kind of numbers: neither sums nor single trees leave its range."""
     kind = REAL if len(allowed) - 1 <= charts.eisner.LONGEST else WIDE
-    return kind.exp(np.where(allowed, -charts.eisner.LOG_GROWTH, -np.inf)), kind
+    return np.where(allowed, -charts.eisner.LOG_GROWTH, -np.inf), kind

@@ -21,6 +21,9 @@ from deptree_cli.io.scores.raw import numeric
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.kernels.batches.layout import DIAGONAL, FIRST, LAST, lay_back, lay_out
 
+# Longer sentences take no less time in a batch than alone, and more memory: it has a copy of their scores.
+LONGEST = 300
+
 ROOTS = {"first": FIRST, "last": LAST, "diagonal": DIAGONAL}
 
 
@@ -178,8 +181,8 @@ class ReadAlike:
 
 
 def _fits(record: Sentence, layout: Layout) -> bool:
-    """Whether it has nothing but numbers of arcs, in the orientation that the layout says."""
+    """Whether it has nothing but numbers of arcs, in the orientation that the layout says, and is no long sentence."""
     rows, columns = record.scores.shape
-    if record.labels is not None or not numeric(record.scores.dtype):
+    if min(rows, columns) > LONGEST or record.labels is not None or not numeric(record.scores.dtype):
         return False
     return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")

@@ -8,7 +8,7 @@ import numpy as np
 
 from deptree_cli.kernels.batches.elimination import fill_tangents
 from deptree_cli.kernels.batches.packed import matrix, sentence
-from deptree_cli.kernels.charts.eisner import TABLES, Eisner, inside, log_partition, outside
+from deptree_cli.kernels.charts.eisner import LONGEST, TABLES, Eisner, inside, log_partition, outside
 from deptree_cli.kernels.charts.projective_trees import best_tree, sample_trees
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers.dual import Dual
@@ -26,6 +26,9 @@ def sums(packed, log_z, marginals):
     weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
         n = lengths[b]
+        in_range[b] = in_range[b] and n <= LONGEST
+        if not in_range[b]:
+            continue
         W, chart = sentence(weights, starts[b], n), new_chart(n)
         log_z[b], is_in_range = log_partition(inside(W, single_root, chart), n)
         in_range[b] = in_range[b] and is_in_range
@@ -65,7 +68,11 @@ def sample(packed, log_z, states, size, heads, places):
     """
     weights, starts, lengths, _, single_root, _, in_range = packed
     for b in range(lengths.shape[0]):
-        n, chart = lengths[b], new_chart(lengths[b])
+        n = lengths[b]
+        in_range[b] = in_range[b] and n <= LONGEST
+        if not in_range[b]:
+            continue
+        chart = new_chart(n)
         log_z[b], is_in_range = log_partition(inside(sentence(weights, starts[b], n), single_root, chart), n)
         in_range[b] = in_range[b] and is_in_range
         if in_range[b]:

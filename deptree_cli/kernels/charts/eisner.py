@@ -56,6 +56,9 @@ LOG_GROWTH = math.log(7.0)
 LOG_SMALLEST = -708.0
 LOG_LOST = -100.0
 
+# Items are filled in by so many columns: from row i of a table all of these are, while it is in a core's cache.
+COLUMNS = 8
+
 # Patterns of longer sentences are asked in wide numbers.
 LONGEST = 300
 
@@ -89,21 +92,29 @@ def inside(weights, single_root, chart):
         put(chart, (LEFT, i, i), one(chart))
         if i > 0:
             put(chart, (LEFT, i, i - 1), one(chart))
-    for j in range(1, n + 1):
-        for i in range(j - 1, -1, -1):
-            between = sum_of_parts(single_root, chart, BETWEEN, i, j)
-            put(chart, (BETWEEN, i, j), between)
-            put(chart, (ARC, i, j), multiply(between, get(weights, (i, j))))
-            put(chart, (ARC, j, i), multiply(between, get(weights, (j, i))))
-            if is_right(single_root, i, j, n):
-                right = sum_of_parts(single_root, chart, RIGHT, i, j)
-                put(chart, (RIGHT, i, j), right)
-                put(chart, (RIGHT, j, i), right)
-            if i > 0:
-                left = sum_of_parts(single_root, chart, LEFT, i, j)
-                put(chart, (LEFT, i, j), left)
-                put(chart, (LEFT, j, i - 1), left)
+    for start in range(1, n + 1, COLUMNS):
+        stop = min(start + COLUMNS, n + 1)
+        for i in range(stop - 2, -1, -1):
+            for j in range(max(start, i + 1), stop):
+                fill_items(weights, single_root, chart, i, j, n)
     return get(chart, (RIGHT, 0, n))
+
+
+@kernel(forceinline=True)
+def fill_items(weights, single_root, chart, i, j, n):
+    """Fill in the items from i to j; all that these are summed from are known."""
+    between = sum_of_parts(single_root, chart, BETWEEN, i, j)
+    put(chart, (BETWEEN, i, j), between)
+    put(chart, (ARC, i, j), multiply(between, get(weights, (i, j))))
+    put(chart, (ARC, j, i), multiply(between, get(weights, (j, i))))
+    if is_right(single_root, i, j, n):
+        right = sum_of_parts(single_root, chart, RIGHT, i, j)
+        put(chart, (RIGHT, i, j), right)
+        put(chart, (RIGHT, j, i), right)
+    if i > 0:
+        left = sum_of_parts(single_root, chart, LEFT, i, j)
+        put(chart, (LEFT, i, j), left)
+        put(chart, (LEFT, j, i - 1), left)
 
 
 @kernel(forceinline=True)

@@ -113,17 +113,38 @@ def _aligned(kind):
 @intrinsic
 def _add_across(typing, x):
     def code(context, builder, signature, given):
-        vector, count = given[0], x.count
-        while count > 1:
-            count //= 2
-            halves = (
-                builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(ir.IntType(32), count), list(lanes)))
-                for lanes in (range(count), range(count, 2 * count))
-            )
-            vector = builder.fadd(*halves)
-        return builder.extract_element(vector, _lane(0))
+        return _fold(builder, given[0], x.count, lambda a, b: builder.fadd(a, b))
 
     return x.dtype(x), code
+
+
+@intrinsic
+def _largest(typing, x):
+    def code(context, builder, signature, given):
+        return _fold(builder, given[0], x.count, lambda a, b: _larger_of(builder, a, b))
+
+    return x.dtype(x), code
+
+
+@intrinsic
+def _larger(typing, x, y):
+    return x(x, y), lambda context, builder, signature, given: _larger_of(builder, *given)
+
+
+def _larger_of(builder, x, y):
+    return builder.select(builder.fcmp_ordered("<", x, y), y, x)
+
+
+def _fold(builder, vector, count, join):
+    """A vector's halves joined, then the halves of that, and so on."""
+    while count > 1:
+        count //= 2
+        halves = (
+            builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(ir.IntType(32), count), list(lanes)))
+            for lanes in (range(count), range(count, 2 * count))
+        )
+        vector = join(*halves)
+    return builder.extract_element(vector, _lane(0))
 
 
 @intrinsic
@@ -161,11 +182,15 @@ for _symbol, _instruction in {"add": "fadd", "sub": "fsub", "mul": "fmul", "true
     _lane_by_lane(getattr(operator, _symbol), _instruction)
 
 
-def implement(load: Any, store: Any, load_from: Any, store_from: Any, everywhere: Any, add_across: Any) -> None:
+def implement(
+    load: Any, store: Any, load_from: Any, store_from: Any, everywhere: Any, larger: Any, largest: Any, add_across: Any
+) -> None:
     """Have these functions compiled to what is above; numba hands an intrinsic its first argument, `typing`, itself."""
     overload(load)(lambda line: lambda line: _load(line))  # type: ignore[call-arg]
     overload(store)(lambda line, x: lambda line, x: _store(line, x))  # type: ignore[call-arg]
     overload(load_from)(lambda x, j, stop: lambda x, j, stop: _load_from(x, j, stop))  # type: ignore[call-arg]
     overload(store_from)(lambda x, j, stop, vector: lambda x, j, stop, vector: _store_from(x, j, stop, vector))  # type: ignore[call-arg]
     overload(everywhere)(lambda x: lambda x: _fill(x))  # type: ignore[call-arg]
+    overload(larger)(lambda x, y: lambda x, y: _larger(x, y))  # type: ignore[call-arg]
+    overload(largest)(lambda x: lambda x: _largest(x))  # type: ignore[call-arg]
     overload(add_across)(lambda x: lambda x: _add_across(x))  # type: ignore[call-arg]

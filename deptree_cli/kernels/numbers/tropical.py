@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.numbers import operations as ops
+from deptree_cli.kernels.numbers.vectors import everywhere, larger, largest, load_from
+from deptree_cli.kernels.portable import LINE
+
+LANES = LINE // 8
 
 
 class Tropical(NamedTuple):
@@ -35,12 +39,17 @@ def _part(array, start, stop):
     return Tropical(array.log[start:stop])
 
 
-# The largest of several is the same in any order, and no score is nan.
-@kernel(fastmath={"nnan", "nsz", "reassoc"})
+@kernel
 def largest_sum(x, y):
-    """Return the largest x[j] + y[j]; -inf of none."""
-    best = -math.inf
-    for j in range(x.shape[0]):
+    """Return the largest x[j] + y[j]; -inf of none. No score is nan."""
+    count, best = x.shape[0], -math.inf
+    full = count - count % LANES
+    if full > 0:
+        sums = everywhere(best)
+        for j in range(0, full, LANES):
+            sums = larger(sums, load_from(x, j, full) + load_from(y, j, full))
+        best = largest(sums)
+    for j in range(full, count):
         best = max(best, x[j] + y[j])
     return best
 

@@ -47,6 +47,11 @@ def everywhere(x: Any) -> Any:
     return np.full(lane_count(type(x)), x)
 
 
+def larger(x: Any, y: Any) -> Any:
+    """Return the larger number of each lane."""
+    return np.maximum(x, y)
+
+
 def add_across(x: Any) -> Any:
     """Return the sum of a vector's numbers: the halves are added, then the halves of that, and so on."""
     while len(x) > 1:
@@ -54,10 +59,15 @@ def add_across(x: Any) -> Any:
     return x[0]
 
 
+def largest(x: Any) -> Any:
+    """Return the largest of a vector's numbers."""
+    return x.max()
+
+
 def _implement() -> None:
     from deptree_cli.kernels.numbers.registers import implement
 
-    implement(load, store, load_from, store_from, everywhere, add_across)
+    implement(load, store, load_from, store_from, everywhere, larger, largest, add_across)
 
 
 when_compiled(_implement)

@@ -9,7 +9,7 @@ as near-equal ones are. (Logarithms would reach as far, but lose a digit for eve
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,15 +39,36 @@ def wide_exp(x: FloatArray) -> Wide:
 
 @kernel
 def fill_exponentials(x, mantissas, exponents):
-    """Fill a flat wide array with exp(x): as far as x is known, to the last digit."""
+    """Fill a flat wide array with exp(x)."""
     for i in range(x.shape[0]):
-        if x[i] == -np.inf:
-            mantissas[i], exponents[i] = 0.0, ZERO
-        else:
-            e = np.rint(x[i] / LOG_RADIX)
-            near = x[i] - e * HIGH
-            rest = near - e * LOW
-            mantissas[i], exponents[i] = math.exp(rest) * (1.0 + ((near - rest) - e * LOW)), int(e)
+        mantissas[i], exponents[i] = exponential(x[i])
+
+
+@kernel
+def exponential(x):
+    """Return exp(x) as a wide number: as far as x is known, to the last digit."""
+    if x == -np.inf:
+        return 0.0, ZERO
+    e = np.rint(x / LOG_RADIX)
+    near = x - e * HIGH
+    rest = near - e * LOW
+    return math.exp(rest) * (1.0 + ((near - rest) - e * LOW)), int(e)
+
+
+class Exponentials(NamedTuple):
+    """The exponentials of an array of float64, wide numbers that are worked out when they are asked for."""
+
+    log: Any
+
+
+@ops.get.register(Exponentials)
+def _get(array, index):
+    return exponential(array.log[index])
+
+
+@ops.length.register(Exponentials)
+def _length(array):
+    return array.log.shape[0]
 
 
 def wide_zeros(shape: int | tuple[int, ...]) -> Wide:

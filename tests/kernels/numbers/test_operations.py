@@ -18,6 +18,7 @@ from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers import wide as w
 from deptree_cli.kernels.numbers.dual import Dual
 from deptree_cli.kernels.numbers.lanes import Lanes
+from deptree_cli.kernels.numbers.shared import Shared, Stretch
 from deptree_cli.kernels.numbers.tropical import Tropical
 
 OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
@@ -33,7 +34,14 @@ OF_SEVERAL = {"at_once", "several", "put_several", "spread", "sum_of"}
 
 # What elimination asks of sentences side by side; a number of theirs is a plain array.
 OF_LANES = {"get", "put", "row", "length", "zero", "one"}
+# What charts of long sentences are asked; a number of theirs is a wide one.
+OF_SHARED = {"get", "put", "row", "part", "length", "zero", "one"}
+OF_STRETCHES, OF_EXPONENTIALS = {"inner"}, {"get", "length"}
 OF_SCALARS = {"is_positive": {np.ndarray}, "zero": {float}}
+OF_OTHERS = {
+    **{Tropical: OF_TROPICAL, Lanes: OF_LANES},
+    **{Shared: OF_SHARED, Stretch: OF_STRETCHES, w.Exponentials: OF_EXPONENTIALS},
+}
 
 SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))
 SLOPES = st.floats(-10.0, 10.0)
@@ -113,7 +121,7 @@ def test_every_kind_has_every_operation_under_the_same_names() -> None:
     for name, operation in OPERATIONS.items():
         bodies = operation.registry
         kinds = {object, tuple} if name in OF_SEVERAL else {object, tuple, Dual}
-        for kind, names in ((Tropical, OF_TROPICAL), (Lanes, OF_LANES)):
+        for kind, names in OF_OTHERS.items():
             kinds |= {kind} if name in names else set()
         assert set(bodies) == kinds | {object} | OF_SCALARS.get(name, set()), name
         assert len({str(inspect.signature(body)) for body in bodies.values()}) == 1, name
