@@ -72,7 +72,7 @@ def treebanks(folder: Path) -> Iterator[Labelled]:
 def _dumped(source: Path, folder: Path) -> Path:
     """A folder with the scores of labels that the parser gives to all sentences."""
     folder.mkdir()
-    written = ["--label-scores", str(folder / "label_scores.npz"), "--labels", str(folder / "labels.json")]
+    written = ["--to-label-scores", str(folder / "label_scores.npz"), "--to-labels", str(folder / "labels.json")]
     command = ["dump", "natasha", str(source / "sentences.conllu"), "-o", str(folder / "scores.npz"), *written]
     subprocess.run([sys.executable, "-m", "deptree_cli", *command, "-q"], check=True)
     return folder
