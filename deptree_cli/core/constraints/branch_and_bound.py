@@ -14,14 +14,17 @@ import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
+from functools import cached_property
+from itertools import count
 
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
-from deptree_cli.core.constraints.words import LabelledTree
-from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.constraints.screening import first_conflicts
+from deptree_cli.core.constraints.search_scores import Scores, ScoresAsGiven
+from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
 from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.kernels.budget import foresee
 
 # How many maximum trees each tree that is found may cost: what takes more takes far more.
 BUDGET = 300
@@ -59,17 +62,19 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What is left of a sentence's choices; of words that are in neither, all.
+    """What is left of a sentence's choices; of words that are in none of these, all.
 
     Attributes:
         best: (2, n+1): of each node the best score of its arcs from words, and that of its arc from ROOT.
         labels: which labels words may have below which heads, (n+1, L).
         columns: the best scores of words' arcs, (n+1,), -inf where none is left.
+        gone: choices beside those, which `labels` and `columns` still have.
     """
 
     best: Float
     labels: Mapping[int, Bool] = field(default_factory=dict)
     columns: Mapping[int, Float] = field(default_factory=dict)
+    gone: Mapping[int, Bool] = field(default_factory=dict)
 
     def bound(self, space: TreeSpace) -> float:
         """What its trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
@@ -98,14 +103,14 @@ class BranchAndBound:
     """The search of one sentence.
 
     Args:
-        scores: (n+1, n+1, L), ``[head, dependent, label]``, what trees have as much as possible of; -inf forbids.
+        scores: what trees have as much as possible of, (n+1, n+1, L) where they are an array.
         space: the trees.
         finders: what finds conflicts.
         budget: how many maximum trees may be looked for, for each tree that is found.
         scale: parts that lose so much are opened about a third as often.
     """
 
-    scores: Float
+    scores: Scores | Float
     space: TreeSpace
     finders: Sequence[Finder]
     budget: int = BUDGET
@@ -114,7 +119,8 @@ class BranchAndBound:
     is_infeasible: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        self._arcs = self.scores.max(axis=2)
+        self._scores = self.scores if isinstance(self.scores, Scores) else ScoresAsGiven(self.scores)
+        self._arcs = self._scores.arcs
         self._seen = set[bytes]()
         self._queue: list[tuple[float, int, Part | Subproblem]] = []
         self._order = count()
@@ -192,62 +198,93 @@ class BranchAndBound:
 
     def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
         """What is left of a part where words do not make these choices."""
-        labels, columns, best = dict(part.labels), dict(part.columns), part.best.copy()
+        gone, best = dict(part.gone), part.best.copy()
         for word, arcs in choices:
-            column = columns[word] if word in columns else self._arcs[:, word]
+            gone[word] = gone[word] | arcs if word in gone else arcs
+            best[:, word] = self._most_left(part, word, gone[word])
+        return Part(best, part.labels, part.columns, gone)
+
+    def _most_left(self, part: Part, word: int, gone: Bool) -> tuple[float, float]:
+        """The best score of a word's arcs from words without those that are gone, and that of its arc from ROOT."""
+        from deptree_cli.kernels.trees.choices import most_left  # loads kernels: when there is work
+
+        column, kept = part.columns.get(word), part.labels.get(word)
+        given = self._columns[word] if column is None else column, self._any if kept is None else kept
+        found: tuple[float, float] = most_left(self._whole, word, *given, np.ascontiguousarray(gone))
+        return found
+
+    def _worked_out(self, part: Part) -> Part:
+        """The same part without choices beside what is left."""
+        from deptree_cli.kernels.trees.choices import fill_column
+
+        labels, columns = dict(part.labels), dict(part.columns)
+        for word, arcs in part.gone.items():
+            column = columns.get(word, self._columns[word])
             if arcs.shape[1] == 1:  # whatever the label
                 columns[word] = np.where(arcs[:, 0], -np.inf, column)
             else:
                 labels[word] = labels[word] & ~arcs if word in labels else ~arcs
-                columns[word] = self._left(word, labels[word], column).max(axis=1)
-            best[:, word] = columns[word][1:].max(), columns[word][0]
-        return Part(best, labels, columns)
+                columns[word] = np.empty(len(column))
+                fill_column(self._whole, word, labels[word], column, columns[word])
+        return Part(part.best, labels, columns)
 
-    def _left(self, word: int, labels: Bool, arcs: Float) -> Float:
-        """The scores of a word's arcs with these labels, (n+1, L); -inf of arcs that are not left."""
-        return np.where(labels & (arcs > -np.inf)[:, None], self.scores[:, word], -np.inf)
+    @cached_property
+    def _whole(self) -> Float:
+        return read_only(np.ascontiguousarray(self._scores.whole).view())
+
+    @cached_property
+    def _columns(self) -> Float:
+        """The best scores of each word's arcs, a row for each."""
+        return np.ascontiguousarray(self._arcs.T)
+
+    @cached_property
+    def _any(self) -> Bool:
+        """All labels of a word."""
+        return np.ones((len(self._arcs), 1), dtype=np.bool_)
 
     def _opened(self, part: Part) -> Subproblem | None:
         """A part with its best tree; None if it has no tree."""
         if part.bound(self.space) == -np.inf:
             return None
-        arcs = self._arcs.copy()
+        arcs, part = self._arcs.copy(), self._worked_out(part)
         for word, column in part.columns.items():
             arcs[:, word] = column
         self.opened += 1
+        foresee(self._arcs.size)
         heads, score = self.space.maximum_tree(arcs)
         if score == -np.inf:
             return None
         labels = self._labels(part, heads)
-        conflict = self._worst_conflict(arcs, part, LabelledTree(heads.tolist(), labels.tolist()))
+        conflict = self._worst_conflict(arcs, part, heads, labels)
         return Subproblem(part, heads, labels, score, conflict)
 
     def _labels(self, part: Part, heads: Heads) -> Heads:
         """The best labels that words may have below their heads."""
-        scores = self.scores[heads, np.arange(1, len(heads) + 1)]
-        for word, left in part.labels.items():
-            scores[word - 1, ~left[heads[word - 1]]] = -np.inf
+        scores = self._scores.of(heads)
+        if part.labels:
+            own = heads.tolist()
+            rows = np.array([left[own[word - 1]] for word, left in part.labels.items()])
+            words = np.array(list(part.labels)) - 1
+            scores[words] = np.where(rows, scores[words], -np.inf)
         return scores.argmax(axis=1).astype(np.int32)
 
-    def _worst_conflict(self, arcs: Float, part: Part, tree: LabelledTree) -> Conflict | None:
+    def _worst_conflict(self, arcs: Float, part: Part, heads: Heads, labels: Heads) -> Conflict | None:
         """The conflict of which the fewest parts are likely to be opened: each counts the less, the more its word loses
         without its choice. None where the tree obeys."""
-        conflicts = list(islice((conflict for find in self.finders for conflict in find(tree)), COMPARED))
+        conflicts = first_conflicts(self.finders, heads, labels, COMPARED)
         if len(conflicts) < 2:
             return next(iter(conflicts), None)
-
-        def loss(choice: Choice) -> float:
-            word, gone = choice
-            if gone.shape[1] == 1:
-                left = np.where(gone[:, 0], -np.inf, arcs[:, word])
+        found, fewest, own = None, math.inf, arcs[heads, np.arange(1, len(arcs))].tolist()
+        for conflict in conflicts:
+            count = 0.0
+            for word, gone in conflict.choices:
+                loss = max(0.0, own[word - 1] - max(self._most_left(part, word, gone)))
+                count += math.exp(-loss / self.scale)
+                if count >= fewest:
+                    break
             else:
-                left = self._left(word, part.labels[word] & ~gone if word in part.labels else ~gone, arcs[:, word])
-            return max(0.0, float(arcs[tree.heads[word - 1], word] - left.max()))
-
-        def parts(conflict: Conflict) -> float:
-            return sum(math.exp(-loss(choice) / self.scale) for choice in conflict.choices)
-
-        return min(conflicts, key=parts)
+                found, fewest = conflict, count
+        return found
 
     def _same_heads(self, heads: Heads) -> Conflict:
         """The choices that together are all labelings of a tree."""

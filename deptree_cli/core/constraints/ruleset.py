@@ -16,6 +16,7 @@ from deptree_cli.core.constraints.crossing import NoCrossing, OutOfGaps, Project
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoGaps
 from deptree_cli.core.constraints.label_lists import NOT, ForLabels, labels_named, pattern_in
 from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, TagMasks
+from deptree_cli.core.constraints.screening import Screens
 from deptree_cli.core.constraints.words import Condition, Words
 from deptree_cli.core.dtypes import Bool, Integers
 from deptree_cli.core.errors import DeptreeError
@@ -87,9 +88,13 @@ class Ruleset:
     def _known(self) -> ForLabels[list[tuple[Mask, Integers]]]:
         return ForLabels()
 
-    def finders(self, words: Words) -> list[Finder]:
+    def finders(self, words: Words) -> Sequence[Finder]:
         """What finds the conflicts of trees of a sentence."""
-        return [find for rule in self.tree_rules if (find := rule.bound(words)) is not None]
+        return self._screened.finders(words)
+
+    @cached_property
+    def _screened(self) -> Screens:
+        return Screens(self.tree_rules)
 
     def idle(self, words: Words) -> list[str]:
         """The names of the rules that have no effect in a sentence."""

@@ -82,10 +82,9 @@ class SentenceConstraints:
         return found
 
     @cached_property
-    def finders(self) -> list[Finder]:
+    def finders(self) -> Sequence[Finder]:
         """What finds conflicts that only a tree has."""
-        spans = Together().bound(self.words)
-        return [*self.rules.finders(self.words), *([spans] if spans else [])]
+        return self.rules.finders(self.words)
 
     def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
         """The same of trees that may have these labels."""
