@@ -16,7 +16,7 @@ from deptree_cli.core.constraints.words import LabelledTree
 from deptree_cli.core.dtypes import Bool, Int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Apart:
     """Two words of which the first is not the second and does not descend from it.
 
@@ -53,7 +53,11 @@ class Apart:
         return _nodes(n, self.upper) if self.upper else ~_nodes(n, (*self.lower, 0))
 
 
-def apart_in_gap(tree: LabelledTree, word: int) -> Apart | None:
+# Of what was found it is kept what is the same in other trees.
+Known = dict[tuple[object, ...], Apart]
+
+
+def apart_in_gap(tree: LabelledTree, word: int, known: Known) -> Apart | None:
     """Of the words in the gap of a word's arc, that which does not descend from the head for the fewest reasons.
 
     None where all words between the two descend from it.
@@ -62,10 +66,10 @@ def apart_in_gap(tree: LabelledTree, word: int) -> Apart | None:
 
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
     found, top, lower, upper = apart.apart_in_gap(heads, word, path)
-    return _apart(found, tree.heads[word - 1], path, lower, upper, top) if found else None
+    return _apart(known, found, tree.heads[word - 1], path, lower, upper, top) if found else None
 
 
-def apart_under(tree: LabelledTree, word: int) -> tuple[Apart, int] | None:
+def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int] | None:
     """Of the arcs that pass over a word, that from whose head it does not descend for the fewest reasons.
 
     Only those that end between the word and its own head, on the other side. With the arc's other end; None where the
@@ -75,12 +79,15 @@ def apart_under(tree: LabelledTree, word: int) -> tuple[Apart, int] | None:
 
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
     found, end, top, lower, upper = apart.apart_under(heads, word, path)
-    return (_apart(word, found, path, lower, upper, top), end) if found else None
+    return (_apart(known, word, found, path, lower, upper, top), end) if found else None
 
 
-def _apart(word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
+def _apart(known: Known, word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
     """The ways, of which the one ends at `lower` and the other at `upper`."""
-    return Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), top)
+    asked = word, other, lower, top, path[:upper].tobytes()
+    if asked not in known:
+        known[asked] = Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), top)
+    return known[asked]
 
 
 def _nodes(n: int, which: Iterable[int]) -> Bool:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,10 @@ LOOKED_INTO = 32
 
 # Of so many conflicts the worst is looked for: of more it is hardly a worse one, and each takes time.
 COMPARED = 8
+
+
+# Of so many choices it is kept what they leave of words of which nothing else is gone: neighbours have most in common.
+KNOWN = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +86,7 @@ class Part:
         words, root = self.best[:, 1:]
         if not space.single_root:
             return float(np.maximum(words, root).sum())
-        rootless = np.isneginf(words)
+        rootless = words == -np.inf
         if rootless.any():  # without another arc: only one word may be so
             return -np.inf if rootless.sum() > 1 else float(words[~rootless].sum() + root[rootless][0])
         return float(words.sum() + (root - words).max())
@@ -122,6 +127,7 @@ class BranchAndBound:
         self._scores = self.scores if isinstance(self.scores, Scores) else ScoresAsGiven(self.scores)
         self._arcs = self._scores.arcs
         self._seen = set[bytes]()
+        self._known: dict[tuple[int, int], tuple[Bool, tuple[float, float]]] = {}
         self._queue: list[tuple[float, int, Part | Subproblem]] = []
         self._order = count()
 
@@ -206,27 +212,40 @@ class BranchAndBound:
 
     def _most_left(self, part: Part, word: int, gone: Bool) -> tuple[float, float]:
         """The best score of a word's arcs from words without those that are gone, and that of its arc from ROOT."""
-        from deptree_cli.kernels.trees.choices import most_left  # loads kernels: when there is work
-
-        column, kept = part.columns.get(word), part.labels.get(word)
-        given = self._columns[word] if column is None else column, self._any if kept is None else kept
-        found: tuple[float, float] = most_left(self._whole, word, *given, np.ascontiguousarray(gone))
-        return found
+        if word in part.columns:
+            kept = part.labels.get(word, self._any)
+            return self._kernels.most_left(self._whole, word, part.columns[word], kept, np.ascontiguousarray(gone))
+        asked = id(gone), word
+        if asked not in self._known:
+            found = self._kernels.most_left(
+                self._whole, word, self._columns[word], self._any, np.ascontiguousarray(gone)
+            )
+            if len(self._known) == KNOWN:
+                self._known.clear()
+            self._known[asked] = gone, found
+        return self._known[asked][1]
 
     def _worked_out(self, part: Part) -> Part:
         """The same part without choices beside what is left."""
-        from deptree_cli.kernels.trees.choices import fill_column
-
+        if not part.gone:
+            return part
         labels, columns = dict(part.labels), dict(part.columns)
         for word, arcs in part.gone.items():
             column = columns.get(word, self._columns[word])
             if arcs.shape[1] == 1:  # whatever the label
                 columns[word] = np.where(arcs[:, 0], -np.inf, column)
             else:
-                labels[word] = labels[word] & ~arcs if word in labels else ~arcs
-                columns[word] = np.empty(len(column))
-                fill_column(self._whole, word, labels[word], column, columns[word])
+                kept, columns[word] = labels.get(word, self._any), np.empty(len(column))
+                labels[word] = np.empty(arcs.shape, dtype=np.bool_)
+                given = self._whole, word, column, kept, np.ascontiguousarray(arcs)
+                self._kernels.fill_left(*given, labels[word], columns[word])
         return Part(part.best, labels, columns)
+
+    @cached_property
+    def _kernels(self) -> Any:
+        from deptree_cli.kernels.trees import choices  # loads kernels: when there is work
+
+        return choices
 
     @cached_property
     def _whole(self) -> Float:
@@ -247,8 +266,8 @@ class BranchAndBound:
         if part.bound(self.space) == -np.inf:
             return None
         arcs, part = self._arcs.copy(), self._worked_out(part)
-        for word, column in part.columns.items():
-            arcs[:, word] = column
+        if part.columns:
+            arcs[:, list(part.columns)] = np.array(list(part.columns.values())).T
         self.opened += 1
         foresee(self._arcs.size)
         heads, score = self.space.maximum_tree(arcs)

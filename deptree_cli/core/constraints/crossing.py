@@ -12,7 +12,7 @@ from functools import cache, cached_property, partial
 
 import numpy as np
 
-from deptree_cli.core.constraints.apart import Apart, apart_in_gap, apart_under
+from deptree_cli.core.constraints.apart import Apart, Known, apart_in_gap, apart_under
 from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder, Suspicion, one_by_one
 from deptree_cli.core.constraints.label_lists import labels_named, numbers_named
 from deptree_cli.core.constraints.many import ManyTrees, Place
@@ -74,9 +74,10 @@ class Projective:
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
         group, numbers = labels_named(self.label, words.labels), numbers_named(self.label, words.labels)
+        known: Known = {}
 
         def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
-            found = apart_in_gap(tree, word)
+            found = apart_in_gap(tree, word, known)
             if found is None:
                 return None
             return Conflict((word, *found.words), partial(choices, found, word), partial(others, tree, found, word))
@@ -118,9 +119,10 @@ class OutOfGaps:
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
+        known: Known = {}
 
         def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
-            found = apart_under(tree, word)
+            found = apart_under(tree, word, known)
             if found is None:
                 return None
             apart, other = found

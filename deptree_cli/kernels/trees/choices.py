@@ -22,7 +22,7 @@ def most_left(scores, word, column, kept, gone):
         if gone.shape[1] == 1:
             if not gone[head, 0]:
                 most = max(most, column[head])
-        elif column[head] > -math.inf:
+        elif column[head] > most:  # else none of its labels is better
             for label in range(scores.shape[2]):
                 if (kept.shape[1] == 1 or kept[head, label]) and not gone[head, label]:
                     most = max(most, scores[head, word, label])
@@ -32,15 +32,16 @@ def most_left(scores, word, column, kept, gone):
 
 
 @kernel
-def fill_column(scores, word, kept, column, found):
-    """Fill found (n+1,) with the best scores of a word's arcs with labels that are kept, (n+1, L).
+def fill_left(scores, word, column, kept, gone, labels, found):
+    """Fill labels (n+1, L) with what is left of what is kept, and found (n+1,) with the best scores of arcs with these.
 
-    column: (n+1,), the best of each until now, -inf where it is not left.
+    scores, column: as of `most_left`.
     """
     for head in range(column.shape[0]):
         most = -math.inf
-        if column[head] > -math.inf:
-            for label in range(scores.shape[2]):
-                if kept[head, label]:
-                    most = max(most, scores[head, word, label])
-        found[head] = most
+        for label in range(scores.shape[2]):
+            is_left = (kept.shape[1] == 1 or kept[head, label]) and not gone[head, label]
+            labels[head, label] = is_left
+            if is_left:
+                most = max(most, scores[head, word, label])
+        found[head] = most if column[head] > -math.inf else -math.inf
