@@ -37,10 +37,6 @@ LOOKED_INTO = 32
 COMPARED = 8
 
 
-# Of so many choices it is kept what they leave of words of which nothing else is gone: neighbours have most in common.
-KNOWN = 4096
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """A tree that obeys.
@@ -127,7 +123,6 @@ class BranchAndBound:
         self._scores = self.scores if isinstance(self.scores, Scores) else ScoresAsGiven(self.scores)
         self._arcs = self._scores.arcs
         self._seen = set[bytes]()
-        self._known: dict[tuple[int, int], tuple[Bool, tuple[float, float]]] = {}
         self._queue: list[tuple[float, int, Part | Subproblem]] = []
         self._order = count()
 
@@ -212,18 +207,10 @@ class BranchAndBound:
 
     def _most_left(self, part: Part, word: int, gone: Bool) -> tuple[float, float]:
         """The best score of a word's arcs from words without those that are gone, and that of its arc from ROOT."""
-        if word in part.columns:
-            kept = part.labels.get(word, self._any)
-            return self._kernels.most_left(self._whole, word, part.columns[word], kept, np.ascontiguousarray(gone))
-        asked = id(gone), word
-        if asked not in self._known:
-            found = self._kernels.most_left(
-                self._whole, word, self._columns[word], self._any, np.ascontiguousarray(gone)
-            )
-            if len(self._known) == KNOWN:
-                self._known.clear()
-            self._known[asked] = gone, found
-        return self._known[asked][1]
+        column, kept = part.columns.get(word), part.labels.get(word)
+        given = self._columns[word] if column is None else column, self._any if kept is None else kept
+        found: tuple[float, float] = self._kernels.most_left(self._whole, word, *given, np.ascontiguousarray(gone))
+        return found
 
     def _worked_out(self, part: Part) -> Part:
         """The same part without choices beside what is left."""

@@ -113,9 +113,20 @@ def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
     names = ("",) if labels is None else labels.names
     if block is None:
         return Words(names, [None] * n, [frozenset()] * n)
-    feats = [frozenset() if each == "_" else frozenset(each.split("|")) for each in block.column("feats")]
+    texts = block.column("feats")
     tags = [None if tag == "_" else tag for tag in block.column("upos")]
-    return Words(names, [acts_as(tag, own) for tag, own in zip(tags, feats, strict=True)], feats, tags=tags)
+    return Words(names, list(map(_acts_as, tags, texts)), list(map(_features, texts)), tags=tags)
+
+
+@lru_cache(1 << 14)
+def _features(text: str) -> frozenset[str]:
+    """What stands in the column FEATS."""
+    return frozenset() if text == "_" else frozenset(text.split("|"))
+
+
+@lru_cache(1 << 14)
+def _acts_as(tag: str | None, text: str) -> str | None:
+    return acts_as(tag, _features(text))
 
 
 def acts_as(tag: str | None, feats: frozenset[str]) -> str | None:
