@@ -55,15 +55,16 @@ def without_forbidden(log_scores: Float, labels: Labels | None, forbidden: Bool)
     fill_beyond(*known, highest, weights, some)
     np.exp(weights, out=weights)  # however improbable the labels are that are left
     drop(*known, weights)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(some, highest + np.log(weights.sum(axis=-1)), 0.0)
+        best = highest - shares  # in the order of what it is taken from
     fill_left(*known, shares, left)
-    return np.where(log_scores > -np.inf, log_scores + shares, -np.inf), labels.with_log_probs(left)
+    return np.where(log_scores > -np.inf, log_scores + shares, -np.inf), labels.with_log_probs(left, best)
 
 
 def with_best_labels(log_scores: Float, labels: Labels) -> Float:
     """Log-scores of arcs with their most probable labels, (n+1, n+1)."""
-    return log_scores + np.where(np.isfinite(log_scores), labels.log_probs.max(axis=2), 0.0)
+    return log_scores + np.where(np.isfinite(log_scores), labels.best_log_probs, 0.0)
 
 
 def with_fixed_heads(log_scores: Float, heads: GivenHeads) -> Float:

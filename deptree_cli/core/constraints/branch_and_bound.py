@@ -66,19 +66,22 @@ class Part:
     """What is left of a sentence's choices; of words that are in none of these, all.
 
     Attributes:
-        best: (2, n+1): of each node the best score of its arcs from words, and that of its arc from ROOT.
+        best: (2, n+1): of each node the best score of its arcs from words, and that of its arc from ROOT; None where
+            nothing has gone.
         labels: which labels words may have below which heads, (n+1, L).
         columns: the best scores of words' arcs, (n+1,), -inf where none is left.
         gone: choices beside those, which `labels` and `columns` still have.
     """
 
-    best: Float
+    best: Float | None = None
     labels: Mapping[int, Bool] = field(default_factory=dict)
     columns: Mapping[int, Float] = field(default_factory=dict)
     gone: Mapping[int, Bool] = field(default_factory=dict)
 
     def bound(self, space: TreeSpace) -> float:
         """What its trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
+        if self.best is None:
+            return np.inf
         words, root = self.best[:, 1:]
         if not space.single_root:
             return float(np.maximum(words, root).sum())
@@ -138,8 +141,8 @@ class BranchAndBound:
 
         The last may not be certain, where the budget ends; then there are no more.
         """
-        best = np.stack([self._arcs[1:].max(axis=0, initial=-np.inf), self._arcs[0]])
-        self._push(np.inf, Part(best))
+        if (whole := self._opened(Part())) is not None:
+            self._push(whole.score, whole)
         before = 0
         while self._queue:
             bound, _, first = self._queue[0]
@@ -199,7 +202,7 @@ class BranchAndBound:
 
     def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
         """What is left of a part where words do not make these choices."""
-        gone, best = dict(part.gone), part.best.copy()
+        gone, best = dict(part.gone), (self._best if part.best is None else part.best).copy()
         for word, arcs in choices:
             gone[word] = gone[word] | arcs if word in gone else arcs
             best[:, word] = self._most_left(part, word, gone[word])
@@ -237,6 +240,11 @@ class BranchAndBound:
     @cached_property
     def _whole(self) -> Float:
         return read_only(np.ascontiguousarray(self._scores.whole).view())
+
+    @cached_property
+    def _best(self) -> Float:
+        """See `Part.best`."""
+        return np.stack([self._arcs[1:].max(axis=0, initial=-np.inf), self._arcs[0]])
 
     @cached_property
     def _columns(self) -> Float:

@@ -165,10 +165,12 @@ class Masks:
         """Which arcs with which labels they forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
         nodes = words.n + 1
         found = self._table(nodes, words.labels)[:nodes, :nodes].copy()
-        found[:, 1:] |= self._by_tags(words)
+        np.logical_or(found[:, 1:], self._by_tags(words), out=found[:, 1:])
         for mask, labels in self._by_labels.get(words.labels, lambda: _grouped(self._others, words.labels)):
             if mask.has_effect(words):
-                found[..., labels] |= mask.arcs(words)[..., None]
+                arcs = mask.arcs(words)
+                for label in labels.tolist():
+                    found[..., label] |= arcs
         return found
 
     def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:

@@ -82,7 +82,7 @@ class LogScores(Scores):
         if labels is None:
             return self._shifted
         with np.errstate(invalid="ignore"):
-            return np.where(np.isfinite(log_scores), self._shifted + labels.log_probs.max(axis=2), -np.inf)
+            return np.where(np.isfinite(log_scores), self._shifted + labels.best_log_probs, -np.inf)
 
     def of(self, heads: Heads) -> Float:
         """See `Scores`."""

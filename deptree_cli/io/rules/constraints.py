@@ -57,7 +57,8 @@ class Constraints:
         if block is not None and self.in_misc:
             given.append(constraints_in_misc(block))
         spans = tuple(span for each in given for span in each.checked_spans(n))
-        return SentenceConstraints(self.rules, replace(words_of(block, n, labels), spans=spans), tuple(given))
+        words = words_of(block, n, labels)
+        return SentenceConstraints(self.rules, replace(words, spans=spans) if spans else words, tuple(given))
 
 
 @dataclass(frozen=True)

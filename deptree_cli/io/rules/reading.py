@@ -113,8 +113,8 @@ def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
     names = ("",) if labels is None else labels.names
     if block is None:
         return Words(names, [None] * n, [frozenset()] * n)
-    texts = block.column("feats")
-    tags = [None if tag == "_" else tag for tag in block.column("upos")]
+    tags, texts = zip(*block.rows_of_words("upos", "feats"), strict=True)
+    tags = [None if tag == "_" else tag for tag in tags]
     return Words(names, list(map(_acts_as, tags, texts)), list(map(_features, texts)), tags=tags)
 
 
