@@ -75,6 +75,12 @@ class Mask:
         nodes = np.arange(words.n + 1)
         return self._of(words, nodes[:, None], nodes)
 
+    def arcs_or_all(self, words: Words) -> Bool | bool:
+        """The same without the column of ROOT, (n+1, n); True or False where it forbids all arcs or none."""
+        if not (self.head.is_any or (self._needs_tags and self.allow) or self.head.words(words).any()):
+            return self.allow  # about no word as head
+        return self.arcs(words)[:, 1:]
+
     def _of(
         self, words: Words, heads: Integers, dependents: Integers, kinds: tuple[Integers, Integers] | None = None
     ) -> Bool:
@@ -126,8 +132,10 @@ class Mask:
 
     def has_effect(self, words: Words) -> bool:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
-        if not self.dependent.labels(words.labels).any():
-            return False
+        return bool(self.dependent.labels(words.labels).any()) and self.can_tell(words)
+
+    def can_tell(self, words: Words) -> bool:
+        """Whether tags and features are known if it asks for some."""
         return not ((self._needs_tags and not words.has_tags) or (self._needs_feats and not words.has_feats))
 
     @property
@@ -167,10 +175,10 @@ class Masks:
         found = self._table(nodes, words.labels)[:nodes, :nodes].copy()
         np.logical_or(found[:, 1:], self._by_tags(words), out=found[:, 1:])
         for mask, labels in self._by_labels.get(words.labels, lambda: _grouped(self._others, words.labels)):
-            if mask.has_effect(words):
-                arcs = mask.arcs(words)
-                for label in labels.tolist():
-                    found[..., label] |= arcs
+            if mask.can_tell(words):
+                arcs = mask.arcs_or_all(words)
+                for label in labels.tolist() if arcs is not False else ():
+                    found[:, 1:, label] |= arcs
         return found
 
     def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:

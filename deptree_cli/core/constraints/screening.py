@@ -38,8 +38,12 @@ class Screen:
         """That of rules, for labels of these names."""
         suspicions = [rule.suspicion(names) for rule in rules]
         none = Suspicion.none(len(names))
-        fields = zip(*(none if each is None else each for each in suspicions), strict=True)
-        return cls(np.array([each is None for each in suspicions]), tuple(map(np.array, fields)))
+        known = [none if each is None else each for each in suspicions]
+        tables = [np.zeros((len(rules), *each.shape), dtype=np.bool_) for each in none]
+        for rule, own in enumerate(known):
+            for table, each in zip(tables, own, strict=True):
+                table[rule] = each
+        return cls(np.array([each is None for each in suspicions], dtype=np.bool_), tuple(tables))
 
     def suspects(self, heads: Heads, labels: Heads, crossed: Any) -> list[int]:
         """The numbers of the rules that a tree may break."""

@@ -49,7 +49,7 @@ class Words:
     @cached_property
     def has_tags(self) -> bool:
         """Whether the part of speech of one is known."""
-        return not self.untagged[1:].all()
+        return any(upos is not None for upos in self.upos)
 
 
 @dataclass(frozen=True)

@@ -181,11 +181,6 @@ class Block:
         cells, place = self.cells("id", name), self.place
         return [decoded(value, place) for number, value in cells if number.isdigit()]
 
-    def rows_of_words(self, *names: str) -> list[list[str]]:
-        """What each word has in some columns; see `column`."""
-        cells, place = self.cells("id", *names), self.place
-        return [[decoded(value, place) for value in values] for number, *values in cells if number.isdigit()]
-
     def rows(self, name: str) -> Iterator[tuple[str, str]]:
         """The ids of words and empty nodes, in the order of the sentence, each with what a column has."""
         for number, value in self.cells("id", name):
