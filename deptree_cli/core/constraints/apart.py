@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -62,10 +64,8 @@ def apart_in_gap(tree: LabelledTree, word: int, known: Known) -> Apart | None:
 
     None where all words between the two descend from it.
     """
-    from deptree_cli.kernels.trees import apart  # loads kernels: when there is work
-
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
-    found, top, lower, upper = apart.apart_in_gap(heads, word, path)
+    found, top, lower, upper = _kernels().apart_in_gap(heads, word, path)
     return _apart(known, found, tree.heads[word - 1], path, lower, upper, top) if found else None
 
 
@@ -75,11 +75,16 @@ def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int
     Only those that end between the word and its own head, on the other side. With the arc's other end; None where the
     word descends from the heads of all.
     """
-    from deptree_cli.kernels.trees import apart
-
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
-    found, end, top, lower, upper = apart.apart_under(heads, word, path)
+    found, end, top, lower, upper = _kernels().apart_under(heads, word, path)
     return (_apart(known, word, found, path, lower, upper, top), end) if found else None
+
+
+@cache
+def _kernels() -> Any:
+    from deptree_cli.kernels.trees import apart  # loads kernels: when there is work
+
+    return apart
 
 
 def _apart(known: Known, word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:

@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import count
-from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
+from deptree_cli.core.constraints.parts import Part, Parts
 from deptree_cli.core.constraints.screening import first_conflicts
 from deptree_cli.core.constraints.search_scores import Scores, ScoresAsGiven
-from deptree_cli.core.dtypes import Bool, Float, Heads, read_only
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.kernels.budget import foresee
 
@@ -62,36 +61,6 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """What is left of a sentence's choices; of words that are in none of these, all.
-
-    Attributes:
-        best: (2, n+1): of each node the best score of its arcs from words, and that of its arc from ROOT; None where
-            nothing has gone.
-        labels: which labels words may have below which heads, (n+1, L).
-        columns: the best scores of words' arcs, (n+1,), -inf where none is left.
-        gone: choices beside those, which `labels` and `columns` still have.
-    """
-
-    best: Float | None = None
-    labels: Mapping[int, Bool] = field(default_factory=dict)
-    columns: Mapping[int, Float] = field(default_factory=dict)
-    gone: Mapping[int, Bool] = field(default_factory=dict)
-
-    def bound(self, space: TreeSpace) -> float:
-        """What its trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
-        if self.best is None:
-            return np.inf
-        words, root = self.best[:, 1:]
-        if not space.single_root:
-            return float(np.maximum(words, root).sum())
-        rootless = words == -np.inf
-        if rootless.any():  # without another arc: only one word may be so
-            return -np.inf if rootless.sum() > 1 else float(words[~rootless].sum() + root[rootless][0])
-        return float(words.sum() + (root - words).max())
-
-
-@dataclass(frozen=True, eq=False)
 class Subproblem:
     """Some of a sentence's labelled trees, the best of them, and the conflict by which they are divided."""
 
@@ -125,6 +94,7 @@ class BranchAndBound:
     def __post_init__(self) -> None:
         self._scores = self.scores if isinstance(self.scores, Scores) else ScoresAsGiven(self.scores)
         self._arcs = self._scores.arcs
+        self._divided = Parts(self._scores)
         self._seen = set[bytes]()
         self._queue: list[tuple[float, int, Part | Subproblem]] = []
         self._order = count()
@@ -196,71 +166,15 @@ class BranchAndBound:
         part, conflict = problem.part, problem.conflict or self._same_heads(problem.heads)
         *others, last = conflict.choices
         for choice in others:
-            yield self._without(part, [choice])
-            part = self._without(part, [Choice(choice.word, ~choice.arcs)])
-        yield self._without(part, (last, *conflict.also_excluded()))
-
-    def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
-        """What is left of a part where words do not make these choices."""
-        gone, best = dict(part.gone), (self._best if part.best is None else part.best).copy()
-        for word, arcs in choices:
-            gone[word] = gone[word] | arcs if word in gone else arcs
-            best[:, word] = self._most_left(part, word, gone[word])
-        return Part(best, part.labels, part.columns, gone)
-
-    def _most_left(self, part: Part, word: int, gone: Bool) -> tuple[float, float]:
-        """The best score of a word's arcs from words without those that are gone, and that of its arc from ROOT."""
-        column, kept = part.columns.get(word), part.labels.get(word)
-        given = self._columns[word] if column is None else column, self._any if kept is None else kept
-        found: tuple[float, float] = self._kernels.most_left(self._whole, word, *given, np.ascontiguousarray(gone))
-        return found
-
-    def _worked_out(self, part: Part) -> Part:
-        """The same part without choices beside what is left."""
-        if not part.gone:
-            return part
-        labels, columns = dict(part.labels), dict(part.columns)
-        for word, arcs in part.gone.items():
-            column = columns.get(word, self._columns[word])
-            if arcs.shape[1] == 1:  # whatever the label
-                columns[word] = np.where(arcs[:, 0], -np.inf, column)
-            else:
-                kept, columns[word] = labels.get(word, self._any), np.empty(len(column))
-                labels[word] = np.empty(arcs.shape, dtype=np.bool_)
-                given = self._whole, word, column, kept, np.ascontiguousarray(arcs)
-                self._kernels.fill_left(*given, labels[word], columns[word])
-        return Part(part.best, labels, columns)
-
-    @cached_property
-    def _kernels(self) -> Any:
-        from deptree_cli.kernels.trees import choices  # loads kernels: when there is work
-
-        return choices
-
-    @cached_property
-    def _whole(self) -> Float:
-        return read_only(np.ascontiguousarray(self._scores.whole).view())
-
-    @cached_property
-    def _best(self) -> Float:
-        """See `Part.best`."""
-        return np.stack([self._arcs[1:].max(axis=0, initial=-np.inf), self._arcs[0]])
-
-    @cached_property
-    def _columns(self) -> Float:
-        """The best scores of each word's arcs, a row for each."""
-        return np.ascontiguousarray(self._arcs.T)
-
-    @cached_property
-    def _any(self) -> Bool:
-        """All labels of a word."""
-        return np.ones((len(self._arcs), 1), dtype=np.bool_)
+            yield self._divided.without(part, [choice])
+            part = self._divided.without(part, [Choice(choice.word, ~choice.arcs)])
+        yield self._divided.without(part, (last, *conflict.also_excluded()))
 
     def _opened(self, part: Part) -> Subproblem | None:
         """A part with its best tree; None if it has no tree."""
         if part.bound(self.space) == -np.inf:
             return None
-        arcs, part = self._arcs.copy(), self._worked_out(part)
+        arcs, part = self._arcs.copy(), self._divided.worked_out(part)
         if part.columns:
             arcs[:, list(part.columns)] = np.array(list(part.columns.values())).T
         self.opened += 1
@@ -292,7 +206,7 @@ class BranchAndBound:
         for conflict in conflicts:
             count = 0.0
             for word, gone in conflict.choices:
-                loss = max(0.0, own[word - 1] - max(self._most_left(part, word, gone)))
+                loss = max(0.0, own[word - 1] - self._divided.most_left(part, word, gone))
                 count += math.exp(-loss / self.scale)
                 if count >= fewest:
                     break
