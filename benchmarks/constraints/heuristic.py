@@ -17,9 +17,9 @@ import numpy as np
 from benchmarks.constraints.labelled import Labelled, gold_trees, universal
 from benchmarks.table import Cell, Table
 from deptree_cli.core.constraints.branch_and_bound import BranchAndBound
-from deptree_cli.core.constraints.constrained import scores_with_labels
 from deptree_cli.core.constraints.kinds import AtMostOne
 from deptree_cli.core.constraints.label_lists import labels_named
+from deptree_cli.core.constraints.search_scores import LogScores
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 
 def repaired(scored: TreeDistribution, joint: bool) -> Answer:
     """The tree of the heuristic; `joint`: all arcs weigh with their labels, not only those of words in conflict."""
-    whole = scores_with_labels(scored)
+    whole = LogScores(scored)
     arcs = scored.factorisation.shifted.log_weights
     groups = _groups(scored)
     heads, labels = _tree(scored, whole, whole.max(axis=2) if joint else arcs)
@@ -73,7 +73,7 @@ def best(scored: TreeDistribution) -> Answer:
     """The best tree that obeys, certified."""
     words = Words(scored.labels.names, [None] * scored.n, [frozenset()] * scored.n)
     finders = [find for each in GROUPS if (find := AtMostOne("", each).bound(words))]
-    (found,) = [BranchAndBound(scores_with_labels(scored), scored.space, finders).best()]
+    (found,) = [BranchAndBound(LogScores(scored), scored.space, finders).best()]
     return Answer(found.heads, found.labels, found.score, found.certified, found.opened)
 
 
@@ -118,7 +118,7 @@ def _groups(scored: TreeDistribution) -> list[Bool]:
 
 def _plain(scored: TreeDistribution) -> Answer:
     """The best tree without rules."""
-    whole = scores_with_labels(scored)
+    whole = LogScores(scored)
     heads, labels = _tree(scored, whole, whole.max(axis=2))
     obeys = _conflict(heads, labels, _groups(scored)) is None
     return Answer(heads, labels, _score(whole, heads, labels), obeys, 1)

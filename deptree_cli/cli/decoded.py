@@ -185,7 +185,7 @@ class Decoded(AsTrees):
         """The same with the probabilities of each word's head, and of head and label, in MISC."""
         misc, labels = {"HeadProb": self.probs}, self.sentence.distribution.labels
         if labels and self.labels is not None:
-            given_arc = labels.probs[self.heads, np.arange(1, self.heads.shape[1] + 1), self.labels]
+            given_arc = np.exp(labels.log_probs[self.heads, np.arange(1, self.heads.shape[1] + 1), self.labels])
             misc["LabelProb"] = self.probs * given_arc
         return replace(self.trees(), misc=misc).to_conllu(style)
 

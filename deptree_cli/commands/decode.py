@@ -124,7 +124,7 @@ class Decode(Work[Any]):
     def _searched(self, sentence: ScoredSentence) -> Decoded:
         """The best trees that obey, with their labels."""
         found = sentence.constrained.best_trees(self.rule.size or 1, self.method.name, self.budget)
-        heads, labels = (np.stack(rows) for rows in zip(*((each.heads, each.labels) for each in found), strict=True))
+        heads, labels = np.array([each.heads for each in found]), np.array([each.labels for each in found])
         gaps = [each.gap for each in found] if sentence.interpretation.constraints is not None else None
         has_labels = sentence.distribution.labels is not None
         return Decoded(sentence, heads, labels if has_labels else None, self.rule.size is not None, gaps)

@@ -12,7 +12,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.labels import Labels, is_root, log_sum
+from deptree_cli.core.labels import Labels, is_root
+from deptree_cli.kernels.budget import foresee
 
 GivenHeads = Sequence[int | None]
 GivenLabels = Sequence[str | None]
@@ -45,17 +46,25 @@ def without_forbidden(log_scores: Float, labels: Labels | None, forbidden: Bool)
     """The same without arcs with labels that are forbidden, (n+1, n+1, L); L = 1 of scores without labels."""
     if labels is None:
         return np.where(forbidden[..., 0], -np.inf, log_scores), None
-    left = np.where(forbidden, -np.inf, labels.log_probs)
-    with np.errstate(invalid="ignore"):
-        highest, above = log_sum(left)  # however improbable the labels are that are left
-        shares = np.where(forbidden.any(axis=2), highest + above, 0.0)
-        log_probs = np.where(np.isfinite(shares)[..., None], left - shares[..., None], -np.inf)
-    return log_scores + shares, labels.with_log_probs(log_probs)
+    from deptree_cli.kernels.trees.labels import drop, fill_beyond, fill_left  # loads kernels: when there is work
+
+    foresee(forbidden.size)
+    known = labels.log_probs, forbidden
+    weights, left = np.empty_like(labels.log_probs), np.empty_like(labels.log_probs)
+    highest, some = np.empty_like(log_scores), np.empty(log_scores.shape, dtype=np.bool_)
+    fill_beyond(*known, highest, weights, some)
+    np.exp(weights, out=weights)  # however improbable the labels are that are left
+    drop(*known, weights)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(some, highest + np.log(weights.sum(axis=-1)), 0.0)
+        best = highest - shares  # in the order of what it is taken from
+    fill_left(*known, shares, left)
+    return np.where(log_scores > -np.inf, log_scores + shares, -np.inf), labels.with_log_probs(left, best)
 
 
 def with_best_labels(log_scores: Float, labels: Labels) -> Float:
     """Log-scores of arcs with their most probable labels, (n+1, n+1)."""
-    return log_scores + np.where(np.isfinite(log_scores), labels.log_probs.max(axis=2), 0.0)
+    return log_scores + np.where(np.isfinite(log_scores), labels.best_log_probs, 0.0)
 
 
 def with_fixed_heads(log_scores: Float, heads: GivenHeads) -> Float:

@@ -57,6 +57,12 @@ class Labels:
         return self.names[: len(self.names) - self.added]
 
     @cached_property
+    def best_log_probs(self) -> Float:
+        """The logarithm of the probability of each arc's best label given the arc, (n+1, n+1)."""
+        found: Float = self.log_probs.max(axis=2)
+        return found
+
+    @cached_property
     def probs(self) -> Float:
         """P(label | arc), (n+1, n+1, L), read-only."""
         return read_only(np.exp(self.log_probs))
@@ -114,9 +120,12 @@ class Labels:
         log_probs = np.pad(self.log_probs, [(0, 0), (0, 0), (0, len(new))], constant_values=-np.inf)
         return Labels((*self.names, *new), log_probs, self.id, self.added + len(new))
 
-    def with_log_probs(self, log_probs: Float) -> Labels:
-        """The same names with other probabilities."""
-        return Labels(self.names, log_probs, self.id, self.added)
+    def with_log_probs(self, log_probs: Float, best: Float | None = None) -> Labels:
+        """The same names with other probabilities; and the best of each arc where they are known."""
+        found = Labels(self.names, log_probs, self.id, self.added)
+        if best is not None:
+            found.__dict__["best_log_probs"] = best
+        return found
 
     def tempered(self, temperature: float) -> Labels:
         """The same names, their log-probabilities divided by a temperature and normalised.

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Choice
 from deptree_cli.core.constraints.words import LabelledTree
-from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.dtypes import Bool, Int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Apart:
     """Two words of which the first is not the second and does not descend from it.
 
@@ -54,28 +55,44 @@ class Apart:
         return _nodes(n, self.upper) if self.upper else ~_nodes(n, (*self.lower, 0))
 
 
-def least_apart(tree: LabelledTree, pairs: Iterable[tuple[int, int]]) -> Apart | None:
-    """Of pairs of words, that of which the first does not descend from the second for the fewest reasons.
+# Of what was found it is kept what is the same in other trees.
+Known = dict[tuple[object, ...], Apart]
 
-    None where the first is the second, or descends from it, in each.
+
+def apart_in_gap(tree: LabelledTree, word: int, known: Known) -> Apart | None:
+    """Of the words in the gap of a word's arc, that which does not descend from the head for the fewest reasons.
+
+    None where all words between the two descend from it.
     """
-    found = [(_reasons(tree, *pair), pair) for pair in pairs if pair[1] not in tree.line(pair[0])]
-    if not found:
-        return None
-    (_, top), (word, other) = min(found, key=lambda each: each[0][0])
-    line, beside = tree.line(word), tree.line(other)
-    upper = islice(beside, beside[top] if top else 0)
-    return Apart(word, other, tuple(islice(line, line[top])), tuple(upper), top)
+    heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
+    found, top, lower, upper = _kernels().apart_in_gap(heads, word, path)
+    return _apart(known, found, tree.heads[word - 1], path, lower, upper, top) if found else None
 
 
-def _reasons(tree: LabelledTree, word: int, other: int) -> tuple[int, int]:
-    """How many arcs keep a word from descending from another, and the node where their ways meet.
+def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int] | None:
+    """Of the arcs that pass over a word, that from whose head it does not descend for the fewest reasons.
 
-    Where the arcs up to ROOT are no more, they are enough, whatever the way of the other.
+    Only those that end between the word and its own head, on the other side. With the arc's other end; None where the
+    word descends from the heads of all.
     """
-    line, beside = tree.line(word), tree.line(other)
-    top = next(node for node in line if node in beside)
-    return min((line[0], 0), (line[top] + beside[top], top))
+    heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
+    found, end, top, lower, upper = _kernels().apart_under(heads, word, path)
+    return (_apart(known, word, found, path, lower, upper, top), end) if found else None
+
+
+@cache
+def _kernels() -> Any:
+    from deptree_cli.kernels.trees import apart  # loads kernels: when there is work
+
+    return apart
+
+
+def _apart(known: Known, word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
+    """The ways, of which the one ends at `lower` and the other at `upper`."""
+    asked = word, other, lower, top, path[:upper].tobytes()
+    if asked not in known:
+        known[asked] = Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), top)
+    return known[asked]
 
 
 def _nodes(n: int, which: Iterable[int]) -> Bool:

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import count
 
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Choice, Conflict, Finder
-from deptree_cli.core.constraints.words import LabelledTree
-from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.constraints.parts import Part, Parts
+from deptree_cli.core.constraints.screening import first_conflicts
+from deptree_cli.core.constraints.search_scores import Scores, ScoresAsGiven
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.kernels.budget import foresee
 
 # How many maximum trees each tree that is found may cost: what takes more takes far more.
 BUDGET = 300
@@ -58,31 +61,6 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """What is left of a sentence's choices; of words that are in neither, all.
-
-    Attributes:
-        best: (2, n+1): of each node the best score of its arcs from words, and that of its arc from ROOT.
-        labels: which labels words may have below which heads, (n+1, L).
-        columns: the best scores of words' arcs, (n+1,), -inf where none is left.
-    """
-
-    best: Float
-    labels: Mapping[int, Bool] = field(default_factory=dict)
-    columns: Mapping[int, Float] = field(default_factory=dict)
-
-    def bound(self, space: TreeSpace) -> float:
-        """What its trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
-        words, root = self.best[:, 1:]
-        if not space.single_root:
-            return float(np.maximum(words, root).sum())
-        rootless = np.isneginf(words)
-        if rootless.any():  # without another arc: only one word may be so
-            return -np.inf if rootless.sum() > 1 else float(words[~rootless].sum() + root[rootless][0])
-        return float(words.sum() + (root - words).max())
-
-
-@dataclass(frozen=True, eq=False)
 class Subproblem:
     """Some of a sentence's labelled trees, the best of them, and the conflict by which they are divided."""
 
@@ -98,14 +76,14 @@ class BranchAndBound:
     """The search of one sentence.
 
     Args:
-        scores: (n+1, n+1, L), ``[head, dependent, label]``, what trees have as much as possible of; -inf forbids.
+        scores: what trees have as much as possible of, (n+1, n+1, L) where they are an array.
         space: the trees.
         finders: what finds conflicts.
         budget: how many maximum trees may be looked for, for each tree that is found.
         scale: parts that lose so much are opened about a third as often.
     """
 
-    scores: Float
+    scores: Scores | Float
     space: TreeSpace
     finders: Sequence[Finder]
     budget: int = BUDGET
@@ -114,7 +92,9 @@ class BranchAndBound:
     is_infeasible: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        self._arcs = self.scores.max(axis=2)
+        self._scores = self.scores if isinstance(self.scores, Scores) else ScoresAsGiven(self.scores)
+        self._arcs = self._scores.arcs
+        self._divided = Parts(self._scores)
         self._seen = set[bytes]()
         self._queue: list[tuple[float, int, Part | Subproblem]] = []
         self._order = count()
@@ -131,8 +111,8 @@ class BranchAndBound:
 
         The last may not be certain, where the budget ends; then there are no more.
         """
-        best = np.stack([self._arcs[1:].max(axis=0, initial=-np.inf), self._arcs[0]])
-        self._push(np.inf, Part(best))
+        if (whole := self._opened(Part())) is not None:
+            self._push(whole.score, whole)
         before = 0
         while self._queue:
             bound, _, first = self._queue[0]
@@ -186,68 +166,53 @@ class BranchAndBound:
         part, conflict = problem.part, problem.conflict or self._same_heads(problem.heads)
         *others, last = conflict.choices
         for choice in others:
-            yield self._without(part, [choice])
-            part = self._without(part, [Choice(choice.word, ~choice.arcs)])
-        yield self._without(part, (last, *conflict.also_excluded()))
-
-    def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
-        """What is left of a part where words do not make these choices."""
-        labels, columns, best = dict(part.labels), dict(part.columns), part.best.copy()
-        for word, arcs in choices:
-            column = columns[word] if word in columns else self._arcs[:, word]
-            if arcs.shape[1] == 1:  # whatever the label
-                columns[word] = np.where(arcs[:, 0], -np.inf, column)
-            else:
-                labels[word] = labels[word] & ~arcs if word in labels else ~arcs
-                columns[word] = self._left(word, labels[word], column).max(axis=1)
-            best[:, word] = columns[word][1:].max(), columns[word][0]
-        return Part(best, labels, columns)
-
-    def _left(self, word: int, labels: Bool, arcs: Float) -> Float:
-        """The scores of a word's arcs with these labels, (n+1, L); -inf of arcs that are not left."""
-        return np.where(labels & (arcs > -np.inf)[:, None], self.scores[:, word], -np.inf)
+            yield self._divided.without(part, [choice])
+            part = self._divided.without(part, [Choice(choice.word, ~choice.arcs)])
+        yield self._divided.without(part, (last, *conflict.also_excluded()))
 
     def _opened(self, part: Part) -> Subproblem | None:
         """A part with its best tree; None if it has no tree."""
         if part.bound(self.space) == -np.inf:
             return None
-        arcs = self._arcs.copy()
-        for word, column in part.columns.items():
-            arcs[:, word] = column
+        arcs, part = self._arcs.copy(), self._divided.worked_out(part)
+        if part.columns:
+            arcs[:, list(part.columns)] = np.array(list(part.columns.values())).T
         self.opened += 1
+        foresee(self._arcs.size)
         heads, score = self.space.maximum_tree(arcs)
         if score == -np.inf:
             return None
         labels = self._labels(part, heads)
-        conflict = self._worst_conflict(arcs, part, LabelledTree(heads.tolist(), labels.tolist()))
+        conflict = self._worst_conflict(arcs, part, heads, labels)
         return Subproblem(part, heads, labels, score, conflict)
 
     def _labels(self, part: Part, heads: Heads) -> Heads:
         """The best labels that words may have below their heads."""
-        scores = self.scores[heads, np.arange(1, len(heads) + 1)]
-        for word, left in part.labels.items():
-            scores[word - 1, ~left[heads[word - 1]]] = -np.inf
+        scores = self._scores.of(heads)
+        if part.labels:
+            own = heads.tolist()
+            rows = np.array([left[own[word - 1]] for word, left in part.labels.items()])
+            words = np.array(list(part.labels)) - 1
+            scores[words] = np.where(rows, scores[words], -np.inf)
         return scores.argmax(axis=1).astype(np.int32)
 
-    def _worst_conflict(self, arcs: Float, part: Part, tree: LabelledTree) -> Conflict | None:
+    def _worst_conflict(self, arcs: Float, part: Part, heads: Heads, labels: Heads) -> Conflict | None:
         """The conflict of which the fewest parts are likely to be opened: each counts the less, the more its word loses
         without its choice. None where the tree obeys."""
-        conflicts = list(islice((conflict for find in self.finders for conflict in find(tree)), COMPARED))
+        conflicts = first_conflicts(self.finders, heads, labels, COMPARED)
         if len(conflicts) < 2:
             return next(iter(conflicts), None)
-
-        def loss(choice: Choice) -> float:
-            word, gone = choice
-            if gone.shape[1] == 1:
-                left = np.where(gone[:, 0], -np.inf, arcs[:, word])
+        found, fewest, own = None, math.inf, arcs[heads, np.arange(1, len(arcs))].tolist()
+        for conflict in conflicts:
+            count = 0.0
+            for word, gone in conflict.choices:
+                loss = max(0.0, own[word - 1] - self._divided.most_left(part, word, gone))
+                count += math.exp(-loss / self.scale)
+                if count >= fewest:
+                    break
             else:
-                left = self._left(word, part.labels[word] & ~gone if word in part.labels else ~gone, arcs[:, word])
-            return max(0.0, float(arcs[tree.heads[word - 1], word] - left.max()))
-
-        def parts(conflict: Conflict) -> float:
-            return sum(math.exp(-loss(choice) / self.scale) for choice in conflict.choices)
-
-        return min(conflicts, key=parts)
+                found, fewest = conflict, count
+        return found
 
     def _same_heads(self, heads: Heads) -> Conflict:
         """The choices that together are all labelings of a tree."""

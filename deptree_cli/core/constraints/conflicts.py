@@ -55,6 +55,27 @@ class Conflict:
 Finder = Callable[[LabelledTree], Iterator[Conflict]]
 
 
+class Suspicion(NamedTuple):
+    """With which labels a tree may break a rule: of others it cannot, whatever its words are.
+
+    Attributes:
+        siblings: (L,), labels of two dependents of a head.
+        below: (L, L), the label of a word, and that of a dependent of it.
+        apart: (L,), labels of words whose heads, which are words, do not stand beside them.
+        crossing: (L,), labels of words whose arcs others cross.
+    """
+
+    siblings: Bool
+    below: Bool
+    apart: Bool
+    crossing: Bool
+
+    @classmethod
+    def none(cls, labels: int) -> Suspicion:
+        """That of a rule which no tree with so many labels breaks."""
+        return cls(*(np.zeros((labels,) * axes, dtype=np.bool_) for axes in (1, 2, 1, 1)))
+
+
 class TreeRule(Protocol):
     """A rule that only a tree decides."""
 
@@ -64,6 +85,9 @@ class TreeRule(Protocol):
 
     def bound(self, words: Words) -> Finder | None:
         """What finds its conflicts in trees of a sentence; None where it has no effect there."""
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """With which of these labels a tree may break it; None where labels do not tell."""
 
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """The words of its conflicts in the trees of many sentences, those of a sentence in order."""

@@ -19,6 +19,7 @@ from deptree_cli.core.constraints.named import constraints_of, finders_of
 from deptree_cli.core.constraints.rejection import Accepted, accepted
 from deptree_cli.core.constraints.relaxation import GivenUp, Relaxation
 from deptree_cli.core.constraints.ruleset import Ruleset
+from deptree_cli.core.constraints.search_scores import LogScores
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads
@@ -74,7 +75,7 @@ class Constrained:
             raise self._none_found(opened, is_infeasible, budget)
         if found[0].score + found[0].gap < -MOST_MASKED:
             arcs = found[0].heads, np.arange(1, self.distribution.n + 1), found[0].labels
-            error = need_of_masks(scores_with_labels(self.distribution)[arcs], trees="every tree that obeys the rules")
+            error = need_of_masks(LogScores(self.distribution).whole[arcs], trees="every tree that obeys the rules")
             raise error.at(sent_id=self.distribution.id)
         return [each if each.score > -MOST_MASKED else beside_masks(each) for each in found]
 
@@ -134,7 +135,7 @@ class Constrained:
         """See `best_trees`; what was searched for last is kept."""
         asked = size, method, budget
         if asked not in self._searched:
-            worth = expected_arcs(self.distribution) if method == MBR else scores_with_labels(self.distribution)
+            worth = expected_arcs(self.distribution) if method == MBR else LogScores(self.distribution)
             division = BranchAndBound(worth, self.distribution.space, self.finders, budget)
             trees = list(islice(division.trees(), size))
             self._searched.clear()
@@ -219,15 +220,6 @@ def expected_arcs(distribution: ArcFactored) -> Float:
     """The probabilities of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``; -inf where there is none."""
     labels, arcs = distribution.labels, distribution.marginals()
     return np.where(_possible(distribution), arcs[..., None] if labels is None else labels.marginals(arcs), -np.inf)
-
-
-def scores_with_labels(distribution: ArcFactored) -> Float:
-    """The log-scores of arcs with labels, (n+1, n+1, L), shifted, so that sums keep their digits."""
-    scores = distribution.factorisation.shifted.log_weights[..., None]
-    if distribution.labels is None:
-        return scores
-    with np.errstate(invalid="ignore"):
-        return np.where(_possible(distribution), scores + distribution.labels.log_probs, -np.inf)
 
 
 def _possible(distribution: ArcFactored) -> Bool:

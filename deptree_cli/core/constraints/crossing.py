@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import islice
+from functools import cache, cached_property, partial
 
 import numpy as np
 
-from deptree_cli.core.constraints.apart import Apart, least_apart
-from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder, one_by_one
+from deptree_cli.core.constraints.apart import Apart, Known, apart_in_gap, apart_under
+from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder, Suspicion, one_by_one
 from deptree_cli.core.constraints.label_lists import labels_named, numbers_named
 from deptree_cli.core.constraints.many import ManyTrees, Place
 from deptree_cli.core.constraints.words import LabelledTree, Words
@@ -53,6 +52,10 @@ class NoCrossing:
 
         return _of_crossed(numbers_named(self.label, words.labels), conflict)
 
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
+
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`."""
         return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
@@ -71,20 +74,21 @@ class Projective:
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
         group, numbers = labels_named(self.label, words.labels), numbers_named(self.label, words.labels)
+        known: Known = {}
 
         def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
-            head = tree.heads[word - 1]
-            above = (each for each in tree.line(head) if min(word, head) < each < max(word, head))
-            gap = [*tree.leaving(word), *islice(above, 1)]  # one is in it if any is; what is above may say so shorter
-            found = least_apart(tree, ((each, head) for each in gap))
+            found = apart_in_gap(tree, word, known)
             if found is None:
                 return None
-            alike = [each for each, label in enumerate(tree.labels, 1) if label in numbers and each != word]
-            made = partial(choices, found, word)
-            return Conflict((word, *found.words), made, partial(across, found, alike))
+            return Conflict((word, *found.words), partial(choices, found, word), partial(others, tree, found, word))
 
+        @cache  # trees of a search differ in a few arcs
         def choices(found: Apart, word: int) -> list[Choice]:
             return [*found.choices(words.n), *across(found, [word])]
+
+        def others(tree: LabelledTree, found: Apart, word: int) -> list[Choice]:
+            alike = (each for each, label in enumerate(tree.labels, 1) if label in numbers and each != word)
+            return across(found, alike)
 
         def across(found: Apart, some: Iterable[int]) -> list[Choice]:
             """Words with these labels, below those on the other side of a word that does not descend from them."""
@@ -92,6 +96,10 @@ class Projective:
             return [Choice(each, right if each < found.word else left) for each in some if each != found.word]
 
         return _of_crossed(numbers, conflict)
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
 
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`."""
@@ -111,17 +119,26 @@ class OutOfGaps:
     def bound(self, words: Words) -> Finder | None:
         """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
+        known: Known = {}
 
         def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
-            over = {tree.heads[each - 1]: each for each in tree.passing_over(word)}
-            found = least_apart(tree, ((word, head) for head in over))
+            found = apart_under(tree, word, known)
             if found is None:
                 return None
-            other = over[found.other]
-            under = _Under(found, other, tree.heads[word - 1], words.n, group)
-            return Conflict(tuple(dict.fromkeys((word, other, *found.words))), under.choices, under.also_excluded)
+            apart, other = found
+            under = below(apart, other, tree.heads[word - 1])
+            named = tuple(dict.fromkeys((word, other, *apart.words)))
+            return Conflict(named, partial(getattr, under, "choices"), under.also_excluded)
+
+        @cache  # trees of a search differ in a few arcs
+        def below(apart: Apart, other: int, head: int) -> _Under:
+            return _Under(apart, other, head, words.n, group)
 
         return _of_crossed(numbers_named(self.label, words.labels), conflict)
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
 
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`."""
@@ -146,6 +163,7 @@ class _Under:
     n: int
     group: Bool
 
+    @cached_property
     def choices(self) -> list[Choice]:
         """The word's arc, those that keep it from descending from the arc's head, and the arc."""
         word = self.apart.word
@@ -190,9 +208,9 @@ def _of_crossed(
     def find(tree: LabelledTree) -> Iterator[Conflict]:
         if numbers.isdisjoint(tree.label_set):
             return
-        for word, label in enumerate(tree.labels, 1):
-            other = tree.crossing(word) if label in numbers else None
-            found = None if other is None else conflict(tree, word, other)
+        crossed = enumerate(zip(tree.labels, tree.crossings, strict=True), 1)
+        for word, other in [(word, other) for word, (label, other) in crossed if other and label in numbers]:
+            found = conflict(tree, word, other)
             if found is not None:
                 yield found
 

@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 
-from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder, one_by_one
+from deptree_cli.core.constraints.conflicts import Arcs, Choice, Conflict, Finder, Suspicion, one_by_one
 from deptree_cli.core.constraints.label_lists import ForLabels, labels_named, numbers_named
 from deptree_cli.core.constraints.many import ManyTrees, Place
 from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
@@ -44,6 +44,10 @@ class AtMostOne:
                         yield Conflict((one, word), made, partial(arcs.of_all_but, one, head, group))
 
         return find if numbers else None
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(siblings=labels_named(self.label, labels))
 
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`."""
@@ -111,6 +115,13 @@ class Below:
 
         return find if of_heads else None
 
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        of_heads, of_words, _ = self._known.get(labels, partial(self._labels, labels))
+        found = Suspicion.none(len(labels))
+        found.below[np.ix_(sorted(of_heads), sorted(of_words))] = True
+        return found
+
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`."""
         names = trees.kinds.labels
@@ -177,6 +188,10 @@ class NoGaps:
 
         return find if numbers else None
 
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(apart=labels_named(self.label, labels))
+
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`."""
         named = labels_named(self.label, trees.kinds.labels)[trees.labels]
@@ -211,6 +226,10 @@ class Together:
 
         return find if words.spans else None
 
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return None
+
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`; sentences with spans are no part of many."""
         return iter(())
@@ -243,6 +262,10 @@ class Function:
             return arcs.of(word, tree.heads[word - 1], labels == tree.labels[word - 1])
 
         return find
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return None
 
     def places(self, trees: ManyTrees) -> Iterator[Place]:
         """See `TreeRule`."""

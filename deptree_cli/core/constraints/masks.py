@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,12 @@ class Mask:
         nodes = np.arange(words.n + 1)
         return self._of(words, nodes[:, None], nodes)
 
+    def arcs_or_all(self, words: Words) -> Bool | bool:
+        """The same without the column of ROOT, (n+1, n); True or False where it forbids all arcs or none."""
+        if not (self.head.is_any or (self._needs_tags and self.allow) or self.head.words(words).any()):
+            return self.allow  # about no word as head
+        return self.arcs(words)[:, 1:]
+
     def _of(
         self, words: Words, heads: Integers, dependents: Integers, kinds: tuple[Integers, Integers] | None = None
     ) -> Bool:
@@ -109,6 +115,12 @@ class Mask:
         return self == Mask(self.name, Condition(self.dependent.label, self.dependent.upos), allow=self.allow)
 
     @property
+    def is_of_places(self) -> bool:
+        """Whether it asks for nothing of words but where they and their heads stand."""
+        asked = self.dependent.upos, self.dependent.feats, self.head.upos, self.head.feats
+        return self.head.is_any and not any(asked)
+
+    @property
     def is_of_labels(self) -> bool:
         """Whether it asks for nothing but the label: some labels are forbidden to every word below every head."""
         return self == Mask(self.name, Condition(self.dependent.label))
@@ -120,8 +132,10 @@ class Mask:
 
     def has_effect(self, words: Words) -> bool:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
-        if not self.dependent.labels(words.labels).any():
-            return False
+        return bool(self.dependent.labels(words.labels).any()) and self.can_tell(words)
+
+    def can_tell(self, words: Words) -> bool:
+        """Whether tags and features are known if it asks for some."""
         return not ((self._needs_tags and not words.has_tags) or (self._needs_feats and not words.has_feats))
 
     @property
@@ -133,19 +147,58 @@ class Mask:
         return bool(self.dependent.feats or self.head.feats)
 
 
-class TagMasks:
-    """Masks that ask for nothing but the dependent's part of speech: a row of labels for each of these.
+# A mask of any label, and the numbers of the labels that it forbids.
+OfLabels = tuple[Mask, Integers]
 
-    Args:
-        masks: all of them are such.
+# So large a table of places is kept, in bytes.
+LARGEST = 1 << 23
+
+
+class Masks:
+    """All masks of some rules together.
+
+    What places of words decide is a table, of which each sentence has a corner; what parts of speech decide is a row of
+    labels for each of these; the others are looked at in each sentence.
     """
 
     def __init__(self, masks: Sequence[Mask]) -> None:
-        self._masks = masks
+        self._of_tags = [mask for mask in masks if mask.is_of_tags]
+        self._of_places = [mask for mask in masks if mask.is_of_places and not mask.is_of_tags]
+        self._others = [mask for mask in masks if not (mask.is_of_places or mask.is_of_tags)]
         self._rows = ForLabels[dict[str | None, Bool]]()
+        self._tables = ForLabels[list[Bool]]()
+        self._by_labels = ForLabels[list[OfLabels]]()
 
     def forbidden(self, words: Words) -> Bool:
-        """The labels that they forbid to words, (n, L), below whatever head."""
+        """Which arcs with which labels they forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
+        nodes = words.n + 1
+        found = self._table(nodes, words.labels)[:nodes, :nodes].copy()
+        np.logical_or(found[:, 1:], self._by_tags(words), out=found[:, 1:])
+        for mask, labels in self._by_labels.get(words.labels, lambda: _grouped(self._others, words.labels)):
+            if mask.can_tell(words):
+                arcs = mask.arcs_or_all(words)
+                for label in labels.tolist() if arcs is not False else ():
+                    found[:, 1:, label] |= arcs
+        return found
+
+    def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:
+        """What places forbid in a sentence of so many nodes or more."""
+        kept = self._tables.get(labels, list)
+        if kept and len(kept[0]) >= nodes:
+            return kept[0]
+        size = 1 << (nodes - 1).bit_length()
+        is_kept = size * size * len(labels) <= LARGEST
+        size = size if is_kept else nodes
+        words = Words(labels, [None] * (size - 1), [frozenset()] * (size - 1))
+        found = np.zeros((size, size, len(labels)), dtype=np.bool_)
+        for mask, named in _grouped(self._of_places, labels):
+            found[..., named] |= mask.arcs(words)[..., None]
+        if is_kept:
+            kept[:] = [found]
+        return found
+
+    def _by_tags(self, words: Words) -> Bool:
+        """The labels that parts of speech forbid to words, (n, L), below whatever head."""
         rows = self._rows.get(words.labels, dict)
         for tag in set(words.upos).difference(rows):
             rows[tag] = self._row(Words(words.labels, [tag], [frozenset()]))
@@ -154,6 +207,17 @@ class TagMasks:
     def _row(self, word: Words) -> Bool:
         """The labels that they forbid to a word, (L,): it has no other."""
         found = np.zeros(len(word.labels), dtype=np.bool_)
-        for mask in self._masks:
+        for mask in self._of_tags:
             found |= mask.forbidden(word)[0, 1]
         return found
+
+
+def _grouped(masks: Sequence[Mask], labels: tuple[str, ...]) -> list[OfLabels]:
+    """Of masks that forbid the same arcs one, with the numbers of the labels of all of them."""
+    found: dict[Mask, list[Bool]] = {}
+    for mask in masks:
+        named = mask.dependent.labels(labels)
+        if named.any():
+            of_any = replace(mask, name="", dependent=replace(mask.dependent, label=()))
+            found.setdefault(of_any, []).append(named)
+    return [(mask, np.flatnonzero(np.any(named, axis=0))) for mask, named in found.items()]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import compress
 from typing import Any
-
-import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Finder, TreeRule
 from deptree_cli.core.constraints.crossing import NoCrossing, OutOfGaps, Projective
 from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoGaps
-from deptree_cli.core.constraints.label_lists import NOT, ForLabels, labels_named, pattern_in
-from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, TagMasks
+from deptree_cli.core.constraints.label_lists import NOT, labels_named, pattern_in
+from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, Masks
+from deptree_cli.core.constraints.screening import Screens
 from deptree_cli.core.constraints.words import Condition, Words
-from deptree_cli.core.dtypes import Bool, Integers
+from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import is_root
 from deptree_cli.core.nearest import did_you_mean, one_of
@@ -61,35 +60,19 @@ class Ruleset:
 
     def forbidden(self, words: Words) -> Bool:
         """Which arcs with which labels masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
-        nodes = words.n + 1
-        found = np.zeros((nodes, nodes, len(words.labels)), dtype=np.bool_)
-        found[:, 1:] = self._of_tags.forbidden(words)
-        for mask, labels in self._known.get(words.labels, partial(self._by_arcs, words.labels)):
-            if mask.has_effect(words):
-                found[..., labels] |= mask.arcs(words)[..., None]
-        return found
+        return self._put_together.forbidden(words)
 
     @cached_property
-    def _of_tags(self) -> TagMasks:
-        return TagMasks([mask for mask in self.masks if mask.is_of_tags])
+    def _put_together(self) -> Masks:
+        return Masks(self.masks)
 
-    def _by_arcs(self, labels: tuple[str, ...]) -> list[tuple[Mask, Integers]]:
-        """The other masks, of those that forbid the same arcs one, with the numbers of the labels of all of them."""
-        found: dict[Mask, list[Bool]] = {}
-        for mask in self.masks:
-            named = mask.dependent.labels(labels)
-            if not mask.is_of_tags and named.any():
-                of_any = replace(mask, name="", dependent=replace(mask.dependent, label=()))
-                found.setdefault(of_any, []).append(named)
-        return [(mask, np.flatnonzero(np.any(named, axis=0))) for mask, named in found.items()]
-
-    @cached_property
-    def _known(self) -> ForLabels[list[tuple[Mask, Integers]]]:
-        return ForLabels()
-
-    def finders(self, words: Words) -> list[Finder]:
+    def finders(self, words: Words) -> Sequence[Finder]:
         """What finds the conflicts of trees of a sentence."""
-        return [find for rule in self.tree_rules if (find := rule.bound(words)) is not None]
+        return self._screened.finders(words)
+
+    @cached_property
+    def _screened(self) -> Screens:
+        return Screens(self.tree_rules)
 
     def idle(self, words: Words) -> list[str]:
         """The names of the rules that have no effect in a sentence."""

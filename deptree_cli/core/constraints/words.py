@@ -49,7 +49,7 @@ class Words:
     @cached_property
     def has_tags(self) -> bool:
         """Whether the part of speech of one is known."""
-        return not self.untagged[1:].all()
+        return any(upos is not None for upos in self.upos)
 
 
 @dataclass(frozen=True)
@@ -163,36 +163,9 @@ class LabelledTree:
 
         O(n^2) once for all words.
         """
-        return self._crossings[word - 1] or None
+        return self.crossings[word - 1] or None
 
     @cached_property
-    def _crossings(self) -> list[int]:
+    def crossings(self) -> list[int]:
+        """The same of all words, 0 where none does."""
         return crossings(self.arrays[0][None, 1:])[0].tolist()
-
-    def line(self, node: int) -> Mapping[int, int]:
-        """A node, its head, and so on up to ROOT, each with the number of arcs below it; of a cycle each word once."""
-        if node not in self._lines:
-            found, above = {node: 0}, node
-            while above and (above := self.heads[above - 1]) not in found:
-                found[above] = len(found)
-            found.setdefault(0, len(found))
-            self._lines[node] = found
-        return self._lines[node]
-
-    @cached_property
-    def _lines(self) -> dict[int, Mapping[int, int]]:
-        return {}
-
-    def leaving(self, word: int) -> list[int]:
-        """The words between a word and its head whose heads stand neither there nor at its ends; none below ROOT."""
-        first, last = sorted((word, self.heads[word - 1]))
-        within = self.arrays[0][first + 1 : last]
-        return (np.flatnonzero((within < first) | (within > last)) + first + 1).tolist() if first else []
-
-    def passing_over(self, word: int) -> list[int]:
-        """The words whose arcs to other words pass over a word, from between this and its head to beyond it."""
-        heads, head = self.arrays[0], self.heads[word - 1]
-        nodes = np.arange(len(heads))
-        first, last = np.minimum(heads, nodes), np.maximum(heads, nodes)
-        near = first > head if head < word else last < head
-        return np.flatnonzero((heads > 0) & (first < word) & (word < last) & near).tolist()

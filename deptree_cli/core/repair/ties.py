@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.constraints.constrained import scores_with_labels
+from deptree_cli.core.constraints.search_scores import LogScores
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
 from deptree_cli.core.memory import memory_for
@@ -71,9 +71,9 @@ class Ties:
         if scored is not None and scored.labels is not None:
             labels = scored.labels.names
             added = tuple(dict.fromkeys(label for label in given.labels if label and label not in labels))
-            scores = scores_with_labels(scored)
+            scores = LogScores(scored).whole
             return labels + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
         if scored is None:
             return names, self.habits.scores(upos, names, given)
         of_labels = self.habits.label_scores(upos, names, given) if names != ("",) else 0.0
-        return names, scores_with_labels(scored) + of_labels
+        return names, LogScores(scored).whole + of_labels

@@ -57,7 +57,8 @@ class Constraints:
         if block is not None and self.in_misc:
             given.append(constraints_in_misc(block))
         spans = tuple(span for each in given for span in each.checked_spans(n))
-        return SentenceConstraints(self.rules, replace(words_of(block, n, labels), spans=spans), tuple(given))
+        words = words_of(block, n, labels)
+        return SentenceConstraints(self.rules, replace(words, spans=spans) if spans else words, tuple(given))
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,9 @@ class SentenceConstraints:
         return found
 
     @cached_property
-    def finders(self) -> list[Finder]:
+    def finders(self) -> Sequence[Finder]:
         """What finds conflicts that only a tree has."""
-        spans = Together().bound(self.words)
-        return [*self.rules.finders(self.words), *([spans] if spans else [])]
+        return self.rules.finders(self.words)
 
     def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
         """The same of trees that may have these labels."""

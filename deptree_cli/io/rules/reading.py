@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import ROOT, Labels, is_special
 from deptree_cli.core.nearest import did_you_mean, nearest, one_of
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.malformed import decoded
 
 # Ours: those of Universal Dependencies, and nothing but a tree.
 NAMES = UD, TREE = "ud", "tree"
@@ -113,9 +115,22 @@ def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
     names = ("",) if labels is None else labels.names
     if block is None:
         return Words(names, [None] * n, [frozenset()] * n)
-    feats = [frozenset() if each == "_" else frozenset(each.split("|")) for each in block.column("feats")]
-    tags = [None if tag == "_" else tag for tag in block.column("upos")]
-    return Words(names, [acts_as(tag, own) for tag, own in zip(tags, feats, strict=True)], feats, tags=tags)
+    cells = [(tag, feats) for number, tag, feats in block.cells("id", "upos", "feats") if number.isdigit()]
+    try:
+        upos, feats, tags = zip(*starmap(_word, cells), strict=True)
+    except UnicodeDecodeError:
+        for each in chain.from_iterable(cells):
+            decoded(each, block.place)
+        raise
+    return Words(names, upos, feats, tags=tags)
+
+
+@lru_cache(1 << 14)  # sentences have the same few
+def _word(tag: bytes, feats: bytes) -> tuple[str | None, frozenset[str], str | None]:
+    """What is known of a word: the part of speech that it acts as, its features, and what stands in UPOS."""
+    own = None if tag == b"_" else tag.decode()
+    known = frozenset() if feats == b"_" else frozenset(feats.decode().split("|"))
+    return acts_as(own, known), known, own
 
 
 def acts_as(tag: str | None, feats: frozenset[str]) -> str | None:
