@@ -7,13 +7,11 @@ them holds for the numbers as they are computed.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
-from deptree_cli.core.dtypes import Array, Bool, Float
+from deptree_cli.core.dtypes import Array, Bool, Float, Int
 
 # Relative error of `betainc`, generously: 1.3e-10 at a billion draws down to tails of 1e-284, 2e-13 at 2,000.
 ROUNDING = 1e-9
@@ -26,6 +24,10 @@ LEAST_SLACK = 1e-12
 
 # Trees this much less likely than e^-30 of the whole do not matter for an absolute error of 1e-12.
 DEPTH = 30.0
+
+# Up to here log-factorials are small, and Stirling's error is their difference from his formula; beyond, four terms of
+# its series are exact.
+LARGEST_FEW = 15.0
 
 
 def probability_slack(n: int) -> float:
@@ -74,30 +76,62 @@ def mean_deviation(probs: Float, size: int) -> Float:
     """E|X/size - p| for X ~ Binomial(size, p): 2 p (1-p) P(Binomial(size-1, p) = floor(size p)) (de Moivre)."""
     if size == 0:
         return np.zeros_like(probs)
-    return 2.0 * probs * (1.0 - probs) * stats.binom.pmf(np.floor(size * probs), size - 1, probs)
+    inner = (probs > 0.0) & (probs < 1.0)
+    found = np.zeros_like(probs)
+    found[inner] = 2.0 * probs[inner] * (1.0 - probs[inner]) * _middle(size - 1, probs[inner], size * probs[inner])
+    return found
 
 
-def critical_count(size: int, prob: float, level: float) -> int:
-    """The smallest count whose upper tail makes the two-sided p-value smaller than level; size + 1 if none does."""
+def _middle(size: int, probs: Float, means: Float) -> Float:
+    """P(Binomial(size, p) = floor(mean)) for means less than 1 from size * p, to a few epsilons however large size is.
 
-    def is_rare(count: int) -> bool:
-        tail = float(upper_tail(np.asarray(count), np.asarray(size), np.asarray(prob)))
-        return 2.0 * (1.0 + ROUNDING) * tail < level
+    Stirling's formula with its error (Loader 2000): log-factorials themselves would lose digits as they grow.
+    """
+    counts = np.floor(means)
+    left = size - counts
+    off = counts - size * probs
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = special.xlog1py(counts, off / (size * probs)) + special.xlog1py(left, -off / (size * (1.0 - probs)))
+        exponent = _stirling_error(size) - _stirling_error(counts) - _stirling_error(left) - exponent
+        found = np.sqrt(size / (2.0 * np.pi * counts * left)) * np.exp(exponent)
+    found = np.where(counts == 0.0, np.exp(special.xlog1py(size, -probs)), found)
+    return np.where(left == 0.0, np.exp(special.xlogy(size, probs)), found)
 
-    return 1 + bisect_left(range(1, size + 1), True, key=is_rare)
+
+def _stirling_error(counts: ArrayLike) -> Float:
+    """log n! less Stirling's formula, elementwise."""
+    counts = np.asarray(counts, dtype=float)
+    few = np.clip(counts, 1.0, LARGEST_FEW)
+    exact = special.gammaln(few + 1.0) - (few + 0.5) * np.log(few) + few - 0.5 * np.log(2.0 * np.pi)
+    many = np.maximum(counts, LARGEST_FEW)
+    series = (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * many**2)) / many**2) / many**2) / many
+    return np.where(counts <= LARGEST_FEW, exact, series)
 
 
-def share_found(size: int, prob: float, slack: float, level: float, power: float) -> float:
-    """The share e of a mixture that the test of one event finds with this power; above 1 where none is found.
+def critical_counts(sizes: Int, probs: Float, levels: Float) -> Int:
+    """The smallest counts whose upper tails make two-sided p-values smaller than levels; size + 1 where none does."""
+    low, high = np.ones_like(sizes), sizes + 1
+    while (low < high).any():
+        middle = (low + high) // 2
+        is_rare = 2.0 * (1.0 + ROUNDING) * upper_tail(middle, sizes, probs) < levels
+        is_open = low < high
+        high = np.where(is_open & is_rare, middle, high)
+        low = np.where(is_open & ~is_rare, middle + 1, low)
+    return low
+
+
+def shares_found(sizes: Int, probs: Float, slacks: Float, levels: Float, power: float) -> Float:
+    """The shares e of mixtures that tests of one event find with this power; above 1 where none is found.
 
     The mixture: (1-e) of the distribution under which the event has this probability, and e of one in which it is
     certain. Solves P(Binomial(size, prob + e (1 - prob)) >= critical count) = power.
     """
-    count = critical_count(size, prob + slack, level)
-    if count > size or prob >= 1.0:
-        return np.inf
-    needed = float(special.betaincinv(count, size - count + 1, power))
-    return max(0.0, (needed - prob) / (1.0 - prob))
+    counts = critical_counts(sizes, probs + slacks, levels)
+    found = np.full(len(sizes), np.inf)
+    some = (counts <= sizes) & (probs < 1.0)
+    needed = special.betaincinv(counts[some], sizes[some] - counts[some] + 1, power)
+    found[some] = np.maximum(0.0, (needed - probs[some]) / (1.0 - probs[some]))
+    return found
 
 
 def at_most(probs: Float, holds: Bool) -> float:
