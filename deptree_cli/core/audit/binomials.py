@@ -7,6 +7,8 @@ them holds for the numbers as they are computed.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
@@ -24,10 +26,6 @@ LEAST_SLACK = 1e-12
 
 # Trees this much less likely than e^-30 of the whole do not matter for an absolute error of 1e-12.
 DEPTH = 30.0
-
-# Up to here log-factorials are small, and Stirling's error is their difference from his formula; beyond, four terms of
-# its series are exact.
-LARGEST_FEW = 15.0
 
 
 def probability_slack(n: int) -> float:
@@ -76,36 +74,38 @@ def mean_deviation(probs: Float, size: int) -> Float:
     """E|X/size - p| for X ~ Binomial(size, p): 2 p (1-p) P(Binomial(size-1, p) = floor(size p)) (de Moivre)."""
     if size == 0:
         return np.zeros_like(probs)
-    inner = (probs > 0.0) & (probs < 1.0)
-    found = np.zeros_like(probs)
-    found[inner] = 2.0 * probs[inner] * (1.0 - probs[inner]) * _middle(size - 1, probs[inner], size * probs[inner])
-    return found
+    found = np.exp(special.xlog1py(size - 1, -np.minimum(probs, 0.5)))  # that none is drawn
+    some = (size * probs >= 1.0) & (probs < 1.0)
+    found[some] = _middle(size - 1, probs[some], np.floor(size * probs[some]))
+    return 2.0 * probs * (1.0 - probs) * found
 
 
-def _middle(size: int, probs: Float, means: Float) -> Float:
-    """P(Binomial(size, p) = floor(mean)) for means less than 1 from size * p, to a few epsilons however large size is.
+def _middle(size: int, probs: Float, counts: Float) -> Float:
+    """P(Binomial(size, p) = count) for counts from 1 near the mean, to a few epsilons however large size is.
 
     Stirling's formula with its error (Loader 2000): log-factorials themselves would lose digits as they grow.
     """
-    counts = np.floor(means)
     left = size - counts
     off = counts - size * probs
-    with np.errstate(divide="ignore", invalid="ignore"):
-        exponent = special.xlog1py(counts, off / (size * probs)) + special.xlog1py(left, -off / (size * (1.0 - probs)))
-        exponent = _stirling_error(size) - _stirling_error(counts) - _stirling_error(left) - exponent
+    exponent = _stirling_error(size) - _stirling_error(counts) - _stirling_error(left)
+    with np.errstate(divide="ignore"):
+        exponent -= counts * np.log1p(off / (size * probs)) + special.xlog1py(left, -off / (size * (1.0 - probs)))
         found = np.sqrt(size / (2.0 * np.pi * counts * left)) * np.exp(exponent)
-    found = np.where(counts == 0.0, np.exp(special.xlog1py(size, -probs)), found)
     return np.where(left == 0.0, np.exp(special.xlogy(size, probs)), found)
 
 
-def _stirling_error(counts: ArrayLike) -> Float:
-    """log n! less Stirling's formula, elementwise."""
-    counts = np.asarray(counts, dtype=float)
-    few = np.clip(counts, 1.0, LARGEST_FEW)
-    exact = special.gammaln(few + 1.0) - (few + 0.5) * np.log(few) + few - 0.5 * np.log(2.0 * np.pi)
-    many = np.maximum(counts, LARGEST_FEW)
+def _stirling_error(counts: Array | int) -> Float:
+    """log n! less Stirling's formula, elementwise; 0 for n = 0."""
+    many = np.maximum(counts, len(_FEW))
     series = (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * many**2)) / many**2) / many**2) / many
-    return np.where(counts <= LARGEST_FEW, exact, series)
+    few = np.minimum(counts, len(_FEW) - 1).astype(np.int64)
+    return np.where(counts < len(_FEW), _FEW[few], series)
+
+
+# The same of the first sixteen numbers; for the others four terms of its series are exact.
+_FEW = np.array(
+    [0.0, *(math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(math.tau) for n in range(1, 16))]
+)
 
 
 def critical_counts(sizes: Int, probs: Float, levels: Float) -> Int:
