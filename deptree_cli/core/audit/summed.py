@@ -124,13 +124,9 @@ class Summed(Tests):
         rows = np.flatnonzero(frequent[self.paired])
         if not len(rows):
             return None
-        arcs = self.paired[rows, None]
-        largest = np.minimum(probs, probs[arcs])
-        joint = np.stack([self._covariance(row) for row in rows.tolist()])
-        joint = np.clip(joint + probs * probs[arcs], 0.0, largest)
         tested = frequent & self._partners[rows]
-        drawn = counts.pairs[rows]
-        rival = self._in_rival[arcs] & self._in_rival
+        joint, drawn = self._joint(rows), counts.pairs[rows]
+        rival = self._in_rival[self.paired[rows], None] & self._in_rival
         return events_finding(PAIRS, drawn[tested], size, joint[tested], self.slack, rival[tested])
 
     @cached_property
@@ -142,6 +138,12 @@ class Summed(Tests):
         partners = self.distribution.space.compatible_arcs(pinned.reshape(-1, nodes, nodes)).reshape(paired, -1)
         partners[:, self.paired] &= np.triu(np.ones((paired, paired), dtype=bool), 1)
         return partners
+
+    def _joint(self, rows: Int) -> Float:
+        """P(paired arc and other arc) of every other arc, (r, a): their covariance and the product of their marginals."""
+        covariance = np.stack([self._covariance(row) for row in rows.tolist()])
+        own = self._probs[self.paired[rows], None]
+        return np.asarray(np.clip(covariance + self._probs * own, 0.0, np.minimum(self._probs, own)))
 
     def _work_out_covariance(self, row: int) -> Float:
         """Of a paired arc with every arc, (a,)."""
