@@ -140,7 +140,7 @@ class Summed(Tests):
         return partners
 
     def _joint(self, rows: Int) -> Float:
-        """P(paired arc and other arc) of every other arc, (r, a): their covariance and the product of their marginals."""
+        """P(paired arc and other arc), (r, a): their covariance and the product of their marginals."""
         covariance = np.stack([self._covariance(row) for row in rows.tolist()])
         own = self._probs[self.paired[rows], None]
         return np.asarray(np.clip(covariance + self._probs * own, 0.0, np.minimum(self._probs, own)))
