@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from deptree_cli.cli.measuring import GROUP, Measured
+from deptree_cli.cli.measured import GROUP, Measured
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation.classes import SENTENCE_LENGTHS, buckets
 from deptree_cli.io.sentence import Sentence

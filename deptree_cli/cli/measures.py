@@ -12,7 +12,8 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.measure_groups import FILE, LABEL, By
-from deptree_cli.cli.measuring import RANDOM_TREES, TREES, Column, Measured, by_label, of_labels
+from deptree_cli.cli.measured import RANDOM_TREES, TREES, Column, Measured, by_label
+from deptree_cli.cli.measuring import of_labels
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.evaluation.treebank import Means, Numbers, Question

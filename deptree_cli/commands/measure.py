@@ -11,8 +11,9 @@ from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.measure_groups import LABEL, By
 from deptree_cli.cli.measure_options import Reading, check_groups, compared, reading_options
+from deptree_cli.cli.measured import GROUP, LENGTH, TREES
 from deptree_cli.cli.measures import COLUMNS, Settings, Treebank
-from deptree_cli.cli.measuring import GROUP, LENGTH, TREES, Measure, is_of_arcs
+from deptree_cli.cli.measuring import Measure, is_of_arcs
 from deptree_cli.cli.options import seed_option, size_option
 from deptree_cli.cli.params import INPUT, OUTPUT, FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options

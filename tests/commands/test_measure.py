@@ -53,6 +53,23 @@ def test_tsv_has_the_same_columns_for_all(done) -> None:
     assert float(cells["random_order.mean_length"]) == row["random_order"]["mean_length"]
 
 
+def test_lines_of_tsv_have_what_rows_have_of_every_sentence(done, put) -> None:
+    """Lines are made of all sentences of a batch at once, of one without arcs too; JSON row by row."""
+    lone = TREE.format(doc=1, name="a") + "# sent_id = b\n1\toui\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
+    for options in ((), ("--by", "newdoc id"), ("-k", 9, "--seed", 1)):
+        line = ("measure", put("few.conllu", lone), GOLD, "--per", "sentence", *options)
+        header, *lines = done(*line, "--tsv").out.decode().splitlines()
+        rows = done(*line).rows
+        assert len(lines) == len(rows) > 2
+        for text, row in zip(lines, rows, strict=True):
+            flat = {
+                f"{name}.{key}": each for name, of in row.items() if isinstance(of, dict) for key, each in of.items()
+            }
+            flat |= {name: value for name, value in row.items() if not isinstance(value, dict)}
+            cells = ["" if value is None else str(value) for value in map(flat.pop, header.split("\t"))]
+            assert (text.split("\t"), flat) == (cells, {})
+
+
 def test_words_that_are_left_out_and_joined(done, put) -> None:
     """The dependent of the comma goes to its head; of a multiword token the arcs are one."""
     path = put("du.conllu", TREE.format(doc=1, name="a"))

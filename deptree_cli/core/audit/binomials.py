@@ -7,13 +7,13 @@ them holds for the numbers as they are computed.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
-from deptree_cli.core.dtypes import Array, Bool, Float
+from deptree_cli.core.dtypes import Array, Bool, Float, Int
 
 # Relative error of `betainc`, generously: 1.3e-10 at a billion draws down to tails of 1e-284, 2e-13 at 2,000.
 ROUNDING = 1e-9
@@ -74,30 +74,64 @@ def mean_deviation(probs: Float, size: int) -> Float:
     """E|X/size - p| for X ~ Binomial(size, p): 2 p (1-p) P(Binomial(size-1, p) = floor(size p)) (de Moivre)."""
     if size == 0:
         return np.zeros_like(probs)
-    return 2.0 * probs * (1.0 - probs) * stats.binom.pmf(np.floor(size * probs), size - 1, probs)
+    found = np.exp(special.xlog1py(size - 1, -np.minimum(probs, 0.5)))  # that none is drawn
+    some = (size * probs >= 1.0) & (probs < 1.0)
+    found[some] = _middle(size - 1, probs[some], np.floor(size * probs[some]))
+    return 2.0 * probs * (1.0 - probs) * found
 
 
-def critical_count(size: int, prob: float, level: float) -> int:
-    """The smallest count whose upper tail makes the two-sided p-value smaller than level; size + 1 if none does."""
+def _middle(size: int, probs: Float, counts: Float) -> Float:
+    """P(Binomial(size, p) = count) for counts from 1 near the mean, to a few epsilons however large size is.
 
-    def is_rare(count: int) -> bool:
-        tail = float(upper_tail(np.asarray(count), np.asarray(size), np.asarray(prob)))
-        return 2.0 * (1.0 + ROUNDING) * tail < level
+    Stirling's formula with its error (Loader 2000): log-factorials themselves would lose digits as they grow.
+    """
+    left = size - counts
+    off = counts - size * probs
+    exponent = _stirling_error(size) - _stirling_error(counts) - _stirling_error(left)
+    with np.errstate(divide="ignore"):
+        exponent -= counts * np.log1p(off / (size * probs)) + special.xlog1py(left, -off / (size * (1.0 - probs)))
+        found = np.sqrt(size / (2.0 * np.pi * counts * left)) * np.exp(exponent)
+    return np.where(left == 0.0, np.exp(special.xlogy(size, probs)), found)
 
-    return 1 + bisect_left(range(1, size + 1), True, key=is_rare)
+
+def _stirling_error(counts: Array | int) -> Float:
+    """log n! less Stirling's formula, elementwise; 0 for n = 0."""
+    many = np.maximum(counts, len(_FEW))
+    series = (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * many**2)) / many**2) / many**2) / many
+    few = np.minimum(counts, len(_FEW) - 1).astype(np.int64)
+    return np.where(counts < len(_FEW), _FEW[few], series)
 
 
-def share_found(size: int, prob: float, slack: float, level: float, power: float) -> float:
-    """The share e of a mixture that the test of one event finds with this power; above 1 where none is found.
+# The same of the first sixteen numbers; for the others four terms of its series are exact.
+_FEW = np.array(
+    [0.0, *(math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(math.tau) for n in range(1, 16))]
+)
+
+
+def critical_counts(sizes: Int, probs: Float, levels: Float) -> Int:
+    """The smallest counts whose upper tails make two-sided p-values smaller than levels; size + 1 where none does."""
+    low, high = np.ones_like(sizes), sizes + 1
+    while (low < high).any():
+        middle = (low + high) // 2
+        is_rare = 2.0 * (1.0 + ROUNDING) * upper_tail(middle, sizes, probs) < levels
+        is_open = low < high
+        high = np.where(is_open & is_rare, middle, high)
+        low = np.where(is_open & ~is_rare, middle + 1, low)
+    return low
+
+
+def shares_found(sizes: Int, probs: Float, slacks: Float, levels: Float, power: float) -> Float:
+    """The shares e of mixtures that tests of one event find with this power; above 1 where none is found.
 
     The mixture: (1-e) of the distribution under which the event has this probability, and e of one in which it is
     certain. Solves P(Binomial(size, prob + e (1 - prob)) >= critical count) = power.
     """
-    count = critical_count(size, prob + slack, level)
-    if count > size or prob >= 1.0:
-        return np.inf
-    needed = float(special.betaincinv(count, size - count + 1, power))
-    return max(0.0, (needed - prob) / (1.0 - prob))
+    counts = critical_counts(sizes, probs + slacks, levels)
+    found = np.full(len(sizes), np.inf)
+    some = (counts <= sizes) & (probs < 1.0)
+    needed = special.betaincinv(counts[some], sizes[some] - counts[some] + 1, power)
+    found[some] = np.maximum(0.0, (needed - probs[some]) / (1.0 - probs[some]))
+    return found
 
 
 def at_most(probs: Float, holds: Bool) -> float:

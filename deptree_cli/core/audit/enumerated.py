@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
@@ -59,7 +59,7 @@ class Enumerated(Tests):
         self.slack = probability_slack(distribution.n)
         self._order = np.argsort(self.probs, kind="stable")[int((~self._possible).sum()) :]
         n = distribution.n
-        marginals = np.bincount(self._codes.arcs.ravel(), np.repeat(self.probs, n), (n + 1) * n)
+        marginals = np.bincount(self._codes.arcs.numbers.ravel(), np.repeat(self.probs, n), (n + 1) * n)
         rival = rival_tree(distribution, np.pad(marginals.reshape(-1, n), ((0, 0), (1, 0))))
         self._rival = None if rival is None else int(self._codes.index(rival[None])[0])
         self.rival_prob = None if self._rival is None else float(self.probs[self._rival])
@@ -115,17 +115,13 @@ class Enumerated(Tests):
         parts = np.split(first, np.cumsum([len(one.probs) for one in groups])[:-1])
         return [replace(one, tested=part) for one, part in zip(groups, parts, strict=True)]
 
-    def _marked(self, group: str, marks: Int, keys: Integers, rival: int) -> Events:
-        """The events that trees carry a mark; marks: (m, marks of a tree)."""
-        total = int(marks.max(initial=-1)) + 1
-
-        def count(of_trees: Float) -> Float:
-            return np.asarray(np.bincount(marks.ravel(), np.repeat(of_trees, marks.shape[1]), total), dtype=float)
-
-        fingerprints = np.zeros(total, dtype=np.uint64)
-        np.add.at(fingerprints, marks.ravel(), np.repeat(keys, marks.shape[1]))
-        is_rival = np.isin(np.arange(total), marks[rival])
-        return Events(group, count(self.probs), fingerprints, is_rival, count, np.ones(total, dtype=bool))
+    def _marked(self, group: str, marks: Marks, keys: Integers, rival: int) -> Events:
+        """The events that trees carry a mark."""
+        is_rival = np.zeros(marks.total, dtype=bool)
+        is_rival[marks.numbers[rival]] = True
+        fingerprints = marks.fingerprints if self._possible.all() else marks.sums(keys)
+        tested = np.ones(marks.total, dtype=bool)
+        return Events(group, marks.count(self.probs), fingerprints, is_rival, marks.count, tested)
 
     def _tails(self, keys: Integers, rival: int) -> Events:
         order = self._order
@@ -140,6 +136,37 @@ class Enumerated(Tests):
 
 
 @dataclass(frozen=True)
+class Marks:
+    """What trees have in common, such as arcs.
+
+    Attributes:
+        numbers: (m, marks of a tree), those of each tree.
+        total: how many there are, all numbers being below it.
+        keys: of the trees.
+    """
+
+    numbers: Int
+    total: int
+    keys: Integers
+
+    def count(self, of_trees: Float) -> Float:
+        """The sums (total,) of what trees (m,) have, over those that carry each mark."""
+        repeated = np.repeat(of_trees, self.numbers.shape[1])
+        return np.asarray(np.bincount(self.numbers.ravel(), repeated, self.total), dtype=float)
+
+    def sums(self, keys: Integers) -> Integers:
+        """The same of keys, modulo 2^64."""
+        found = np.zeros(self.total, dtype=np.uint64)
+        np.add.at(found, self.numbers.ravel(), np.repeat(keys, self.numbers.shape[1]))
+        return found
+
+    @cached_property
+    def fingerprints(self) -> Integers:
+        """Those of all trees."""
+        return self.sums(self.keys)
+
+
+@dataclass(frozen=True)
 class Tables:
     """What all sentences of a length and a tree space share.
 
@@ -147,14 +174,14 @@ class Tables:
         trees: (m, n) heads.
         codes: (m,) the heads as one number each, ascending.
         keys: (m,) random numbers of 64 bits, always the same.
-        arcs, pairs: (m, n) and (m, n (n-1) / 2), the number of each arc of a tree and of each pair of its arcs.
+        arcs, pairs: n and n (n-1) / 2 of each tree.
     """
 
     trees: Heads
     codes: Int
     keys: Integers
-    arcs: Int
-    pairs: Int
+    arcs: Marks
+    pairs: Marks
 
     def index(self, heads: Integers) -> Int:
         """The numbers of trees (k, n), (k,)."""
@@ -174,4 +201,5 @@ def _tables(n: int, space: TreeSpace) -> Tables:
     chosen = list(combinations(range(n), 2))
     first, second = [i for i, _ in chosen], [j for _, j in chosen]
     pairs = arcs[:, first] * (n * (n + 1)) + arcs[:, second]
-    return Tables(trees, _code(trees), keys, arcs, pairs)
+    marks = (Marks(numbers, int(numbers.max(initial=-1)) + 1, keys) for numbers in (arcs, pairs))
+    return Tables(trees, _code(trees), keys, *marks)

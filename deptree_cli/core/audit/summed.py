@@ -58,7 +58,7 @@ class Summed(Tests):
         if rival is not None:
             self._in_rival[self._numbers(rival[None])[0]] = True
         self.paired = _paired_arcs(distribution)
-        self._partners, self._joint = cache(self._find_partners), cache(self._work_out_joint)
+        self._covariance = cache(self._work_out_covariance)
 
     def empty(self) -> ArcCounts:
         arcs = len(self._probs)
@@ -124,29 +124,33 @@ class Summed(Tests):
         rows = np.flatnonzero(frequent[self.paired])
         if not len(rows):
             return None
-        tested = np.stack([frequent & self._partners(row) for row in rows.tolist()])
-        joint = np.stack([self._joint(row) for row in rows.tolist()])
-        drawn = counts.pairs[rows]
+        tested = frequent & self._partners[rows]
+        joint, drawn = self._joint(rows), counts.pairs[rows]
         rival = self._in_rival[self.paired[rows], None] & self._in_rival
         return events_finding(PAIRS, drawn[tested], size, joint[tested], self.slack, rival[tested])
 
-    def _find_partners(self, row: int) -> Bool:
-        """The arcs (a,) that can stand in a tree with a paired arc, and are not paired with it before."""
-        n = self.distribution.n
-        pinned = np.zeros((n + 1, n + 1), dtype=bool)
-        pinned.ravel()[self.paired[row]] = True
-        partners = self.distribution.space.compatible_arcs(pinned).ravel()
-        partners[self.paired[: row + 1]] = False
+    @cached_property
+    def _partners(self) -> Bool:
+        """The arcs (paired arcs, a) that can stand in a tree with each, and are not paired with it before."""
+        nodes, paired = self.distribution.n + 1, len(self.paired)
+        pinned = np.zeros((paired, nodes * nodes), dtype=bool)
+        pinned[np.arange(paired), self.paired] = True
+        partners = self.distribution.space.compatible_arcs(pinned.reshape(-1, nodes, nodes)).reshape(paired, -1)
+        partners[:, self.paired] &= np.triu(np.ones((paired, paired), dtype=bool), 1)
         return partners
 
-    def _work_out_joint(self, row: int) -> Float:
-        """P(paired arc and other arc) of every other arc (a,): their covariance and the product of their marginals."""
-        n, arc = self.distribution.n, int(self.paired[row])
+    def _joint(self, rows: Int) -> Float:
+        """P(paired arc and other arc), (r, a): their covariance and the product of their marginals."""
+        covariance = np.stack([self._covariance(row) for row in rows.tolist()])
+        own = self._probs[self.paired[rows], None]
+        return np.asarray(np.clip(covariance + self._probs * own, 0.0, np.minimum(self._probs, own)))
+
+    def _work_out_covariance(self, row: int) -> Float:
+        """Of a paired arc with every arc, (a,)."""
+        n = self.distribution.n
         indicator = np.zeros((n + 1, n + 1))
-        indicator.ravel()[arc] = 1.0
-        covariance = self.distribution.factorisation.arc_covariance(indicator).ravel()
-        largest = np.minimum(self._probs, self._probs[arc])
-        return np.asarray(np.clip(covariance + self._probs * self._probs[arc], 0.0, largest))
+        indicator.ravel()[self.paired[row]] = 1.0
+        return self.distribution.factorisation.arc_covariance(indicator).ravel()
 
 
 def _paired_arcs(distribution: ArcFactored) -> Int:

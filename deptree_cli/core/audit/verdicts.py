@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deptree_cli.core.audit.binomials import share_found
+from deptree_cli.core.audit.binomials import shares_found
 from deptree_cli.core.audit.findings import Detector
 
 UNBIASED, BIASED, UNDECIDED = "no bias found", "biased", "undecided"
@@ -60,10 +60,22 @@ class Audit:
         The bias: trees from the mixture of the distribution with one other tree (`findings.rival_tree`); found: by an
         exact binomial test of one event, at this level.
         """
-        slack = self.slack if self.rival_prob else 0.0
-        shares = [share_found(self.size, one.probability, slack, level * one.share, POWER) for one in self.detectors]
-        smallest = min(shares, default=np.inf)
-        return None if self.size == 0 or smallest > 1.0 else smallest * (1.0 - self.rival_prob)
+        return detectable_tvs([self], level)[0]
+
+
+def detectable_tvs(audits: Sequence[Audit], level: float) -> list[float | None]:
+    """The `detectable_tv` of each, all at once."""
+    each = [(number, audit, one) for number, audit in enumerate(audits) for one in audit.detectors]
+    smallest = np.full(len(audits), np.inf)
+    if each:
+        found = [
+            (number, audit.size, one.probability, audit.slack if audit.rival_prob else 0.0, level * one.share)
+            for number, audit, one in each
+        ]
+        numbers, sizes, probs, slacks, levels = map(np.array, zip(*found, strict=True))
+        np.minimum.at(smallest, numbers, shares_found(sizes, probs, slacks, levels, POWER))
+    pairs = zip(audits, smallest.tolist(), strict=True)
+    return [None if one.size == 0 or least > 1.0 else least * (1.0 - one.rival_prob) for one, least in pairs]
 
 
 @dataclass(frozen=True)
@@ -83,11 +95,11 @@ class Verdict:
 def judge(audits: Sequence[Audit], alpha: float) -> list[Verdict]:
     """Verdicts on sentences that call an unbiased sampler biased anywhere with probability alpha at most (Holm)."""
     levels = holm([audit.p_value for audit in audits], alpha)
-    return [_verdict(audit, level, alpha / len(audits)) for audit, level in zip(audits, levels, strict=True)]
+    detectable = detectable_tvs(audits, alpha / len(audits)) if audits else []
+    return [_verdict(*each) for each in zip(audits, levels, detectable, strict=True)]
 
 
-def _verdict(audit: Audit, level: float, strictest: float) -> Verdict:
-    detectable = audit.detectable_tv(strictest)
+def _verdict(audit: Audit, level: float, detectable: float | None) -> Verdict:
     if audit.p_value < level:
         return Verdict(BIASED, detectable)
     seen = detectable is not None and detectable <= LARGEST_DETECTABLE

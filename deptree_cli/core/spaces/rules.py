@@ -43,18 +43,20 @@ class Rules:
         return found
 
     def compatible_arcs(self, pinned: Bool) -> Bool:
-        """Return which arcs may be in a tree that has all pinned ones, (n+1, n+1), ``[head, dependent]``.
+        """Return which arcs may be in a tree that has all pinned ones, (..., n+1, n+1), ``[head, dependent]``.
 
         Not: the other heads of a pinned arc's dependent, and its opposite; under the single-root constraint ROOT's
         other arcs if one is pinned; arcs that a pinned one crosses, if trees are projective; arcs that no tree has.
         """
-        found: Bool = self.allows(*np.indices(pinned.shape)) & ~(pinned.T | _others(pinned, axis=0))
+        heads, words = np.ix_(*map(np.arange, pinned.shape[-2:]))
+        found: Bool = self.allows(heads, words) & ~(np.swapaxes(pinned, -1, -2) | _others(pinned, axis=-2))
         if self.single_root:
-            found[0] &= ~_others(pinned[0], axis=0)
+            found[..., 0, :] &= ~_others(pinned[..., 0, :], axis=-1)
         if self.projective:
             from deptree_cli.kernels.charts.crossing import prune_crossing
 
-            prune_crossing(*reach_of(pinned), found)
+            for place in np.ndindex(pinned.shape[:-2]):
+                prune_crossing(*reach_of(pinned[place]), found[place])
         return found
 
 

@@ -1,8 +1,9 @@
 """Encoders: how the results of any command become what is written, and where that goes; a register of formats.
 
 A result is a mapping, which is a row of named values, or a list of these; or it offers what it can be under these
-names: `to_conllu(style)`, `to_jsonl()`, `to_pharaoh()`, `rows()`; `arrays()`, each a (name, array, what it is beside
-the array of that name); `scores()`, which returns `SentenceScores`; `picture`; `for_page()`, for a page.
+names: `to_conllu(style)`, `to_jsonl()`, `to_tsv()` (lines, their cells in the order of the columns), `to_pharaoh()`,
+`rows()`; `arrays()`, each a (name, array, what it is beside the array of that name); `scores()`, which returns
+`SentenceScores`; `picture`; `for_page()`, for a page.
 """
 
 from __future__ import annotations

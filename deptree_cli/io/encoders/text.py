@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, printable
 from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.columns import BOM, CONLLU_SUFFIXES, FileColumns
@@ -82,19 +85,26 @@ def _tsv(path: str | None, page: Page) -> Iterator[Write]:
     """Cells under the names of their columns, which come with the first row."""
     with Output(path) as out:
         columns = page.sheet.columns
-        before = (f"# {page.signature}\n" if page.header else "") + "\t".join(columns) + "\n"
+        before = ((f"# {page.signature}\n" if page.header else "") + "\t".join(columns) + "\n").encode()
 
-        def write(rows: Iterable[Row]) -> None:
+        def line_of(row: Row) -> bytes:
+            return ("\t".join(_cell(name, row.get(name)) for name in columns) + "\n").encode()
+
+        def write(rows: Iterable[Row] | bytes) -> None:
             nonlocal before
-            for row in rows:
-                out.write((before + "\t".join(_cell(name, row.get(name)) for name in columns) + "\n").encode())
-                before = ""
+            lines = [rows] if isinstance(rows, bytes) else map(line_of, rows)
+            for line in lines:
+                out.write(before + line)
+                before = b""
 
         yield write
 
 
-def _flattened(result: Any, _: Any) -> list[Row]:
-    """The rows of a result, objects in them as fields of their own: ``depth.unbiased``."""
+def _flattened(result: Any, _: Any) -> list[Row] | bytes:
+    """The rows of a result, objects in them as fields of their own: ``depth.unbiased``; or its lines."""
+    if hasattr(result, "to_tsv"):
+        lines: bytes = result.to_tsv()
+        return lines
     return [dict(_fields(row)) for row in rows_of(result)]
 
 
@@ -121,6 +131,24 @@ def _cell(name: str, value: object) -> str:
     if isinstance(value, str):
         return printable(value)
     return dump(value).decode().strip()
+
+
+def cells(name: str, values: Iterable[Any]) -> list[bytes]:
+    """Values of a column as text."""
+    return [_cell(name, value).encode() for value in values]
+
+
+def numbers_as_cells(values: Array) -> list[bytes]:
+    """Numbers of a column (m,) as text, all at once; nothing for NaN.
+
+    Raises:
+        ValueError: one is infinite.
+    """
+    unknown = np.flatnonzero(np.isnan(values)).tolist()
+    found = dump((np.where(np.isnan(values), 0.0, values) if unknown else values).tolist())[1:-2].split(b",")
+    for at in unknown:
+        found[at] = b""
+    return found
 
 
 def _to_pharaoh(result: Any, _: Any) -> Any:

@@ -9,15 +9,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from deptree_cli.core.audit.binomials import (
     ROUNDING,
     binomial_p_values,
-    critical_count,
+    critical_counts,
     mean_deviation,
-    share_found,
+    shares_found,
     smallest_p_value,
 )
+
+
+def critical(size: int, p: float, level: float) -> int:
+    (found,) = critical_counts(np.array([size]), np.array([p]), np.array([level])).tolist()
+    return int(found)
+
+
+def share(size: int, p: float, level: float) -> float:
+    return float(shares_found(np.array([size]), np.array([p]), np.zeros(1), np.array([level]), 0.9)[0])
 
 
 def pmf(k: int, size: int, p: float) -> Fraction:
@@ -84,27 +94,44 @@ def test_mean_deviation_by_adding_up(size: int) -> None:
     assert mean_deviation(np.array([0.2, 0.8]), 0).tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("size", [2, 15, 16, 17, 100, 2000, 10**5, 10**9])
+def test_mean_deviation_by_the_formula(size: int) -> None:
+    """2 p (1-p) P(Binomial(size-1, p) = floor(size p)) (de Moivre), the probability by another implementation."""
+    rng = np.random.default_rng(size)
+    probs = np.concatenate([rng.random(99), 10.0 ** -rng.uniform(0, 12, 99), 1 - 10.0 ** -rng.uniform(0, 9, 99)])
+    expected = 2 * probs * (1 - probs) * stats.binom.pmf(np.floor(size * probs), size - 1, probs)
+    assert mean_deviation(probs, size) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+def test_many_tests_at_once_find_what_each_finds() -> None:
+    sizes, levels = np.array([3, 50, 50, 2000, 10**9]), np.array([0.01, 0.01, 1e-6, 1e-9, 1e-4])
+    probs, slacks = np.array([0.5, 0.1, 1.0, 1e-6, 0.3]), np.array([0.0, 1e-3, 0.0, 1e-12, 1e-12])
+    each = [shares_found(*(values[i : i + 1] for values in (sizes, probs, slacks, levels)), 0.9) for i in range(5)]
+    found = shares_found(sizes, probs, slacks, levels, 0.9)
+    assert found.tolist() == np.concatenate(each).tolist()
+    assert np.isinf(found).tolist() == [True, False, True, False, False]
+
+
 @pytest.mark.parametrize("p", [0.0, 1e-6, 0.1, 0.5])
 @pytest.mark.parametrize("level", [1e-2, 1e-6])
 def test_the_critical_count_is_the_first_that_is_rejected(p: float, level: float) -> None:
     counts = np.arange(1, 51)
     upper = counts[(binomial_p_values(counts, 50, p) < level) & (counts > 50 * p)]
-    assert critical_count(50, p, level) == upper[0]
+    assert critical(50, p, level) == upper[0]
 
 
 def test_nothing_is_critical_among_few_draws() -> None:
-    assert critical_count(3, 0.5, 0.01) == 4
-    assert share_found(3, 0.5, 0.0, 0.01, 0.9) == np.inf
+    assert critical(3, 0.5, 0.01) == 4
+    assert share(3, 0.5, 0.01) == np.inf
 
 
 def test_the_share_found_is_found_as_often_as_it_says() -> None:
-    share = share_found(50, 0.1, 0.0, 0.01, 0.9)
-    mixed = 0.1 + share * 0.9
-    found = sum(float(pmf(k, 50, mixed)) for k in range(critical_count(50, 0.1, 0.01), 51))
+    mixed = 0.1 + share(50, 0.1, 0.01) * 0.9
+    found = sum(float(pmf(k, 50, mixed)) for k in range(critical(50, 0.1, 0.01), 51))
     assert found == pytest.approx(0.9, abs=1e-9)
 
 
 def test_what_should_never_happen_is_found_by_happening_once() -> None:
     """1 - (1-e)^k = 0.9."""
     for size in (1, 9, 100):
-        assert share_found(size, 0.0, 0.0, 1e-9, 0.9) == pytest.approx(1 - 0.1 ** (1 / size))
+        assert share(size, 0.0, 1e-9) == pytest.approx(1 - 0.1 ** (1 / size))
