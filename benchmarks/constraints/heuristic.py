@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 
 def repaired(scored: TreeDistribution, joint: bool) -> Answer:
     """The tree of the heuristic; `joint`: all arcs weigh with their labels, not only those of words in conflict."""
-    whole = LogScores(scored)
+    whole = LogScores(scored).whole
     arcs = scored.factorisation.shifted.log_weights
     groups = _groups(scored)
     heads, labels = _tree(scored, whole, whole.max(axis=2) if joint else arcs)
@@ -118,7 +118,7 @@ def _groups(scored: TreeDistribution) -> list[Bool]:
 
 def _plain(scored: TreeDistribution) -> Answer:
     """The best tree without rules."""
-    whole = LogScores(scored)
+    whole = LogScores(scored).whole
     heads, labels = _tree(scored, whole, whole.max(axis=2))
     obeys = _conflict(heads, labels, _groups(scored)) is None
     return Answer(heads, labels, _score(whole, heads, labels), obeys, 1)
