@@ -140,7 +140,7 @@ image: Dockerfile  ## a container image with warmed kernels (ENGINE=podman: by a
 	$(or $(ENGINE),docker) build --tag deptree-cli .
 
 lint: $(DEV_STAMP)  ## ruff: rules and format
-	ruff check .
+	ruff check --no-cache . # a cache does not see that an imported module is gone
 	ruff format --check .
 
 types: $(DEV_STAMP)  ## mypy, strict

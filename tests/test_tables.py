@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -47,10 +46,17 @@ def test_a_block_of_unknown_results_is_refused(reference: str) -> None:
         blocks.filled(f"<!-- table: {reference} -->\n<!-- end -->")
 
 
-def test_every_benchmark_has_results_and_a_module() -> None:
+@pytest.mark.slow("process")
+def test_every_benchmark_loads() -> None:
+    """In a process of its own, for benchmarks load what tests must not: nothing that they import is gone."""
+    modules = [f"benchmarks.{benchmark.module}" for benchmark in BENCHMARKS.values()]
+    code = f"from importlib import import_module\nfor module in {modules}: import_module(module).run"
+    subprocess.run([sys.executable, "-c", code], cwd=blocks.ROOT, check=True)
+
+
+def test_every_benchmark_has_results() -> None:
     assert {path.stem for path in results.FOLDER.iterdir()} == set(BENCHMARKS)
-    for name, benchmark in BENCHMARKS.items():
-        assert find_spec(f"benchmarks.{benchmark.module}"), name
+    for name in BENCHMARKS:
         names = [table.name for table in results.read(name).tables]
         assert names, name
         assert len(names) == len(set(names)), name

@@ -19,7 +19,8 @@ from benchmarks.table import Cell, Table
 from deptree_cli.core.constraints.branch_and_bound import BranchAndBound
 from deptree_cli.core.constraints.constrained import scores_with_labels
 from deptree_cli.core.constraints.kinds import AtMostOne
-from deptree_cli.core.constraints.words import Words, labels_named
+from deptree_cli.core.constraints.label_lists import labels_named
+from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
 

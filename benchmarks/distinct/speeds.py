@@ -15,7 +15,8 @@ from benchmarks.scores import KINDS, fresh
 from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, seconds, times
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.estimate import arcs, estimate
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.estimate import estimate
 from deptree_cli.core.swor import ALGORITHMS
 
 LENGTHS = points(14, 30, 45, 60, 100)
@@ -84,6 +85,12 @@ def _errors(distribution: TreeDistribution, exact: np.ndarray, rng: np.random.Ge
     draws = distribution.sample_without_replacement(100, rng)
     found = estimate(draws, arcs)
     return [*(float(((one - exact) ** 2).sum()) for one in (drawn, found.unbiased, found.normalised)), draws.mass]
+
+
+def arcs(heads: Heads) -> Float:
+    """Which arcs trees have: (k, n) -> (k, n + 1, n + 1)."""
+    n = heads.shape[1]
+    return (np.arange(n + 1)[:, None] == np.insert(heads, 0, -1, axis=1)[:, None]).astype(float)
 
 
 def _painted(pyplot: Any, speeds: dict[tuple[str, int], Table]) -> Any:

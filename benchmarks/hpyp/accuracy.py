@@ -19,15 +19,7 @@ from benchmarks.table import Cell, Table
 from benchmarks.timing import QUICK, points, times
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.evaluation.attachment import (
-    CORRECT,
-    GOLD,
-    Attached,
-    attachment,
-    no_punctuation,
-    right_tags,
-    universal,
-)
+from deptree_cli.core.evaluation.counts import universal
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated
@@ -97,17 +89,21 @@ def _row(name: Cell, setup: Setup, particles: int = 1000) -> list[Cell]:
     parses = [parse(trained, sentence, particles, setup.predicts_tags) for sentence in dev]
     speed = len(dev) / (time.process_time() - start)
     found = [100 * share for share in (*shares(parses, dev, punctuation=False), *shares(parses, dev))]
-    tags = np.sum([right_tags(gold.tags, each.tags) for each, gold in zip(parses, dev, strict=True)], axis=0)
-    right = f"{100 * tags[CORRECT] / tags[GOLD]:.1f}" if setup.predicts_tags else None
+    tags = [np.equal(each.tags, gold.tags) for each, gold in zip(parses, dev, strict=True)]
+    right = f"{100 * np.concatenate(tags).mean():.1f}" if setup.predicts_tags else None
     return [name, *(f"{share:.1f}" for share in found), right, speed]
 
 
 def shares(parses: Sequence[Any], dev: Sequence[Annotated], punctuation: bool = True) -> list[float]:
     """UAS and LAS, as `deptree eval` counts them."""
-    trees = [[Attached(each.heads, list(map(universal, each.deprels))) for each in some] for some in (dev, parses)]
-    pairs = list(zip(*trees, strict=True))
-    counts = np.sum([attachment(*pair, None if punctuation else no_punctuation(pair[0])) for pair in pairs], axis=0)
-    return (counts[:2, CORRECT] / counts[:2, GOLD]).tolist()
+    attached, labelled = [], []
+    for each, gold in zip(parses, dev, strict=True):
+        heads = np.asarray(each.heads) == np.asarray(gold.heads)
+        pairs = [(universal(one), universal(two)) for one, two in zip(each.deprels, gold.deprels, strict=True)]
+        counted = np.array([punctuation or label != "punct" for _, label in pairs])
+        attached.append(heads[counted])
+        labelled.append((heads & np.array([one == two for one, two in pairs]))[counted])
+    return [float(np.concatenate(right).mean()) for right in (attached, labelled)]
 
 
 def _models() -> Iterator[list[Cell]]:
