@@ -66,7 +66,7 @@ def apart_in_gap(tree: LabelledTree, word: int, known: Known) -> Apart | None:
     """
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
     found, top, lower, upper = _kernels().apart_in_gap(heads, word, path)
-    return _apart(known, found, tree.heads[word - 1], path, lower, upper, top) if found else None
+    return _apart(known, int(found), tree.heads[word - 1], path, lower, upper, int(top)) if found else None
 
 
 def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int] | None:
@@ -77,7 +77,7 @@ def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int
     """
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
     found, end, top, lower, upper = _kernels().apart_under(heads, word, path)
-    return (_apart(known, word, found, path, lower, upper, top), end) if found else None
+    return (_apart(known, word, int(found), path, lower, upper, int(top)), int(end)) if found else None
 
 
 @cache
