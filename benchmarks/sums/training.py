@@ -6,7 +6,6 @@ Everything is float32, single-root and non-projective, in batches of 32, as user
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -18,7 +17,7 @@ from benchmarks.peers.batches import CONTENDERS, Contender
 from benchmarks.scores import saturated
 from benchmarks.sums import exact
 from benchmarks.table import Cell, Table, headings
-from benchmarks.timing import by_turns, points, seconds
+from benchmarks.timing import by_turns, points
 from deptree_cli.core.distribution import TreeDistribution
 
 Float = NDArray[np.float64]
@@ -32,20 +31,16 @@ SCALES = points(1, 2, 5, 10, 20, 50, 100, 200)
 WORDS = 10  # of sentences whose gradients are checked
 GRAPHS = 5  # for each scale
 
-THREADED = ("deptree, kernels", "torch-struct")
 IN_FLOAT64 = ("deptree, kernels",)
 
 
 def run() -> Iterator[Table]:
-    """Microseconds of a sentence by one thread, and by two, and worst errors of gradients."""
-    columns: tuple[str, ...] = ("elapsed time", "threads", *headings("n", LENGTHS))
+    """Microseconds of a sentence by one thread, and worst errors of gradients."""
+    columns: tuple[str, ...] = ("", *headings("n", LENGTHS))
     unit = "microseconds a sentence"
-    # Before one core is all there is: threads that start then stay there.
-    yield Table("log Z and its gradient, more threads", columns, _threads(), unit)
     with _one_core():  # for JAX too, which has as many threads as cores where it starts
         contenders = installed(CONTENDERS)
         _use_threads(1)
-        columns = "", *columns[2:]
         yield Table("log Z and its gradient", columns, _speeds(contenders, _gradient), unit)
         name = "log Z, its gradient and the gradient of that"
         yield Table(name, columns, _speeds(contenders, _second), unit)
@@ -111,21 +106,6 @@ def _gradient(contender: Contender, n: int) -> Callable[[], object]:
 def _second(contender: Contender, n: int) -> Callable[[], object]:
     scores, weights = map(contender.given, _batch(n))
     return lambda: contender.second(scores, weights)
-
-
-def _threads() -> Iterator[list[Cell]]:
-    threaded = installed({name: CONTENDERS[name] for name in THREADED})
-    for name in THREADED:
-        contender = threaded[name]
-        for count in (1, 2):
-            _use_threads(count)
-            yield [name, count, *(contender and _elapsed(_gradient(contender, n)) for n in LENGTHS)]
-    _use_threads(1)
-
-
-def _elapsed(action: Callable[[], object]) -> float:
-    """Microseconds a sentence."""
-    return seconds(action, repeats=51, clock=time.perf_counter) * 1e6 / BATCH
 
 
 def _errors(contenders: Contenders, graph: Callable[[float, int], Float]) -> Iterator[list[Cell]]:
