@@ -88,7 +88,7 @@ def test_errors_that_are_unknown_are_so_arc_by_arc(graphs) -> None:
         (lambda draws: {"log_probs": draws.log_probs[1:]}, "there are 6 trees, but log_probs has the shape"),
         (lambda draws: {"arrivals": draws.arrivals[::-1]}, "the arrival times are not in order"),
         (lambda draws: {"arrivals": draws.arrivals[1:]}, "there are 6 trees, but arrivals has the shape"),
-        (lambda draws: {"tau": np.inf}, "these are said to be all trees there are"),
+        (lambda draws: {"tau": np.inf}, "these are declared to be all trees"),
         (lambda draws: {"tau": -1.0}, "0 of 6 trees are certain"),
     ],
 )

@@ -66,9 +66,9 @@ class Ruleset:
     def _put_together(self) -> Masks:
         return Masks(self.masks)
 
-    def finders(self, words: Words) -> Sequence[Finder]:
-        """What finds the conflicts of trees of a sentence."""
-        return self._screened.finders(words)
+    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> Sequence[Finder]:
+        """What finds the conflicts of trees of a sentence, also with rules of its own behind these."""
+        return self._screened.finders(words, others)
 
     @cached_property
     def _screened(self) -> Screens:

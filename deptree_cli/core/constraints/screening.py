@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.constraints.conflicts import Conflict, Finder, Suspicion, TreeRule
-from deptree_cli.core.constraints.kinds import Together
 from deptree_cli.core.constraints.label_lists import ForLabels
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.dtypes import Bool, Heads
@@ -65,11 +64,11 @@ class Screens:
         self._rules = rules
         self._kept = ForLabels[Screen]()
 
-    def finders(self, words: Words) -> Screened:
-        """What finds the conflicts of trees of a sentence; also where a span does not hang together."""
+    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> Screened:
+        """What finds the conflicts of trees of a sentence, also with others' rules, which no labels screen."""
         names = words.labels
         screen = self._kept.get(names, lambda: Screen.of(self._rules, names))
-        return Screened([*self._rules, *([Together()] if words.spans else ())], words, screen)
+        return Screened([*self._rules, *others], words, screen)
 
 
 class Screened(Sequence[Finder]):

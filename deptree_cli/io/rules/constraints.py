@@ -85,7 +85,7 @@ class SentenceConstraints:
     @cached_property
     def finders(self) -> Sequence[Finder]:
         """What finds conflicts that only a tree has."""
-        return self.rules.finders(self.words)
+        return self.rules.finders(self.words, [Together()] if self.words.spans else [])
 
     def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
         """The same of trees that may have these labels."""

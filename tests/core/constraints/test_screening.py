@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deptree_cli.core.constraints.kinds import Together
 from deptree_cli.core.constraints.screening import Screen, first_conflicts
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.oracle import all_trees
@@ -42,7 +43,7 @@ def test_conflicts_are_those_of_all_finders_in_order() -> None:
     for heads in all_trees(4, MULTI_ROOT)[::2]:
         labels = rng.integers(1, len(LABELS), size=4).astype(np.int32)
         words = Words(LABELS, ["NOUN"] * 4, [frozenset()] * 4, spans=[(1, 2)])
-        screened = rules.finders(words)
+        screened = rules.finders(words, [Together()])
         found = [each.words for each in first_conflicts(screened, heads, labels, 8)]
         assert found == [each.words for each in first_conflicts(list(screened), heads, labels, 8)]
         count += len(found)
