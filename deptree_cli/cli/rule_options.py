@@ -95,7 +95,8 @@ def check_known(rules: Constraints, labels: tuple[str, ...] | None, has_words: b
 
     words = replace(words_of(None, 1, None), labels=labels or ("",))
     if labels is None:
-        _check_all_have(rules, "labels", len(rules.rules.idle(replace(words, upos=["X"]))), "--labels FILE")
+        missing = len(rules.rules.idle(replace(words, upos=["X"])))
+        _check_all_have(rules, "labels", missing, "--labels FILE, and --label-scores FILE if these are apart")
     else:
         warn("unknown labels", unknown_labels(rules.rules, labels, "that are not in --labels"))
         warn("forbidden labels", forbidden_labels(rules.rules, labels))

@@ -242,7 +242,7 @@ def test_what_is_wrong_with_constraints_is_not_blamed_on_the_layout(deptree, put
 def test_rules_need_their_labels_and_tell_of_missing_tags(deptree, done, put) -> None:
     ran = deptree("decode", *SCORES, *WORDS, "--rules", "ud", *JSON, "-q")
     assert (ran.code, ran.out) == (2, b"")
-    assert "39 of 39 rules of ud-2026-11 ask for labels. Add --labels FILE." in ran.err
+    assert "39 of 39 rules of ud-2026-11 ask for labels. Add --labels FILE, and --label-scores" in ran.err
     text = (DATA / "sentences.conllu").read_text(encoding="utf-8")
     put("bare.conllu", re.sub(r"(?m)^(\d+\t[^\t]*\t[^\t]*\t)[^\t]+", r"\1_", text))
     ran = done("decode", *LABELLED, "--conllu", "bare.conllu", "--rules", "ud", *JSON)

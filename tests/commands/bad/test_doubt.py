@@ -35,6 +35,6 @@ def test_sentences_that_are_not_those_of_the_scores(deptree, put, refused) -> No
     """A name that the scores lack, and a sentence of another length."""
     text = GOLD.read_text(encoding="utf-8")
     put("other.conllu", text.replace("sent_id = ru-2", "sent_id = ru-9"))
-    refused(deptree("doubt", *BARE, "--conllu", "other.conllu", "-q"), "other.conllu", "ru-9", "of this name")
+    refused(deptree("doubt", *BARE, "--conllu", "other.conllu", "-q"), "other.conllu", "ru-9", "with this id")
     put("shorter.conllu", text.replace("8\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n", "", 1))
     refused(deptree("doubt", *BARE, "--conllu", "shorter.conllu", "-q"), "shorter.conllu", "(en-1)", "8 words")

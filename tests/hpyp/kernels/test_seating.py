@@ -31,13 +31,13 @@ TOYS = [
 def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draws, state) -> None:
     """H0: seatings are draws from the posterior, though all customers are events of one sentence.
 
-    20,000 seatings (600 in plain Python), three sweeps apart; chi-square, seatings expected fewer than five times
+    5,000 seatings (150 in plain Python), three sweeps apart; chi-square, seatings expected fewer than five times
     pooled; p < 1e-6 by chance.
     """
     process = Process(3, discounts, strengths, events)
     found: Counter[Seating] = Counter()
     resample(process.restaurants, process.nodes, process.entries, 0, len(events), False, state)
-    for _ in range(draws):
+    for _ in range(draws // 4):
         process.sweep(SWEEPS, state)
         found[process.seating()] += 1
     probs = Posterior(3, discounts, strengths, events).probs
@@ -51,7 +51,7 @@ def test_a_wrong_posterior_is_noticed(draws, state) -> None:
     process = Process(3, (0.5,), (0.7,), ONE_RESTAURANT)
     found: Counter[Seating] = Counter()
     resample(process.restaurants, process.nodes, process.entries, 0, 6, False, state)
-    for _ in range(draws):
+    for _ in range(draws // 4):
         process.sweep(SWEEPS, state)
         found[process.seating()] += 1
     probs = Posterior(3, (0.9,), (0.7,), ONE_RESTAURANT).probs

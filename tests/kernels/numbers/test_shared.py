@@ -38,7 +38,7 @@ def filled(rows: list[list[Number]], order: np.ndarray) -> Shared:
     return array
 
 
-@pytest.mark.parametrize("width", [1.0, 200.0, 600.0, 5000.0, 1e6])
+@pytest.mark.parametrize("width", [1.0, 200.0, 600.0, 5000.0, 50_000.0])
 @pytest.mark.parametrize("share_of_zeros", [0.0, 0.5])
 def test_numbers_and_sums_of_products(width: float, share_of_zeros: float) -> None:
     rng = np.random.default_rng(1)
