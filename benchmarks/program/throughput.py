@@ -39,7 +39,7 @@ COMMANDS = (
     ("eval", ("eval", "{gold}", "{others}", "--seed", "1"), "tsv"),
     ("doubt --top 10", ("doubt", *_SCORED, "--top", "10"), "jsonl"),
     ("check", ("check", "{gold}"), "jsonl"),
-    ("repair", ("repair", "{gold}"), "conllu"),
+    ("repair, half of the trees broken", ("repair", "{gold}"), "conllu"),
     ("measure", ("measure", "{gold}", "--seed", "1"), "tsv"),
     ("measure --per sentence", ("measure", "{gold}", "--per", "sentence"), "tsv"),
     ("diff", ("diff", "{gold}", "{others}"), "jsonl"),
