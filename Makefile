@@ -79,7 +79,7 @@ IN_PARALLEL := -n auto --dist loadfile
 test: $(TEST_STAMP)  ## the quick tests: three cases of each function that is not slow, without PyTorch and JAX; 3 minutes
 	pytest $(IN_PARALLEL) --quick
 
-test-all: $(DEV_STAMP)  ## all tests; 15 minutes
+test-all: $(DEV_STAMP)  ## all tests, with PyTorch and JAX; 15 minutes
 	pytest $(IN_PARALLEL)
 
 interpreted: $(DEV_STAMP)  ## kernel tests without compilation: for debuggers and coverage
