@@ -92,8 +92,8 @@ laws: $(DEV_STAMP)  ## only the statistical laws of the samplers
 # of their own, and the usual ones bring gigabytes of CUDA. JAX, of which the tests ask for a recent one, needs newer others.
 FLOORS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   extras = [each for name in "$(EXTRAS)".split(",") for each in project["optional-dependencies"][name]]; \
-  print(*(each.replace(">=", "==") for each in project["dependencies"] + extras), sep="\n")
-EXTRAS := dask,natasha,plot,safetensors
+  print(*(each.replace(">=", "==").split(",")[0] for each in project["dependencies"] + extras), sep="\n")
+EXTRAS := dask,natasha,safetensors
 
 oldest:  ## all tests but those of torch and JAX with the oldest versions that pyproject.toml allows
 	python3.11 -m venv --clear .oldest

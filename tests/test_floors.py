@@ -78,6 +78,12 @@ def test_the_main_house_imports_no_wing() -> None:
     assert not [each for floor in FORBIDDEN for each in imported_from(floor, wings)]
 
 
+def test_names_of_numbas_inner_life_are_imported_in_one_module() -> None:
+    """Each of numba's releases may move them."""
+    inside = {each for each in FILES for name in imports_of(each) if is_within(name, "numba.core")}
+    assert inside == {"deptree_cli.kernels.internals"}
+
+
 @pytest.mark.parametrize("floor", ["torch", "jax"])
 def test_only_its_own_wing_imports_a_framework(floor: str) -> None:
     """Neither PyTorch nor JAX comes with the package."""

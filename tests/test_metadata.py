@@ -54,6 +54,16 @@ def test_the_scripts_are_one_program() -> None:
     assert PROJECT["scripts"][PROJECT["name"]] == PROJECT["scripts"]["deptree"]
 
 
+def test_the_oldest_versions_are_those_of_extras_that_exist() -> None:
+    (extras,) = re.findall(r"^EXTRAS := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*extras.split(",")} <= PROJECT["optional-dependencies"].keys()
+
+
+def test_numba_stays_below_a_version_that_was_not_tested() -> None:
+    (numba,) = (each for each in PROJECT["dependencies"] if each.startswith("numba"))
+    assert re.fullmatch(r"numba>=\d+\.\d+,<\d+\.\d+", numba)
+
+
 def test_the_conda_recipe_needs_what_the_wheel_needs() -> None:
     recipe = (ROOT / "conda/meta.yaml").read_text(encoding="utf-8")
     python = f"python{PROJECT['requires-python']}"

@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.compiler import CompileResult
-from numba.core.event import Listener, register
-from numba.core.serialize import dumps
 
 from deptree_cli.kernels.cache import cache_folder, compiling, not_kept, packaged_folder, remove_oldest
+from deptree_cli.kernels.internals import CompileResult, Listener, dumps, register
 from deptree_cli.kernels.kept import names
 from deptree_cli.kernels.portable import TARGET
 

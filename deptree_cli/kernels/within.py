@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, DefaultPassBuilder
-from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.registry import CPUDispatcher
-from numba.core.targetconfig import ConfigStack
-from numba.core.typed_passes import NopythonTypeInference
-from numba.core.types import NumberClass, uint64, unliteral
 from numba.extending import typeof_impl
 
 from deptree_cli.kernels.budget import Index, PythonKernel
+from deptree_cli.kernels.internals import (
+    Compiler,
+    ConfigStack,
+    CPUDispatcher,
+    DefaultPassBuilder,
+    JITCodeLibrary,
+    NopythonTypeInference,
+    NumberClass,
+    PassManager,
+    register_pass,
+    uint64,
+    unliteral,
+)
 
 NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
