@@ -14,6 +14,8 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import register, undo_everything, undone_at_once
 from deptree_cli.core.workers import most_workers
 
+ASLEEP = 60  # seconds; who waits for a worker that sleeps takes as long
+
 
 def worker(_: int) -> int:
     """Who works, for long enough that the others come to work too."""
@@ -24,7 +26,7 @@ def worker(_: int) -> int:
 def sleep_or_fail(number: int) -> int:
     if number == 0:
         raise DeptreeError("not this one")
-    time.sleep(60)
+    time.sleep(ASLEEP)
     return number
 
 
@@ -42,7 +44,7 @@ def test_an_error_does_not_wait_for_the_others() -> None:
     start = time.monotonic()
     with pytest.raises(DeptreeError, match="not this one"):
         list(ordered_map(sleep_or_fail, range(40), Workers(2)))
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < ASLEEP
 
 
 def test_whoever_stops_early_does_not_wait() -> None:
@@ -50,7 +52,7 @@ def test_whoever_stops_early_does_not_wait() -> None:
     assert next(results) == 0
     start = time.monotonic()
     results.close()
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < ASLEEP
 
 
 class sleep_from:  # noqa: N801 (a function with an argument, which travels to processes)
@@ -58,7 +60,7 @@ class sleep_from:  # noqa: N801 (a function with an argument, which travels to p
         self.first = first
 
     def __call__(self, number: int) -> int:
-        time.sleep(60 if number >= self.first else 0)
+        time.sleep(ASLEEP if number >= self.first else 0)
         return number
 
 

@@ -144,7 +144,7 @@ def test_seconds() -> None:
     program = random_segmentations(5, 3)
     begin = monotonic()
     found = expectations(program, "randomized", 1, seconds=0.2)
-    assert 0.2 <= monotonic() - begin < 5
+    assert monotonic() - begin >= 0.2
     assert (found.iterations or 0) > 1
     assert same(found, expectations(program, "randomized", 1, iterations=found.iterations))
     assert expectations(program, "randomized", 1, seconds=0.0).iterations == 1

@@ -125,13 +125,13 @@ def test_only_trees_and_never_a_forbidden_arc(sampler: Sampler, trees: TreeSpace
 @EACH_SERVED
 def test_saturated_words_do_not_hold_a_sampler_up(sampler: Sampler, trees: TreeSpace, graphs) -> None:
     """Unguarded, a walk out of words that choose each other with probability 1 - 1e-12 takes 1e12 steps, some hours;
-    with a budget of 1e6 steps for the first 32 trees it is a tenth of a second. Five seconds are for a slow machine."""
+    with a budget of 1e6 steps for the first 32 trees it is a tenth of a second. A minute is for a busy machine."""
     distributions = [graphs.over(graphs.saturated(n), trees) for n in (4, 20)]
     for distribution in distributions:
         sampler.draw(distribution, 1, np.random.default_rng(0))  # compile
         start = time.perf_counter()
         heads = sampler.draw(distribution, 1000, np.random.default_rng(1))
-        assert time.perf_counter() - start < 5
+        assert time.perf_counter() - start < 60
         assert trees.contains(heads).all()
 
 
