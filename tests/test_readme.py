@@ -121,6 +121,16 @@ def test_the_readme_is_short() -> None:
     assert len(PAGES[0].read_text(encoding="utf-8").split()) <= 700
 
 
+def test_the_readme_names_the_commands_that_set_everything_up() -> None:
+    """With the time that each takes; pip installs into a virtual environment, as Debian's does nowhere else."""
+    readme = " ".join(PAGES[0].read_text(encoding="utf-8").split())
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for target in ("demo", "test"):
+        assert target in targets
+        assert re.search(rf"`make {target}` \(\d+ minutes\)", readme)
+    assert readme.index("-m venv .venv") < readme.index(". .venv/bin/activate") < readme.index("pip install .")
+
+
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
 
