@@ -71,8 +71,8 @@ def of_risk(log_scores: Tensor, batch: Batch) -> Tensor:
 
 Loss = Callable[[Tensor, Batch], Tensor]
 
-# Risk has many local minima, so it comes second (Smith and Eisner 2006), and in smaller steps: in steps of 5e-3 it undoes
-# some of what the parser has learnt.
+# Risk has many local minima, so it comes second (Smith and Eisner 2006).
+# Its steps are smaller: large ones would undo what the parser has learnt.
 WAYS: dict[str, tuple[Loss, ...]] = {
     "full trees": (of_full_trees,),
     "half of the heads": (of_half_the_heads,),
