@@ -42,6 +42,12 @@ UNLABELLED = "dep"
 SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
 
 
+def sent_id_in(data: bytes) -> str:
+    """The sent_id of a sentence that may be malformed, empty if there is none."""
+    found = SENT_ID.search(data)
+    return found[1].decode("utf-8", "replace") if found else ""
+
+
 def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
     """The sentences of a binary stream, one in memory at a time.
 
@@ -107,7 +113,8 @@ class Block:
         self._start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
         if not self.n:
             what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
-            raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
+            remedy = "Give each sentence its lines, then one empty line"
+            raise DeptreeError(what, remedy, place=self.place, sent_id=sent_id_in(data))
         self._words = rows[1 : self.n + 1]
         empty_nodes = rows[: -self.empty_nodes - 1 : -1]
         places = self._start, self._rows_start, self._rows_end
@@ -124,7 +131,8 @@ class Block:
         if b"\0" in self.raw:
             return DeptreeError("not CoNLL-U, which is text in UTF-8", "Name a file of trees", place=self.file)
         line += self.chunk.line + self.raw.count(b"\n", 0, scanned)
-        return malformed(wrong, self.raw[start:end], f"{self.file}:{line}", n, width, self.columns)
+        error = malformed(wrong, self.raw[start:end], f"{self.file}:{line}", n, width, self.columns)
+        return error.at(sent_id=sent_id_in(self.raw))
 
     @property
     def raw(self) -> bytes:

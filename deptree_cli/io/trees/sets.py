@@ -17,7 +17,7 @@ from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import read
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree, sentence_of
+from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
 
 _DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
 
@@ -84,28 +84,48 @@ def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
 def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
     """The trees of each sentence of a file, which stand together; an error among them stands for all of its sentence.
 
-    Trees without a name are of a sentence each.
+    Trees without a name are of a sentence each. An error without one is of the sentence on both sides of it, or of the
+    next if the numbers of its samples begin above 1, or of that in front if this has several trees; else of its own.
 
     Raises:
         DeptreeError: reading cannot begin or go on.
     """
     group: list[GivenTree | DeptreeError] = []
+    nameless: list[GivenTree | DeptreeError] = []
     for tree in read_trees(path, named=False):
-        if group and not _belongs(tree, group):
-            yield _together(group)
-            group = []
+        if isinstance(tree, DeptreeError) and not tree.sent_id:
+            nameless.append(tree)
+            continue
+        if group and _belongs(tree, group):
+            group += nameless
+        else:
+            later = number_of(tree) > 1
+            yield from _ended(group, [] if later else nameless)
+            group = nameless if later else []
         group.append(tree)
-    if group:
-        yield _together(group)
+        nameless = []
+    yield from _ended(group, nameless)
 
 
 def _belongs(tree: GivenTree | DeptreeError, group: Sequence[GivenTree | DeptreeError]) -> bool:
-    """Whether a tree is of the sentence of those in front; so is an error that names no sentence, if they name one."""
-    name, first, last = sentence_of(tree), sentence_of(group[0]), group[-1]
-    if isinstance(tree, DeptreeError) and not name:
-        return bool(first)
+    """Whether a tree is of the sentence of those in front."""
+    name, last = sentence_of(tree), group[-1]
     other = isinstance(tree, GivenTree) and isinstance(last, GivenTree) and len(tree.heads) != len(last.heads)
-    return bool(name) and name == first and not other
+    return bool(name) and name == _name(group) and not other
+
+
+def _name(group: Sequence[GivenTree | DeptreeError]) -> str:
+    return next(filter(None, map(sentence_of, group)), "")
+
+
+def _ended(
+    group: Sequence[GivenTree | DeptreeError], nameless: Sequence[GivenTree | DeptreeError]
+) -> Iterator[TreeSet | DeptreeError]:
+    """The sentence of all of these trees, and of the errors behind it those that are not its own."""
+    if len(group) > 1:
+        group, nameless = [*group, *nameless], []
+    alone = [[each] for each in nameless]
+    yield from map(_together, [group, *alone] if group else alone)
 
 
 def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeError:
@@ -119,7 +139,7 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
         if isinstance(tree, GivenTree) and tree.distinct:
             tree = DeptreeError(_DISTINCT, "Give trees as `sample` draws them", place=tree.place)
         if isinstance(tree, DeptreeError):
-            tree.sent_id = sentence_of(group[0])
+            tree.sent_id = _name(group)
             return tree
         times[tree.heads, _complete(tree)] += tree.times
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
