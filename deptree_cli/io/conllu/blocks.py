@@ -67,7 +67,7 @@ def read_blocks_or_errors(stream: BinaryIO, place: str, any_heads: bool = False)
         try:
             yield Block(chunk, place, any_heads)
         except DeptreeError as error:
-            yield error
+            yield error.at(sent_id=sent_id_in(chunk.data))
 
 
 @dataclass(eq=False)
@@ -113,8 +113,7 @@ class Block:
         self._start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
         if not self.n:
             what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
-            remedy = "Give each sentence its lines, then one empty line"
-            raise DeptreeError(what, remedy, place=self.place, sent_id=sent_id_in(data))
+            raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
         self._words = rows[1 : self.n + 1]
         empty_nodes = rows[: -self.empty_nodes - 1 : -1]
         places = self._start, self._rows_start, self._rows_end
@@ -131,8 +130,7 @@ class Block:
         if b"\0" in self.raw:
             return DeptreeError("not CoNLL-U, which is text in UTF-8", "Name a file of trees", place=self.file)
         line += self.chunk.line + self.raw.count(b"\n", 0, scanned)
-        error = malformed(wrong, self.raw[start:end], f"{self.file}:{line}", n, width, self.columns)
-        return error.at(sent_id=sent_id_in(self.raw))
+        return malformed(wrong, self.raw[start:end], f"{self.file}:{line}", n, width, self.columns)
 
     @property
     def raw(self) -> bytes:
@@ -168,7 +166,8 @@ class Block:
     @property
     def known_heads(self) -> Heads:
         """The same as an array, (n,), -1 where no word is the head."""
-        return np.maximum(self._words[:, HEAD], -1).astype(np.int32)
+        heads = self._words[:, HEAD].astype(np.int32)
+        return np.where(heads > self.n, NO_HEAD, np.maximum(heads, NO_HEAD))
 
     @property
     def deprels(self) -> list[str]:

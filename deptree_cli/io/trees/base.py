@@ -14,8 +14,6 @@ from deptree_cli.core.errors import DeptreeError
 # What marks a sample of a sentence: /anything as in UD, or -sample_3, which strict validators prefer.
 _MARKS = re.compile(r"/[^/]*$"), re.compile(r"-sample_\d+$")
 
-_SAMPLE = re.compile(r"[/-]sample_([0-9]{1,18})$")
-
 # Of one tree, so that those of a sentence add up within an int64.
 _LARGEST_COUNT = 10**12
 
@@ -101,7 +99,7 @@ def sentence_of(tree: GivenTree | DeptreeError) -> str:
 
 def number_of(tree: GivenTree | DeptreeError) -> float:
     """Which of its sentence's samples a tree is, from 1, by its rank or the mark of a sample; 0 if neither is there."""
-    mark = _SAMPLE.search(tree.sent_id)
+    mark = re.search(r"[/-]sample_([0-9]{1,18})$", tree.sent_id)
     rank = tree.notes.rank if isinstance(tree, GivenTree) else None
     return rank or (int(mark[1]) if mark else 0)
 

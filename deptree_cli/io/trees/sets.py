@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.read import read
+from deptree_cli.io.read import SAME, read
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
@@ -76,8 +76,7 @@ def sets_beside(path: str, role: str) -> Companion:
 
 def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
     if found.n != sentence.n:
-        problem = f"{counted(found.n, 'word')} at {found.place}, but {sentence.n} here"
-        raise OutOfStep(problem, "Give the same sentences, with the same words")
+        raise OutOfStep(f"{counted(found.n, 'word')} at {found.place}, but {sentence.n} here", SAME)
     sentence.companions[role] = found
 
 
@@ -92,19 +91,18 @@ def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
     """
     group: list[GivenTree | DeptreeError] = []
     nameless: list[GivenTree | DeptreeError] = []
-    for tree in read_trees(path, named=False):
+    for tree in chain(read_trees(path, named=False), [None]):
         if isinstance(tree, DeptreeError) and not tree.sent_id:
             nameless.append(tree)
             continue
-        if group and _belongs(tree, group):
-            group += nameless
-        else:
-            later = number_of(tree) > 1
-            yield from _ended(group, [] if later else nameless)
-            group = nameless if later else []
-        group.append(tree)
+        if tree is None or not (group and _belongs(tree, group)):
+            of_next = tree is not None and nameless and number_of(tree) > 1
+            if not of_next and len(group) > 1:
+                group, nameless = [*group, *nameless], []
+            yield from map(_together, filter(None, [group, *([] if of_next else [each] for each in nameless)]))
+            group, nameless = [], nameless if of_next else []
+        group += [*nameless, *([tree] if tree else [])]
         nameless = []
-    yield from _ended(group, nameless)
 
 
 def _belongs(tree: GivenTree | DeptreeError, group: Sequence[GivenTree | DeptreeError]) -> bool:
@@ -116,16 +114,6 @@ def _belongs(tree: GivenTree | DeptreeError, group: Sequence[GivenTree | Deptree
 
 def _name(group: Sequence[GivenTree | DeptreeError]) -> str:
     return next(filter(None, map(sentence_of, group)), "")
-
-
-def _ended(
-    group: Sequence[GivenTree | DeptreeError], nameless: Sequence[GivenTree | DeptreeError]
-) -> Iterator[TreeSet | DeptreeError]:
-    """The sentence of all of these trees, and of the errors behind it those that are not its own."""
-    if len(group) > 1:
-        group, nameless = [*group, *nameless], []
-    alone = [[each] for each in nameless]
-    yield from map(_together, [group, *alone] if group else alone)
 
 
 def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeError:
@@ -202,14 +190,9 @@ def _by_number(sentence: Sentence) -> Sequence[str]:
 
 def _adopt(sentence: Sentence, scored: Sentence) -> None:
     if sentence.n != scored.n:
-        problem = f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here"
-        raise OutOfStep(problem, "Give the same sentences, with the same words")
-    sentence.block, sentence.scores, sentence.key, sentence.place = (
-        scored.block,
-        scored.scores,
-        scored.key,
-        scored.place,
-    )
+        raise OutOfStep(f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here", SAME)
+    sentence.block, sentence.scores = scored.block, scored.scores
+    sentence.key, sentence.place = scored.key, scored.place
     sentence.companions.update(scored.companions)
 
 
