@@ -80,7 +80,7 @@ class Evaluation(Fold[Unit | Expected]):
 
     Args:
         signature: of the run, for the line to quote.
-        brief: whether rows leave out what that line leaves out.
+        brief: whether rows leave out what that line does.
     """
 
     attribute = ""
@@ -127,8 +127,9 @@ class Evaluation(Fold[Unit | Expected]):
             if self._empty:
                 where = f"{self._settings.gold} has none of these in any word"
                 yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
-            if right := ", ".join(name for name in self._left_out if name not in self._empty):
-                yield f"{right}: 1, as they are the gold ones: not in tables and the line below, but in other formats"
+            if self._left_out:
+                which = "right everywhere, or not in the gold trees"
+                yield f"{', '.join(self._left_out)}: {which}; only JSON Lines and TSV have these scores"
             yield from self._without_wrong_labels()
         yield self._quoted
 
@@ -161,8 +162,7 @@ class Evaluation(Fold[Unit | Expected]):
     @property
     def _counts(self) -> Integers:
         """Of all units, (units, systems, metrics, 4); none of these without gold trees."""
-        found = np.frombuffer(self._flat, dtype=np.intc) if self._flat else np.empty(0, dtype=np.intc)
-        return found.reshape(-1, len(self._settings.systems), len(METRICS), 4)
+        return np.asarray(self._flat).reshape(-1, len(self._settings.systems), len(METRICS), 4)
 
     @cached_property
     def _scores(self) -> list[Row]:

@@ -74,7 +74,7 @@ def eval(
     adds its scores and the differences, with p of a paired randomisation test. --scores FILE adds the expected UAS
     under SYSTEM's distribution, and needs no gold trees: deptree eval SYSTEM --scores FILE.
 
-    The last line on stderr has all scores in percent, ready to be quoted.
+    The last line on stderr has the scores in percent, ready to be quoted, without those that SYSTEM has from GOLD.
     """
     gold, systems = _files(trees, scores)
     if no_punct and scores:

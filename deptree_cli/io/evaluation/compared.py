@@ -132,8 +132,7 @@ def compared(
             labels = gold.vocabulary.columns[DEPREL].names
             own_starts = _starts(comparison.system, own_units, size)
             classes.append(ByClass(comparison, labels, kinds, word_starts, own_starts))
-    everything = np.stack(counts, axis=1), _filled(words, word_starts), wrong
-    found = _units(gold, sentences, units, everything, classes)
+    found = _units(gold, sentences, units, (np.stack(counts, axis=1), _filled(words, word_starts), wrong), classes)
     first = {int(unit): number for number, unit in reversed([*enumerate(joined.unit_of.tolist())])}
     for unit, kept in enumerate(joined.kept.tolist()):
         if kept:
