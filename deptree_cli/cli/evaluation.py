@@ -128,8 +128,8 @@ class Evaluation(Fold[Unit | Expected]):
                 where = f"{self._settings.gold} has none of these in any word"
                 yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
             if self._left_out:
-                which = "right everywhere, or not in the gold trees"
-                yield f"{', '.join(self._left_out)}: {which}; only JSON Lines and TSV have these scores"
+                why = "right everywhere, or not in the gold trees"
+                yield f"{', '.join(self._left_out)}: {why}; left out of tables and of the last line"
             yield from self._without_wrong_labels()
         yield self._quoted
 

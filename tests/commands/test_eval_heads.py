@@ -111,6 +111,7 @@ def test_metrics_without_information_are_in_rows_only(done, put) -> None:
             assert f" {each} " in ran.said[-1]
         for each in left.split(", "):
             assert f" {each} " not in ran.said[-1]
+        assert f"deptree: {left}: right everywhere, or not in the gold trees; left out of tables" in ran.err
         table = done("eval", "g.conllu", *systems, *FEW, "--format", "table").out.decode()
         for each in left.split(", "):
             assert f" {each} " not in table
