@@ -27,12 +27,14 @@ def tree_text(heads: Sequence[int], labels: Sequence[str]) -> str:
 
 
 def tree_files(*texts: str, names: Sequence[str] = ("gold", "system", "other")) -> list[TreeFile]:
+    """Files as `eval` reads them: the first has to have trees, the heads of the others may be anything."""
     vocabulary = Vocabulary()
     files = [TreeFile(name, vocabulary) for name, _ in zip(names, texts, strict=False)]
     for file, text in zip(files, texts, strict=True):
-        for item in read_blocks_or_errors(BytesIO(text.encode()), file.place):
+        for item in read_blocks_or_errors(BytesIO(text.encode()), file.place, any_heads=file is not files[0]):
             file.add(item, getattr(item, "sent_id", ""))
-        file.check_trees()
+        assert len(file.words.texts) == len(file.names)
+    files[0].check_trees()
     return files
 
 

@@ -16,9 +16,10 @@ from deptree_cli.cli.folds import Fold
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation.classes import Class, Classes, in_order
-from deptree_cli.core.evaluation.counts import CORRECT, GOLD, METRICS, PREDICTED
+from deptree_cli.core.evaluation.counts import ALIGNED, CORRECT, GOLD, METRICS
 from deptree_cli.core.evaluation.intervals import f1, normal_interval
 from deptree_cli.core.evaluation.scores import Resampling, Score, scores
+from deptree_cli.core.evaluation.words import REFUSED
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.evaluation.compared import OPTIONAL, Unit
 
@@ -79,16 +80,18 @@ class Evaluation(Fold[Unit | Expected]):
 
     Args:
         signature: of the run, for the line to quote.
+        brief: whether rows leave out what that line does.
     """
 
     attribute = ""
 
-    def __init__(self, settings: EvaluationSettings, signature: str) -> None:
-        self._settings = settings
-        self._signature = signature
+    def __init__(self, settings: EvaluationSettings, signature: str, brief: bool) -> None:
+        self._settings, self._signature, self._brief = settings, signature, brief
         self._flat = array("i")
         self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in settings.systems]
-        self._units = self._sentences = self._words = self._several_roots = 0
+        self._units = self._sentences = self._words = 0
+        self._of = 0, 0, False
+        self._refused = np.zeros(len(REFUSED), dtype=np.int64)
         self._filled = np.zeros(len(OPTIONAL), dtype=np.int64)
         self._expected: Expected | None = None
 
@@ -103,7 +106,7 @@ class Evaluation(Fold[Unit | Expected]):
         self._units += 1
         self._sentences += counts.sentences
         self._words += counts.words
-        self._several_roots += counts.several_roots
+        self._of, self._refused = counts.of, self._refused + counts.refused
         self._filled += counts.filled
         self._flat.frombytes(counts.scores.tobytes())
         for ours, theirs in zip(self._classes, counts.classes, strict=False):
@@ -114,17 +117,19 @@ class Evaluation(Fold[Unit | Expected]):
         """Return classes if they are asked for, else scores."""
         if not self._sentences:
             raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
-        return self._by_class() if self._settings.kinds else self._scores
+        return self._by_class() if self._settings.kinds else self._informative if self._brief else self._scores
 
     def lines(self) -> Iterator[str]:
-        if self._several_roots:
-            trees = f"{counted(self._several_roots, 'tree')} with several roots"
-            yield f"{trees}: counted as they are; the script of the CoNLL 2018 shared task refuses them"
+        kinds = zip(self._refused.tolist(), REFUSED, strict=True)
+        if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
+            yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
         if self._settings.gold is not None:
-            empty = [name for name, filled in zip(OPTIONAL, self._filled.tolist(), strict=True) if not filled]
-            if empty:
+            if self._empty:
                 where = f"{self._settings.gold} has none of these in any word"
-                yield f"{', '.join(empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
+                yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
+            if self._left_out:
+                why = "right everywhere, or not in the gold trees"
+                yield f"{', '.join(self._left_out)}: {why}; left out of tables and of the last line"
             yield from self._without_wrong_labels()
         yield self._quoted
 
@@ -138,10 +143,26 @@ class Evaluation(Fold[Unit | Expected]):
                 yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
 
     @property
+    def _empty(self) -> list[str]:
+        """Metrics of columns that the gold file lacks."""
+        return [name for name, filled in zip(OPTIONAL, self._filled.tolist(), strict=True) if not filled]
+
+    @cached_property
+    def _left_out(self) -> list[str]:
+        """Metrics of columns that the gold file lacks, or that all systems have from it: those behind BLEX if all 1."""
+        wrong = np.ptp(self._counts.sum(axis=0)[..., :ALIGNED], axis=-1).any(axis=0).tolist()
+        found = enumerate(zip(METRICS, wrong, strict=True))
+        return [name for at, (name, some) in found if name in self._empty or (at > METRICS.index("BLEX") and not some)]
+
+    @property
+    def _informative(self) -> list[Row]:
+        """The rows of the other metrics."""
+        return [row for row in self._scores if row["metric"].removesuffix(DIFFERENCE[2:]) not in self._left_out]
+
+    @property
     def _counts(self) -> Integers:
         """Of all units, (units, systems, metrics, 4); none of these without gold trees."""
-        found = np.frombuffer(self._flat, dtype=np.intc) if self._flat else np.empty(0, dtype=np.intc)
-        return found.reshape(-1, len(self._settings.systems), len(METRICS), 4)
+        return np.asarray(self._flat).reshape(-1, len(self._settings.systems), len(METRICS), 4)
 
     @cached_property
     def _scores(self) -> list[Row]:
@@ -173,7 +194,7 @@ class Evaluation(Fold[Unit | Expected]):
                 "system": system,
                 **dict(zip(("by", "class", "metric"), each, strict=True)),
                 **_shares(sums := [counter[each] for counter in found]),
-                **_sums(sums),
+                **dict(zip(("correct", "gold", "predicted"), sums, strict=True)),
             }
             for system, found in zip(self._settings.systems, self._classes, strict=True)
             for each in in_order(found, self._settings.kinds)
@@ -182,12 +203,16 @@ class Evaluation(Fold[Unit | Expected]):
     @cached_property
     def _quoted(self) -> str:
         """All scores in a line, in percent, and how they were made."""
-        systems = groupby(self._scores, lambda row: f"{row['system']}: " * (len(self._settings.systems) > 1))
+        systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self._settings.systems) > 1))
         found = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
-        sentences = counted_thousands(self._sentences, "sentence")
+        sentences, words = counted_thousands(self._sentences, "sentence"), counted_thousands(self._words, "word")
+        most, most_words, more = self._of
+        if self._sentences < most:
+            sentences = f"{self._sentences:,} of {counted_thousands(most, 'sentence')}"
+            words = f"{self._words:,} of {'at least ' * more}{counted_thousands(most_words, 'gold word')}"
         if self._units not in (0, self._sentences):
             sentences += f" in {counted_thousands(self._units, 'group')} with the same ends"
-        return f"{found} (n = {sentences}, {counted_thousands(self._words, 'word')}) | {self._signature}"
+        return f"{found} (n = {sentences}, {words}) | {self._signature}"
 
 
 def _row(score: Score) -> Row:
@@ -201,10 +226,6 @@ def _row(score: Score) -> Row:
     for name, estimate in (("precision", score.precision), ("recall", score.recall)):
         found |= dict(zip((name, f"{name}_low", f"{name}_high"), estimate, strict=True))
     return found
-
-
-def _sums(sums: Sequence[int]) -> dict[str, int]:
-    return {"correct": sums[CORRECT], "gold": sums[GOLD], "predicted": sums[PREDICTED]}
 
 
 def _shares(sums: Sequence[int]) -> dict[str, float | None]:

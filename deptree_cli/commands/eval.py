@@ -21,7 +21,7 @@ from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.evaluation.classes import CLASSES, Classes
-from deptree_cli.core.expectations.risks import risk, risk_variance
+from deptree_cli.core.expectations.risks import risk_variance
 from deptree_cli.io.evaluation.compared import Unit, compared, compared_files
 from deptree_cli.io.evaluation.tree_file import TreeFile, read_trees
 from deptree_cli.io.evaluation.vocabulary import Vocabulary
@@ -29,7 +29,6 @@ from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.pairing import unmarked
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.conllu import tree_of
 
 SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 
@@ -75,7 +74,7 @@ def eval(
     adds its scores and the differences, with p of a paired randomisation test. --scores FILE adds the expected UAS
     under SYSTEM's distribution, and needs no gold trees: deptree eval SYSTEM --scores FILE.
 
-    The last line on stderr has all scores in percent, ready to be quoted.
+    The last line on stderr has the scores in percent, ready to be quoted, without those that SYSTEM has from GOLD.
     """
     gold, systems = _files(trees, scores)
     if no_punct and scores:
@@ -93,7 +92,7 @@ def eval(
         source = _scored(gold, systems[0], kinds, scores, run)
     last = _signature_fields(gold, settings, scores) | {"punct": "no" if no_punct else None}
     job = Job("eval", source, run, writing, last=last)
-    return job.summarise(_evaluated, Evaluation(settings, job.signature), settings.sheet)
+    return job.summarise(_evaluated, Evaluation(settings, job.signature, job.encoder.for_people), settings.sheet)
 
 
 def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:
@@ -111,7 +110,7 @@ def _scored(
     gold: str | None, system: str, kinds: Sequence[Classes], scores: ScoreOptions, run: RunOptions
 ) -> Source[Any, Any]:
     """The system's sentences with their scores, then the units in which its trees are compared with gold trees."""
-    source = replace(scores, files=(replace(scores.files[0], conllu=system),)).source(run)
+    source = replace(scores, files=(replace(scores.files[0], conllu=system, any_heads=True),)).source(run)
     if gold is None:
         return Source(source.items, source.prepare, source.signature_fields)
 
@@ -124,7 +123,6 @@ def _scored(
             else:
                 trees.add(item.sentence, unmarked(item.sentence.sent_id))
                 yield item
-        trees.check_trees()
         yield from compared(read_trees(gold, vocabulary), [trees], kinds)
 
     return Source(Counted(items()), _Prepare(source.prepare), source.signature_fields)
@@ -157,6 +155,7 @@ def _evaluated(item: Unit | ScoredSentence, _: None) -> Unit | Expected:
     """What is counted of an item: of scores the right heads that they expect."""
     if isinstance(item, Unit):
         return item
-    distribution, heads = item.distribution, np.array(tree_of(item.record.sentence).heads, dtype=np.int32)
-    mean = distribution.n - risk(distribution, heads)
+    distribution, heads = item.distribution, item.record.sentence.known_heads
+    known = np.flatnonzero(heads >= 0)
+    mean = float(distribution.marginals()[heads[known], known + 1].sum())
     return Expected(mean, risk_variance(distribution, heads), distribution.n)

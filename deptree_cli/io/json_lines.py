@@ -35,6 +35,8 @@ def _is_written_otherwise(data: bytes) -> bool:
 # json.dumps would build an encoder for every line
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
+_SENT_ID = re.compile(rb'"sent_id"\s*:\s*"?((?<=")[^"\\]+(?=")|(?<!")\d+(?=\s*[,}]))')
+
 # An e behind a digit; said so, only what is an e is looked at twice: 20 times as fast.
 _EXPONENT = re.compile(rb"e(?<=\de)")
 
@@ -57,7 +59,9 @@ def object_of(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
     try:
         value = _loaded(line)
     except (ValueError, RecursionError) as error:
-        return DeptreeError(f"not JSON ({error})", "Give one complete JSON object a line", place=place)
+        found, remedy = _SENT_ID.search(line), "Give one complete JSON object a line"
+        name = found[1].decode("utf-8", "replace") if found else ""
+        return DeptreeError(f"not JSON ({error})", remedy, place=place, sent_id=name)
     if not isinstance(value, dict):
         problem = f"a JSON {_kind(value)} where an object should be"
         return DeptreeError(problem, "Give one JSON object a line", place=place)

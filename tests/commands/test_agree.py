@@ -159,6 +159,37 @@ def test_an_error_takes_its_whole_sentence_along(deptree, put, annotated) -> Non
     assert "skipped: b.jsonl:2 (x): not a tree" in ran.err
 
 
+BAD_LINES = {
+    "a HEAD that is no word": (".conllu", conllu("y", [77], ["root"])),
+    "eleven columns": (".conllu", conllu("y", [0], ["root\t_"])),
+    "not JSON": (".jsonl", "{\n"),
+    "a line cut off": (".jsonl", '{"sent_id": "y", "heads": [0\n'),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_LINES)
+@pytest.mark.parametrize("leads", [True, False])
+def test_the_bad_sentence_alone_is_left_out(deptree, put, bad, leads) -> None:
+    """It is named; the one in front of it stays, in `agree` as in `combine`."""
+    suffix, text = BAD_LINES[bad]
+    good = (
+        (lambda name: conllu(name, [0], ["root"]))
+        if suffix == ".conllu"
+        else lambda name: lines({"sent_id": name, "heads": [0]})
+    )
+    put(f"bad{suffix}", good("x") + text + good("z"))
+    put("good.conllu", "".join(conllu(name, [0], ["root"]) for name in "xyz"))
+    files = (f"bad{suffix}", "good.conllu")[:: 1 if leads else -1]
+    for command in ("agree", "--per", "sentence"), ("combine",):
+        ran = deptree(command[0], *files, *command[1:], "--on-error", "skip")
+        assert [row["sent_id"] for row in ran.rows] == ["x", "z"]
+        said = [line for line in ran.said if "skipped" in line]
+        assert len(said) == 2
+        assert said[0].startswith(f"deptree: skipped: bad{suffix}:{ {'.conllu': 5, '.jsonl': 2}[suffix] }")
+        assert " (y): " in said[0] or (bad, leads) == ("not JSON", True)
+        assert said[1] == "deptree: 1 sentence skipped"
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

@@ -52,7 +52,8 @@ def test_the_figures_of_the_script_on_real_data(done, treebank, tmp_path, put) -
     expected = script(treebank / "gold.conllu", "system.conllu")
     assert ours(found.rows) == expected
     for name, (f1, *_) in expected.items():
-        assert f"{name} {100 * f1:.2f} [" in found.err
+        others = name in METRICS[5:]  # those of the gold trees
+        assert (f" {name} {100 * f1:.2f} [" not in found.err) == others
 
 
 @pytest.mark.slow("process")
@@ -181,7 +182,7 @@ def test_several_roots_are_counted(done, put) -> None:
     text = GOLD.read_text(encoding="utf-8").replace("\t2\tnsubj\t_\t_\n", "\t0\troot\t_\t_\n", 1)
     ran = done("eval", GOLD, put("two.conllu", text), *FEW)
     assert ran.rows[0]["correct"] == 53
-    assert "deptree: 1 tree with several roots: counted as they are; the script of the CoNLL 2018" in ran.err
+    assert "deptree: 1 tree with several roots: compared word by word; the script of the CoNLL 2018" in ran.err
 
 
 def test_deep_trees_and_damaged_bytes(done, put) -> None:
@@ -205,10 +206,9 @@ def changed(put, old: str, new: str) -> str:
     [
         ("4\tman\t", "4\tmen\t", "gold.conllu:7 (en-1): the text differs: after 'Shesawthem' it has 'anwith"),
         ("2-3\tdon't", "2-3\tdont", "(en-2): the text differs: after 'Idon' it has \"'t"),
-        ("\t2\tobl\t", "\t7\tobl\t", "changed.conllu:1 (en-1): not a tree: word 7 is its own ancestor"),
-        ("\t2\tobl\t", "\t_\tobl\t", "changed.conllu:1 (en-1): word 7 has no HEAD"),
+        ("\t2\tobl\t", "\t2\tobl\tmore\t", "changed.conllu:10 (en-1): 11 columns where a word has 10"),
     ],
-    ids=["a form", "a token", "a cycle", "no head"],
+    ids=["a form", "a token", "a row"],
 )
 def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
     """One line that names the sentence; with --on-error skip the others are evaluated."""
@@ -219,7 +219,7 @@ def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
     assert says in ran.err
     ran = deptree("eval", GOLD, system, *FEW, "--on-error", "skip")
     assert ran.code == 1
-    assert "(n = 7 sentences" in ran.err
+    assert "(n = 7 of 8 sentences, 46 of 54 gold words)" in ran.err
     assert "deptree: 1 sentence skipped" in ran.err
 
 

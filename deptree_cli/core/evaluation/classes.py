@@ -15,6 +15,7 @@ from deptree_cli.core.evaluation.counts import Comparison
 from deptree_cli.core.evaluation.words import DEPREL, Words
 from deptree_cli.core.measures.shapes import have_gaps
 from deptree_cli.core.register import Register
+from deptree_cli.core.spaces.rules import are_trees
 
 # The last length of each bucket but the last, which has no end.
 ARC_LENGTHS = (1, 2, 3, 6, 10)
@@ -23,14 +24,15 @@ SENTENCE_LENGTHS = (10, 20, 30, 40, 50)
 # Of a class: the name of its kind, its own, and the metric that is counted in it.
 Class = tuple[str, str, str]
 
-_ROOT = "root"
+# The class of words without an arc: below ROOT; of a system, whose head is no other word, or whose sentence is no tree.
+_ROOT, _NONE = "root", "none"
 
 
 class Attached(NamedTuple):
-    """A tree of n words.
+    """A tree of n words, if a system made one.
 
     Attributes:
-        heads: (n,), 0 = ROOT.
+        heads: (n,), 0 = ROOT; of a system anything else too.
         labels: n names, without subtypes.
     """
 
@@ -59,9 +61,9 @@ def _labels(tree: Attached) -> Sequence[str]:
 
 
 def _arc_lengths(tree: Attached) -> list[str]:
-    words = np.arange(1, len(tree.heads) + 1)
-    found = _bucketed(np.abs(words - tree.heads), ARC_LENGTHS)
-    return [name if head else _ROOT for name, head in zip(found, tree.heads.tolist(), strict=True)]
+    n, words = len(tree.heads), np.arange(1, len(tree.heads) + 1)
+    found = np.where(tree.heads, _bucketed(np.abs(words - tree.heads), ARC_LENGTHS), _ROOT)
+    return np.where((tree.heads < 0) | (tree.heads > n) | (tree.heads == words), _NONE, found).tolist()
 
 
 def _sentence_lengths(tree: Attached) -> list[str]:
@@ -70,6 +72,8 @@ def _sentence_lengths(tree: Attached) -> list[str]:
 
 
 def _projectivity(tree: Attached) -> list[str]:
+    if not are_trees(tree.heads[None])[0]:
+        return [_NONE] * len(tree.heads)
     return np.where(have_gaps(tree.heads[None])[0], "non-projective", "projective").tolist()
 
 
@@ -88,9 +92,9 @@ CLASSES: Register[Classes] = Register(
     "class of words",
     [
         Classes("label", _labels, metrics=("LAS",)),
-        Classes("arc-length", _arc_lengths, (_ROOT, *buckets(ARC_LENGTHS))),
+        Classes("arc-length", _arc_lengths, (_ROOT, *buckets(ARC_LENGTHS), _NONE)),
         Classes("sentence-length", _sentence_lengths, buckets(SENTENCE_LENGTHS)),
-        Classes("projectivity", _projectivity, ("projective", "non-projective")),
+        Classes("projectivity", _projectivity, ("projective", "non-projective", _NONE)),
     ],
 )
 
@@ -118,9 +122,7 @@ class ByClass:
             for metric in kind.metrics:
                 right, own = np.zeros(len(ours), dtype=bool), [*theirs]
                 right[g[compared.right[metric]]] = True
-                for at, word in zip(
-                    s[compared.right[metric]].tolist(), g[compared.right[metric]].tolist(), strict=True
-                ):
+                for at, word in zip(*(side[compared.right[metric]].tolist() for side in (s, g)), strict=True):
                     own[at] = ours[word]
                 self._names.append((kind.name, metric, ours, own, (right & self._counted[0]).tolist()))
 

@@ -45,8 +45,8 @@ OF_SPANS = ("Words", "Tokens", "Sentences")
 # What is counted of each metric: right ones, those of the gold file, those of the system's, gold ones that are aligned.
 CORRECT, GOLD, PREDICTED, ALIGNED = range(4)
 
-# The parent of a word of the system whose parent is aligned with nothing.
-_UNALIGNED = -2
+# The parent of a word of the system whose parent is aligned with nothing, or is nowhere.
+_UNALIGNED = -3
 
 
 def universal(label: str) -> str:
@@ -96,8 +96,8 @@ class Comparison:
 
     @cached_property
     def counterparts(self) -> Int:
-        """The gold word of each of the system's words, `_UNALIGNED` if it has none, then `ROOT` for ROOT, (W + 1,)."""
-        found = np.full(len(self.system.heads) + 1, _UNALIGNED, dtype=np.int64)
+        """The gold word of each of the system's words, `_UNALIGNED` if it has none; of `NOWHERE`; `ROOT`, (W + 2,)."""
+        found = np.full(len(self.system.heads) + 2, _UNALIGNED, dtype=np.int64)
         found[self.alignment.system] = self.alignment.gold
         found[ROOT] = ROOT
         return found
@@ -195,4 +195,4 @@ class Comparison:
 def _dependents(words: Words, mask: Bool) -> Int:
     """How many of some words each word is the head of, (W,)."""
     parents = words.parents[mask]
-    return np.bincount(parents[parents != ROOT], minlength=len(words.heads))
+    return np.bincount(parents[parents >= 0], minlength=len(words.heads))

@@ -20,8 +20,11 @@ FORM, UPOS, XPOS, FEATS, LEMMA, DEPREL = range(6)
 # The number of `_` in each column.
 MISSING = 0
 
-# The head of a word below ROOT, as the index of a word.
-ROOT = -1
+# For what the script of the CoNLL 2018 shared task refuses trees.
+REFUSED = ("several roots", "cycles", "missing heads")
+
+# The head of a word below ROOT, as the index of a word; and that of a word whose head is none of the sentence's.
+ROOT, NOWHERE = -1, -2
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +39,7 @@ class Words:
         token_of: (W,), the token of a word, counted within its sentence.
         in_multiword: (W,), whether that is a multiword token.
         columns: (6, W), numbers of what stands there, which are the same in all files that are compared.
-        heads: (W,), 0 = ROOT, 1 the first word of the sentence, negative if there is none.
+        heads: (W,), 0 = ROOT, 1 the first word of the sentence; in a system's file anything else too.
     """
 
     texts: Sequence[str]
@@ -72,8 +75,10 @@ class Words:
 
     @cached_property
     def parents(self) -> Int:
-        """The head of each word as the index of a word of the file, `ROOT` below ROOT, (W,)."""
-        return np.where(self.heads <= 0, ROOT, self.heads - 1 + np.repeat(self.words[:-1], self.sizes))
+        """The head of each word as the index of a word of the file, `ROOT` below ROOT, else `NOWHERE`, (W,)."""
+        first, n = (np.repeat(each, self.sizes) for each in (self.words[:-1], self.sizes))
+        inside = (self.heads > 0) & (self.heads <= n)
+        return np.where(inside, self.heads - 1 + first, np.where(self.heads == 0, ROOT, NOWHERE))
 
     def taken(self, sentences: Int) -> Words:
         """Return the words of some sentences, in this order."""
@@ -104,10 +109,16 @@ def _runs(starts: Int, chosen: Int) -> Int:
 
 def cyclic(words: Words) -> Bool:
     """Return which sentences have words that are their own ancestors, (S,): pointers are doubled, O(W log W)."""
-    above = np.append(np.where(words.parents == ROOT, len(words.heads), words.parents), len(words.heads))
+    above = np.append(np.where(words.parents < 0, len(words.heads), words.parents), len(words.heads))
     steps = 1
     while steps < max(words.sizes.max(initial=0), 1):
         above, steps = above[above], 2 * steps
     below_root = above[above][:-1] == len(words.heads)
     owners = np.repeat(np.arange(len(words.sizes)), words.sizes)
     return np.bincount(owners[~below_root], minlength=len(words.sizes)) > 0
+
+
+def refused(words: Words) -> tuple[Bool, Bool, Bool]:
+    """Return which sentences have each of `REFUSED`, (S,) each."""
+    roots, lost = (np.diff(starts_of(each)[words.words]) for each in (words.heads == 0, words.parents == NOWHERE))
+    return roots > 1, cyclic(words), lost > 0

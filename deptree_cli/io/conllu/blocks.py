@@ -16,7 +16,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.chunks import Chunk, split_chunks
+from deptree_cli.io.conllu.chunks import SENT_ID, Chunk, split_chunks
 from deptree_cli.io.conllu.columns import BOM, TEN, UNKNOWN, layout_of, no_column
 from deptree_cli.io.conllu.malformed import decoded, malformed
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, keys_in, may_hold, with_entries
@@ -39,8 +39,6 @@ _HEADS = {NO_HEAD: None, NO_NUMBER: NO_WORD}
 # What stands where no label is known.
 UNLABELLED = "dep"
 
-SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
-
 
 def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
     """The sentences of a binary stream, one in memory at a time.
@@ -61,7 +59,7 @@ def read_blocks_or_errors(stream: BinaryIO, place: str, any_heads: bool = False)
         try:
             yield Block(chunk, place, any_heads)
         except DeptreeError as error:
-            yield error
+            yield error.at(sent_id=chunk.sent_id)
 
 
 @dataclass(eq=False)
@@ -160,7 +158,8 @@ class Block:
     @property
     def known_heads(self) -> Heads:
         """The same as an array, (n,), -1 where no word is the head."""
-        return np.maximum(self._words[:, HEAD], -1).astype(np.int32)
+        heads = self._words[:, HEAD].astype(np.int32)
+        return np.where(heads > self.n, NO_HEAD, np.maximum(heads, NO_HEAD))
 
     @property
     def deprels(self) -> list[str]:

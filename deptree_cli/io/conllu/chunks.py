@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
@@ -18,6 +19,8 @@ _READ = 1 << 18
 # A hundred thousand words with long lines.
 LONGEST_SENTENCE = 1 << 26
 
+SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
+
 
 class Chunk(NamedTuple):
     """The bytes of one sentence with the empty lines around it.
@@ -32,6 +35,12 @@ class Chunk(NamedTuple):
     data: bytes
     line: int
     header: bytes = b""
+
+    @property
+    def sent_id(self) -> str:
+        """The name of its sentence, also of a malformed one; empty if it has none."""
+        found = SENT_ID.search(self.data)
+        return found[1].decode("utf-8", "replace") if found else ""
 
 
 def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:

@@ -12,7 +12,7 @@ from deptree_cli.core.dtypes import Bool, Int, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation.classes import ByClass, Class, Classes
 from deptree_cli.core.evaluation.counts import METRICS, Comparison
-from deptree_cli.core.evaluation.words import DEPREL, FEATS, LEMMA, MISSING, UPOS, XPOS, Words, starts_of
+from deptree_cli.core.evaluation.words import DEPREL, FEATS, LEMMA, MISSING, UPOS, XPOS, Words, refused, starts_of
 from deptree_cli.io.evaluation.pairing import Pairing, paired
 from deptree_cli.io.evaluation.tree_file import TreeFile, read_trees
 from deptree_cli.io.evaluation.vocabulary import Vocabulary
@@ -31,7 +31,8 @@ class Unit:
         scores: (systems, metrics, 4), of `METRICS`.
         filled: (4,), how many gold words have something in the columns of `OPTIONAL`.
         classes: for each system the words of each class: right, gold, predicted.
-        several_roots: how many trees have several roots, those of systems too.
+        refused: (3,), how many trees are `refused`, those of systems too.
+        of: how many sentences the gold file has, how many words, and whether more that cannot be read.
     """
 
     sent_id: str
@@ -40,8 +41,9 @@ class Unit:
     words: int
     scores: Integers
     filled: Int
-    classes: Sequence[Sequence[Counter[Class]]] = ()
-    several_roots: int = 0
+    classes: Sequence[Sequence[Counter[Class]]]
+    refused: Int
+    of: tuple[int, int, bool]
 
     @property
     def weight(self) -> int:
@@ -120,17 +122,17 @@ def compared(
     units = (np.cumsum(joined.kept) - 1)[joined.unit_of[sentences]]
     size = int(joined.kept.sum())
     word_starts, relations = _starts(words, units, size), gold.vocabulary.relations
-    counts, classes, roots = [], [], _several_roots(words, units, size)
+    counts, classes, wrong = [], [], _refused(words, units, size)
     for system, pairing in zip(systems, pairings, strict=True):
         own, own_units = joined.chosen(pairing)
         comparison = Comparison(words, system.words.taken(own), relations, no_punct)
         counts.append(comparison.counts(units, own_units))
-        roots += _several_roots(comparison.system, own_units, size)
+        wrong += _refused(comparison.system, own_units, size)
         if kinds:
             labels = gold.vocabulary.columns[DEPREL].names
             own_starts = _starts(comparison.system, own_units, size)
             classes.append(ByClass(comparison, labels, kinds, word_starts, own_starts))
-    found = _units(gold, sentences, units, np.stack(counts, axis=1), _filled(words, word_starts), roots, classes)
+    found = _units(gold, sentences, units, (np.stack(counts, axis=1), _filled(words, word_starts), wrong), classes)
     first = {int(unit): number for number, unit in reversed([*enumerate(joined.unit_of.tolist())])}
     for unit, kept in enumerate(joined.kept.tolist()):
         if kept:
@@ -143,29 +145,18 @@ def compared(
 
 
 def _units(
-    gold: TreeFile,
-    sentences: Int,
-    units: Int,
-    counts: Integers,
-    filled: Int,
-    roots: Int,
-    classes: Sequence[ByClass],
+    gold: TreeFile, sentences: Int, units: Int, counted: tuple[Integers, Int, Int], classes: Sequence[ByClass]
 ) -> Iterator[Unit]:
-    """The units that are compared, in order."""
+    """The units that are compared, in order; `counted`: of each its scores, and what it has of `filled`, `refused`."""
+    counts, filled, wrong = counted
     sizes = np.bincount(units, minlength=len(counts)).tolist()
     firsts = sentences[starts_of(np.array(sizes, dtype=np.int64))[:-1]].tolist() if len(sentences) else []
     words = counts[:, 0, METRICS.index("Words"), 1].tolist()
+    of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
     for unit, (first, size) in enumerate(zip(firsts, sizes, strict=True)):
-        yield Unit(
-            gold.sent_id(first),
-            gold.at(first),
-            size,
-            words[unit],
-            counts[unit],
-            filled[unit],
-            [each.of_unit(unit) for each in classes],
-            int(roots[unit]),
-        )
+        place, own = gold.at(first), [each.of_unit(unit) for each in classes]
+        facts = counts[unit], filled[unit], own, wrong[unit], of
+        yield Unit(gold.sent_id(first), place, size, words[unit], *facts)
 
 
 def _starts(words: Words, units: Int, size: int) -> Int:
@@ -173,10 +164,9 @@ def _starts(words: Words, units: Int, size: int) -> Int:
     return starts_of(np.bincount(units, weights=words.sizes, minlength=size).astype(np.int64))
 
 
-def _several_roots(words: Words, units: Int, size: int) -> Int:
-    """How many trees of each unit have several roots."""
-    roots = np.diff(starts_of(words.heads == 0)[words.words])
-    return np.bincount(units[roots > 1], minlength=size)
+def _refused(words: Words, units: Int, size: int) -> Int:
+    """How many trees of each unit are `refused`, (units, 3)."""
+    return np.stack([np.bincount(units[each], minlength=size) for each in refused(words)], axis=1)
 
 
 def _filled(words: Words, starts: Int) -> Int:
@@ -190,5 +180,5 @@ def compared_files(
 ) -> Iterator[Unit | DeptreeError]:
     """Compare files of CoNLL-U, by their paths, as `compared`."""
     vocabulary = Vocabulary()
-    files = [read_trees(path, vocabulary) for path in (gold, *systems)]
-    yield from compared(files[0], files[1:], kinds, no_punct)
+    first = read_trees(gold, vocabulary)
+    yield from compared(first, [read_trees(each, vocabulary, True) for each in systems], kinds, no_punct)

@@ -68,7 +68,8 @@ def paired(gold: TreeFile, system: TreeFile) -> Pairing:
 
 def _named(file: TreeFile) -> bool:
     """Whether all sentences have ids, but for those of which nothing is known."""
-    return all(name or number in file.errors for number, name in enumerate(file.names))
+    made = zip(file.names, file.words.texts, strict=True)  # making words finds errors
+    return all(name or number in file.errors for number, (name, _) in enumerate(made))
 
 
 def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
@@ -113,12 +114,12 @@ def _by_text(gold: TreeFile, system: TreeFile) -> Pairing:
         if ends is None:
             ends = walk.next_shared(g, s)
             found.groups += walk.left_out(g, s, *ends)
-            if ends[0] == g and not gold.errors:
-                found.beyond.append(walk.error(g, s, *ends)[0])
+            beyond = range(s + ends[0] - g, ends[1])  # more than the gold sentences, which are told of broken ones
+            known = system.errors if ends[0] > g else ()
+            found.beyond += [walk.error(ends[0], each, ends[0], each + 1)[0] for each in beyond if each not in known]
         else:
             errors = (gold.errors.get(each) for each in range(g, ends[0]))
-            others = (system.errors.get(each) for each in range(s, ends[1]))
-            found.groups.append(Group(g, ends[0], range(s, ends[1]), next(filter(None, (*errors, *others)), None)))
+            found.groups.append(Group(g, ends[0], range(s, ends[1]), next(filter(None, errors), None)))
         g, s = ends
     return found
 

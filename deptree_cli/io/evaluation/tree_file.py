@@ -83,10 +83,9 @@ class TreeFile:
         for number in [*np.unique(owners[words.heads < 0]).tolist(), *np.flatnonzero(cyclic(words)).tolist()]:
             heads = words.heads[words.words[number] : words.words[number + 1]].tolist()
             known = [None if head < 0 else head for head in heads]
-            if None in known:
-                self.errors.setdefault(number, without_heads(known, self.at(number), self.sent_id(number)))
-                continue
             try:
+                if None in known:
+                    raise without_heads(known, self.at(number), self.sent_id(number))
                 GivenTree(self.sent_id(number), tuple(heads), 1, self.at(number)).check_acyclic()
             except DeptreeError as error:
                 self.errors.setdefault(number, error)
@@ -125,13 +124,14 @@ class TreeFile:
         self._parts.append(rows.words(self.vocabulary))
 
 
-def read_trees(path: str, vocabulary: Vocabulary) -> TreeFile:
-    """Read a file of CoNLL-U; `-` is standard input."""
+def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> TreeFile:
+    """Read a file of CoNLL-U; `-` is standard input. Its heads must be trees, unless they may be anything."""
     found = TreeFile(place_of(path), vocabulary)
     with open_input(path) as file:
-        for item in read_blocks_or_errors(file.stream, file.place):
+        for item in read_blocks_or_errors(file.stream, file.place, any_heads):
             found.add(item, unmarked(item.sent_id))
-    found.check_trees()
+    if not any_heads:
+        found.check_trees()
     return found
 
 
@@ -140,14 +140,10 @@ def _joined(parts: Sequence[Words]) -> Words:
     if len(parts) == 1:
         return parts[0]
     parts = [*parts] or [Rows.of([]).words(Vocabulary())]
+    rest = "lengths", "rows", "token_of", "in_multiword", "columns", "heads"
     return Words(
         [text for part in parts for text in part.texts],
         starts_of(np.concatenate([part.sizes for part in parts])),
         starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
-        np.concatenate([part.lengths for part in parts]),
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.token_of for part in parts]),
-        np.concatenate([part.in_multiword for part in parts]),
-        np.concatenate([part.columns for part in parts], axis=1),
-        np.concatenate([part.heads for part in parts]),
+        *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in rest),
     )

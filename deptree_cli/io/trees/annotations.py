@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import SENT_ID, Block, read_blocks_or_errors
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.conllu.chunks import Chunk, split_chunks
 from deptree_cli.io.files.streams import Input, open_input, place_of
 from deptree_cli.io.read import beside, read, sentence_of
@@ -75,10 +75,8 @@ def _unread(path: str) -> Iterator[Block | _Unread | DeptreeError]:
             yield from _of_json(file)
             return
         for chunk in split_chunks(file.stream, file.place):
-            found = SENT_ID.search(chunk.data)
             try:
-                name = found[1].decode("utf-8", "replace") if found else ""
-                yield _Unread(chunk, file.place, name) if name else Block(chunk, file.place)
+                yield _Unread(chunk, file.place, name) if (name := chunk.sent_id) else Block(chunk, file.place)
             except DeptreeError as error:
                 yield error
 

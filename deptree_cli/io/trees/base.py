@@ -97,6 +97,13 @@ def sentence_of(tree: GivenTree | DeptreeError) -> str:
     return names[-1] if names else ""
 
 
+def number_of(tree: GivenTree | DeptreeError) -> float:
+    """Which of its sentence's samples a tree is, from 1, by its rank or the mark of a sample; 0 if neither is there."""
+    mark = re.search(r"[/-]sample_([0-9]{1,18})$", tree.sent_id)
+    rank = tree.notes.rank if isinstance(tree, GivenTree) else None
+    return rank or (int(mark[1]) if mark else 0)
+
+
 @dataclass(frozen=True)
 class TreeFormat:
     """A format of files of trees.

@@ -42,7 +42,7 @@ def trees_of(blocks: Sequence[Block | DeptreeError]) -> Iterator[GivenTree | Dep
         try:
             yield each if isinstance(each, DeptreeError) else next(trees) or tree_of(each)
         except DeptreeError as error:
-            yield error
+            yield error.at(sent_id=each.sent_id)
 
 
 def _plain_trees(blocks: Sequence[Block]) -> Iterator[GivenTree | None]:

@@ -13,7 +13,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import ROUNDING, check_draws, weights
 from deptree_cli.core.swor.draws import window_of
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree, sentence_of
+from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
 
 # Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
 _SHORTEST = 1e-100
@@ -68,7 +68,7 @@ def _apart(one: GivenTree | DeptreeError, other: GivenTree | DeptreeError) -> bo
     """Whether two trees that follow each other are of two sentences."""
     if isinstance(one, GivenTree) and isinstance(other, GivenTree):
         return (sentence_of(one), len(one.heads)) != (sentence_of(other), len(other.heads))
-    return bool(one.sent_id and other.sent_id) and sentence_of(one) != sentence_of(other)
+    return number_of(other) == 1 or (bool(one.sent_id and other.sent_id) and sentence_of(one) != sentence_of(other))
 
 
 def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | DeptreeError:

@@ -27,10 +27,8 @@ def _tree(value: dict[str, Any], here: str) -> GivenTree:
     sent_id = sent_id_of(value, here) or ""
     times = checked_count(value.get("count", 1), here, sent_id)
     heads = _heads(value.get("heads"), here, sent_id)
-    notes, labels = (
-        swor_notes({**value, "rank": value.get("sample")}),
-        _labels(value.get("deprels"), heads, here, sent_id),
-    )
+    notes = swor_notes({**value, "rank": value.get("sample")})
+    labels = _labels(value.get("deprels"), heads, here, sent_id)
     distinct, label_draws = {"arrival", "weight"} <= value.keys(), "label_log_prob" in value
     tree = GivenTree(sent_id, heads, times, here, notes, distinct, labels, label_draws)
     tree.check_acyclic()

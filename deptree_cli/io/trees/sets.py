@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ import numpy as np
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.read import read
+from deptree_cli.io.read import SAME, read
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree, sentence_of
+from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
 
 _DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
 
@@ -76,36 +76,44 @@ def sets_beside(path: str, role: str) -> Companion:
 
 def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
     if found.n != sentence.n:
-        problem = f"{counted(found.n, 'word')} at {found.place}, but {sentence.n} here"
-        raise OutOfStep(problem, "Give the same sentences, with the same words")
+        raise OutOfStep(f"{counted(found.n, 'word')} at {found.place}, but {sentence.n} here", SAME)
     sentence.companions[role] = found
 
 
 def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
     """The trees of each sentence of a file, which stand together; an error among them stands for all of its sentence.
 
-    Trees without a name are of a sentence each.
+    Trees without a name are of a sentence each. An error without one is of the sentence on both sides of it, or of the
+    next if the numbers of its samples begin above 1, or of that in front if this has several trees; else of its own.
 
     Raises:
         DeptreeError: reading cannot begin or go on.
     """
     group: list[GivenTree | DeptreeError] = []
-    for tree in read_trees(path, named=False):
-        if group and not _belongs(tree, group):
-            yield _together(group)
-            group = []
-        group.append(tree)
-    if group:
-        yield _together(group)
+    nameless: list[GivenTree | DeptreeError] = []
+    for tree in chain(read_trees(path, named=False), [None]):
+        if isinstance(tree, DeptreeError) and not tree.sent_id:
+            nameless.append(tree)
+            continue
+        if tree is None or not (group and _belongs(tree, group)):
+            of_next = tree is not None and nameless and number_of(tree) > 1
+            if not of_next and len(group) > 1:
+                group, nameless = [*group, *nameless], []
+            yield from map(_together, filter(None, [group, *([] if of_next else [each] for each in nameless)]))
+            group, nameless = [], nameless if of_next else []
+        group += [*nameless, *([tree] if tree else [])]
+        nameless = []
 
 
 def _belongs(tree: GivenTree | DeptreeError, group: Sequence[GivenTree | DeptreeError]) -> bool:
-    """Whether a tree is of the sentence of those in front; so is an error that names no sentence, if they name one."""
-    name, first, last = sentence_of(tree), sentence_of(group[0]), group[-1]
-    if isinstance(tree, DeptreeError) and not name:
-        return bool(first)
+    """Whether a tree is of the sentence of those in front."""
+    name, last = sentence_of(tree), group[-1]
     other = isinstance(tree, GivenTree) and isinstance(last, GivenTree) and len(tree.heads) != len(last.heads)
-    return bool(name) and name == first and not other
+    return bool(name) and name == _name(group) and not other
+
+
+def _name(group: Sequence[GivenTree | DeptreeError]) -> str:
+    return next(filter(None, map(sentence_of, group)), "")
 
 
 def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeError:
@@ -119,7 +127,7 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
         if isinstance(tree, GivenTree) and tree.distinct:
             tree = DeptreeError(_DISTINCT, "Give trees as `sample` draws them", place=tree.place)
         if isinstance(tree, DeptreeError):
-            tree.sent_id = sentence_of(group[0])
+            tree.sent_id = _name(group)
             return tree
         times[tree.heads, _complete(tree)] += tree.times
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
@@ -182,14 +190,9 @@ def _by_number(sentence: Sentence) -> Sequence[str]:
 
 def _adopt(sentence: Sentence, scored: Sentence) -> None:
     if sentence.n != scored.n:
-        problem = f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here"
-        raise OutOfStep(problem, "Give the same sentences, with the same words")
-    sentence.block, sentence.scores, sentence.key, sentence.place = (
-        scored.block,
-        scored.scores,
-        scored.key,
-        scored.place,
-    )
+        raise OutOfStep(f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here", SAME)
+    sentence.block, sentence.scores = scored.block, scored.scores
+    sentence.key, sentence.place = scored.key, scored.place
     sentence.companions.update(scored.companions)
 
 

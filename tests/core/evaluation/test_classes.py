@@ -57,6 +57,17 @@ def test_projectivity() -> None:
     assert rows["projective", "LAS"] == [2, 3, 4]
 
 
+@pytest.mark.parametrize("lost", [-1, 3, 9])
+def test_words_without_an_arc(lost: int) -> None:
+    """A system's head that is no word, or the word itself, is no arc; crossing arcs are those of trees only."""
+    system = Attached(np.array([0, 1, lost, 1]), ["root", "obj", "obj", "obl"])
+    assert table("arc-length", CROSSING, system)["none", "UAS"] == [0, 0, 1]
+    rows = table("projectivity", CROSSING, system)
+    assert rows["none", "UAS"] == [0, 0, 2]  # the right ones are in their gold classes
+    assert rows["projective", "UAS"] == [2, 3, 2]
+    assert table("sentence-length", CROSSING, system)["1-10", "UAS"] == [2, 4, 4]
+
+
 @pytest.mark.parametrize(("n", "name"), [(1, "1-10"), (10, "1-10"), (11, "11-20"), (50, "41-50"), (51, "51+")])
 def test_sentence_lengths(n: int, name: str) -> None:
     chain = Attached(np.arange(n), ["dep"] * n)

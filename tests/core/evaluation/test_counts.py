@@ -67,6 +67,30 @@ def test_punctuation_of_words_without_counterpart() -> None:
     assert cells(comparison(gold, system))["UAS"] == (2, 3, 4, 2)
 
 
+def test_gold_says_what_is_punctuation() -> None:
+    """A word that the system alone calls so is counted, on both sides."""
+    gold = word(1, "a", 0, "root") + word(2, "b", 1, "obj") + "\n"
+    assert cells(comparison(gold, gold.replace("obj", "punct"), no_punct=True))["UAS"] == (2, 2, 2, 2)
+
+
+def test_heads_that_are_no_words_are_wrong() -> None:
+    """The word itself, a cycle, a number beyond the sentence, none: also below ROOT, and for the words below these."""
+    right = tree_text([2, 0, 4, 2, 2], ["nsubj", "root", "det", "obj", "punct"])
+    for heads in (
+        [2, 2, 4, 2, 2],
+        [2, 4, 4, 2, 2],
+        [2, 6, 4, 2, 2],
+        [2, -1, 4, 2, 2],
+        [2, "_", 4, 2, 2],
+        [2, "x", 4, 2, 2],
+    ):
+        found = cells(comparison(right, tree_text(heads, ["nsubj", "root", "det", "obj", "punct"])))
+        assert (found["UAS"], found["LAS"], found["CLAS"], found["MLAS"]) == (
+            *((4, 5, 5, 5),) * 2,
+            *((2, 3, 3, 3),) * 2,
+        )
+
+
 @pytest.mark.parametrize(
     ("features", "left"),
     [("Foo=Bar", ""), ("_", ""), ("Number=Sing|Case=Nom|Number[psor]=Sing", "Case=Nom|Number=Sing")],

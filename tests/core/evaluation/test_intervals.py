@@ -6,7 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
+from scipy.stats import t as student
 
 from deptree_cli.core.evaluation.intervals import bootstrap, f1, percentiles, randomisation_test
 
@@ -51,6 +52,14 @@ def test_intervals_of_few_sentences() -> None:
         covered += [low[0] <= 0.8 <= high[0] for low, high in ends]
     ours, plain = covered
     assert plain < 368 <= ours <= 397
+
+
+@pytest.mark.parametrize("units", [2, 5, 30])
+def test_percentiles_of_few_units_are_expanded(units: int) -> None:
+    """Those of Student's t, farther out by sqrt(n / (n - 1)) (Hesterberg 2015, section 5.3)."""
+    ends = norm.cdf(np.sqrt(units / (units - 1)) * student.ppf([0.1, 0.9], units - 1))
+    found = percentiles(np.linspace(0, 1, 100_001), 0.8, units)
+    assert [*found] == pytest.approx(ends)
 
 
 def test_resampled_scores_are_those_of_drawn_sentences() -> None:

@@ -115,7 +115,7 @@ def test_a_length_that_does_not_fit_stops_and_those_before_are_cut(scratch) -> N
 def test_bad_sentences_are_handed_on(pair) -> None:
     sentences = b"# sent_id = a\n\n" + conllu(b=1) + b"1\tf\n\n" + conllu(d=1)
     first, second, third, fourth = pair(npz(s0=1, s1=1, s2=1, s3=1), sentences)
-    assert first.startswith("s.conllu:1: comments without a sentence")
+    assert first.startswith("s.conllu:1 (a): comments without a sentence")
     assert second == ("b", 2, 1, 1)
     assert third.startswith("s.conllu:6: 2 columns")
     assert fourth == ("d", 4, 1, 1)

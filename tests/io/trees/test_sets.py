@@ -15,7 +15,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.sets import scored_trees, with_samples
+from deptree_cli.io.trees.sets import TreeSet, read_sets, scored_trees, with_samples
 
 LAYOUT = Layout()
 
@@ -109,3 +109,72 @@ def test_two_sentences_of_one_name(scratch, says) -> None:
     source = ScoreSource(scratch("scores", jsonl(a=1) * 2))
     with says("a: there are two sentences of this name"):
         with_samples(ScoreFiles(source).read(LAYOUT), [], lambda error: None)
+
+
+def sets(path: str) -> list[object]:
+    """Of each sentence its name and how many trees it has; errors without their remedies."""
+    return [
+        (each.sent_id, int(each.times.sum())) if isinstance(each, TreeSet) else str(each).split(". ")[0]
+        for each in read_sets(path)
+    ]
+
+
+def conllu(name: str, head: str = "0", columns: int = 10) -> str:
+    return f"# sent_id = {name}\n" + "\t".join(["1", "a", *["_"] * 4, head, *["_"] * (columns - 7)]) + "\n\n"
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        (conllu("b", "77"), "HEAD is '77', not _ or 0 to 1"),
+        (conllu("b", columns=11), "11 columns where a word has 10"),
+        (conllu("b").replace("\t0\t_", "\t0\t\udcff"), "'\ufffd' is not UTF-8"),
+        (conllu("b", "1"), "not a tree: word 1 is its own ancestor"),
+    ],
+)
+def test_a_bad_sentence_of_conllu_is_an_error_of_its_own(scratch, bad: str, says: str) -> None:
+    """It is called by its name, and the sentence in front of it stays."""
+    path = scratch("t", (conllu("a") + bad + conllu("c")).encode("utf-8", "surrogateescape"))
+    first, error, last = sets(path)
+    assert (first, last) == (("a", 1), ("c", 1))
+    assert str(error).startswith(("t:5 (b): ", "t:4 (b): "))
+    assert says in str(error)
+
+
+def test_a_bad_sample_of_conllu_is_an_error_of_its_sentence(scratch) -> None:
+    """Whichever of the samples it is."""
+    names = [f"{name}/sample_{number}" for name in "abc" for number in (1, 2, 3)]
+    for bad in range(3, 6):
+        found = sets(
+            scratch("t", "".join(conllu(each, "0" if n != bad else "7") for n, each in enumerate(names)).encode())
+        )
+        assert found == [("a", 3), f"t:{3 * bad + 2} (b): HEAD is '7', not _ or 0 to 1", ("c", 3)]
+
+
+def sampled(name: str, *numbers: int) -> list[str]:
+    return [f'{{"sent_id": "{name}", "sample": {number}, "heads": [0]}}\n' for number in numbers]
+
+
+@pytest.mark.parametrize("line", ["{\n", '{"sent_id": "b", "heads": [0\n'])
+def test_a_line_that_is_not_json(scratch, line: str) -> None:
+    """An error of its own between single trees; with samples of the sentence whose numbers go on there."""
+    named = " (b)" if "b" in line else ""
+
+    def found(*before_and_behind: list[str]) -> list[object]:
+        texts = [line.join("".join(each) for each in before_and_behind)]
+        return [
+            each if isinstance(each, tuple) else str(each).split(": not")[0]
+            for each in sets(scratch("t", texts[0].encode()))
+        ]
+
+    assert found(['{"sent_id": "a", "heads": [0]}\n'], ['{"sent_id": "c", "heads": [0]}\n']) == [
+        ("a", 1),
+        f"t:2{named}",
+        ("c", 1),
+    ]
+    assert found(sampled("a", 1), sampled("c", 1)) == [("a", 1), f"t:2{named}", ("c", 1)]
+    assert found(sampled("a", 1, 2), sampled("b", 2)) == [("a", 2), "t:3 (b)"]
+    assert found(sampled("a", 1, 2) + sampled("b", 1), sampled("b", 3)) == [("a", 2), "t:4 (b)"]
+    assert found(sampled("a", 1) + sampled("b", 1, 2), sampled("c", 1)) == [("a", 1), "t:4 (b)", ("c", 1)]
+    assert found([], sampled("c", 1)) == [f"t:1{named}", ("c", 1)]
+    assert found([], sampled("b", 2)) == ["t:1 (b)"]

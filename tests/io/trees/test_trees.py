@@ -106,6 +106,21 @@ def test_what_is_wrong_with_a_sentence_is_handed_on_and_the_next_is_read(scratch
     ]
 
 
+def test_what_cannot_be_read_leaves_the_next_sentence_alone(scratch) -> None:
+    """By the numbers of trees in a line that names no sentence, and by names in CoNLL-U."""
+    path = scratch("x", (drawn("a", [0], sample=1) + "{\n" + drawn("c", [0], sample=1) + "{\n").encode())
+    assert [each.sent_id for each in read_draws(path)] == ["a", "", "c", ""]
+    path = scratch("x", (drawn("a", [0], sample=1) + "{\n" + drawn("b", [0], sample=2)).encode())
+    assert [isinstance(each, DrawnTrees) for each in read_draws(path)] == [True, False]
+    rest = "# tree_logprob = -1.5\n# swor_tau = 2\n# swor_exhausted = no\n"
+    text = "".join(
+        sentence(head, f"# sent_id = {name}/sample_1\n{rest}") for name, head in zip("abc", "070", strict=True)
+    )
+    first, error, last = read_draws(scratch("d.conllu", text.encode()))
+    assert [each.sent_id for each in (first, error, last)] == ["a", "b/sample_1", "c"]
+    assert isinstance(error, DeptreeError)
+
+
 def test_labels_that_are_no_list(scratch) -> None:
     path = scratch("t.jsonl", b'{"sent_id": "a", "heads": [0], "deprels": "root"}\n')
     (error,) = read_trees(path)
