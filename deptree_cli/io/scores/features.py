@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.scores.arrays import MAGIC, read_array
 from deptree_cli.io.scores.containers.npz import Archive, open_zip
 from deptree_cli.io.scores.layout import Layout, to_head_dep
@@ -87,10 +88,10 @@ def vector(path: str) -> Float:
 def _numbers(data: bytes, place: str) -> Iterator[float]:
     if len(data) == MOST_BYTES:
         raise DeptreeError(f"holds more than {MOST_BYTES:,} bytes", "Give one number for each feature", place=place)
-    for number, line in enumerate(data.splitlines(), 1):
-        for word in line.split():
+    for here, line in entries_of(BytesIO(data), place):
+        for word in line.split() or [line]:
             try:
                 yield float(word)
             except ValueError:
                 problem = f"{word.decode('utf-8', 'replace')[:20]!r} is not a number"
-                raise DeptreeError(problem, "Give one number a line, or .npy", place=f"{place}:{number}") from None
+                raise DeptreeError(problem, "Give one number a line, or .npy", place=here) from None

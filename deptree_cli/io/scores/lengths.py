@@ -10,7 +10,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.files.streams import Input, lines_of, open_input
+from deptree_cli.io.files.streams import Input, entries_of, open_input
 from deptree_cli.io.scores.arrays import MAGIC, read_array
 from deptree_cli.io.scores.raw import Raw, Source
 
@@ -31,15 +31,13 @@ def read_lengths(path: str) -> Int:
 
 
 def _from_text(file: Input) -> Int:
-    lengths = []
-    for number, line in enumerate(lines_of(file.stream, file.place), 1):
+    lengths: list[int] = []
+    for place, line in entries_of(file.stream, file.place):
         text = line.strip()
         if not text.isdigit() or len(text) > 9:
             shown = text.decode("utf-8", "replace")[:20]
-            raise DeptreeError(
-                f"{shown!r} is not a number of words", "Give one number a line", place=f"{file.place}:{number}"
-            )
-        if number > MOST_LENGTHS:
+            raise DeptreeError(f"{shown!r} is not a number of words", "Give one number a line", place=place)
+        if len(lengths) == MOST_LENGTHS:
             raise DeptreeError(f"there are more than {MOST_LENGTHS:,} lengths", "Split the batch", place=file.place)
         lengths.append(int(text))
     return np.array(lengths, dtype=np.int64)
