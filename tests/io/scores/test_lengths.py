@@ -14,7 +14,6 @@ from deptree_cli.io.scores.lengths import read_lengths, with_lengths
 from deptree_cli.io.scores.raw import RawScores
 from tests.arrays import npy
 
-
 TEXTS = [b"2\n4\n", b" 2\r\n4", b"\xef\xbb\xbf2\r\n4\r\n", b"2\r4\r", b"2\n4\n\n \n"]
 
 
