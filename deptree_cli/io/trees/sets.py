@@ -14,8 +14,8 @@ import numpy as np
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.read import read
-from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
+from deptree_cli.io.read import check_words, read
+from deptree_cli.io.sentence import CONLLU, LENGTHS, PADDED, TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, sentence_of
 
@@ -75,9 +75,7 @@ def sets_beside(path: str, role: str) -> Companion:
 
 
 def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
-    if found.n != sentence.n:
-        problem = f"{counted(found.n, 'word')} at {found.place}, but {sentence.n} here"
-        raise OutOfStep(problem, "Give the same sentences, with the same words")
+    check_words(found, sentence, sentence, CONLLU)
     sentence.companions[role] = found
 
 
@@ -167,7 +165,7 @@ def _tree_alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | Deptr
 
 def _add_scored(tree: Sentence, sentence: Sentence) -> None:
     if tree.n != sentence.n:
-        raise _other_length(tree.companions[TREES], sentence.n)
+        raise _other_length(tree.companions[TREES], sentence.n, sentence.padded and tree.n < sentence.n)
     tree.companions[_SCORED] = sentence
 
 
@@ -181,9 +179,7 @@ def _by_number(sentence: Sentence) -> Sequence[str]:
 
 
 def _adopt(sentence: Sentence, scored: Sentence) -> None:
-    if sentence.n != scored.n:
-        problem = f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here"
-        raise OutOfStep(problem, "Give the same sentences, with the same words")
+    check_words(scored, sentence, scored, LENGTHS)
     sentence.block, sentence.scores, sentence.key, sentence.place = (
         scored.block,
         scored.scores,
@@ -255,6 +251,7 @@ def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:
     return name
 
 
-def _other_length(tree: GivenTree, words: int) -> OutOfStep:
+def _other_length(tree: GivenTree, words: int, padded: bool = False) -> OutOfStep:
     problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words}"
-    return OutOfStep(problem, "Check that both belong together", place=tree.place, sent_id=tree.sent_id)
+    remedy = PADDED.format(f"{LENGTHS} or {CONLLU}") if padded else "Check that both belong together"
+    return OutOfStep(problem, remedy, place=tree.place, sent_id=tree.sent_id)
