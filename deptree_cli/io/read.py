@@ -16,7 +16,7 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked, unmarked
-from deptree_cli.io.sentence import CONLLU, GOLD, LENGTHS, PADDED, Companion, Sentence, Side, Warn, unheard
+from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, unheard
 
 
 def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
@@ -97,6 +97,8 @@ _UNORDERED = (
 )
 
 
+SAME = "Give the same sentences, with the same words"
+
 # Looks at the sentences of a file as they pass; it is told what messages call the file.
 Watched = Callable[[Iterator[Sentence | DeptreeError], str], Iterator[Sentence | DeptreeError]]
 
@@ -158,21 +160,13 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
 
 
 def _add(role: str, sentence: Sentence, block: Block) -> None:
-    check_words(block, sentence, sentence, f"{LENGTHS} or {CONLLU}")
+    check_words(block, sentence, sentence, "--lengths FILE or --conllu FILE")
     sentence.companions[role] = block
 
 
-def check_words(found: Any, here: Any, scored: Sentence, options: str) -> None:
-    """Check that what two files have of a sentence has as many words.
-
-    Args:
-        scored: the one of the two that may have scores.
-        options: tell the length of its scores, if they are a slice of a batch.
-
-    Raises:
-        OutOfStep: it has not.
-    """
+def check_words(found: Any, here: Any, scored: Sentence, lengths: str) -> None:
+    """Raise OutOfStep unless both have as many words; `lengths`: the option that tells those of a padded `scored`."""
     if found.n != here.n:
         is_longer = scored.padded and scored.n == max(found.n, here.n)
-        remedy = PADDED.format(options) if is_longer else "Give the same sentences, with the same words"
+        remedy = f"If this is a padded batch, pass {lengths}" if is_longer else SAME
         raise OutOfStep(f"{counted(found.n, 'word')} at {found.place}, but {here.n} here", remedy)

@@ -16,10 +16,6 @@ from deptree_cli.io.conllu.malformed import no_sentences
 
 NO_SCORES: Array = np.empty((0, 0))
 
-# What to do if a matrix has more words than its sentence, and may be a slice of a batch.
-PADDED = "If this is a padded batch, pass {}"
-LENGTHS, CONLLU = "--lengths FILE", "--conllu FILE"
-
 # Tells the user a line, once for each key.
 Warn = Callable[[str, str], None]
 

@@ -21,7 +21,7 @@ from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.sentence import SentenceAsRead
 from deptree_cli.io.scores.temperatures import UNCHANGED, Temperature
-from deptree_cli.io.sentence import CONLLU, LENGTHS, PADDED, Sentence
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
@@ -134,7 +134,7 @@ class Interpretation:
             return
         read = self.layout
         if record.padded:
-            error.remedy += f". {PADDED.format(f'{LENGTHS} or {CONLLU}')}"
+            error.remedy += ". If this is a padded batch, pass --lengths FILE or --conllu FILE"
         rows, columns = read.arcs(record.scores.shape)
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
         if rows == columns and self._fits(record, turned):

@@ -15,7 +15,7 @@ from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import check_words, read
-from deptree_cli.io.sentence import CONLLU, LENGTHS, PADDED, TREES, Companion, Sentence, Side, Warn, unheard
+from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, sentence_of
 
@@ -75,7 +75,7 @@ def sets_beside(path: str, role: str) -> Companion:
 
 
 def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
-    check_words(found, sentence, sentence, CONLLU)
+    check_words(found, sentence, sentence, "--conllu FILE")
     sentence.companions[role] = found
 
 
@@ -164,8 +164,7 @@ def _tree_alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | Deptr
 
 
 def _add_scored(tree: Sentence, sentence: Sentence) -> None:
-    if tree.n != sentence.n:
-        raise _other_length(tree.companions[TREES], sentence.n, sentence.padded and tree.n < sentence.n)
+    check_words(sentence, tree, sentence, "--lengths FILE or --conllu FILE")
     tree.companions[_SCORED] = sentence
 
 
@@ -179,7 +178,7 @@ def _by_number(sentence: Sentence) -> Sequence[str]:
 
 
 def _adopt(sentence: Sentence, scored: Sentence) -> None:
-    check_words(scored, sentence, scored, LENGTHS)
+    check_words(scored, sentence, scored, "--lengths FILE")
     sentence.block, sentence.scores, sentence.key, sentence.place = (
         scored.block,
         scored.scores,
@@ -247,11 +246,6 @@ def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:
         problem, remedy = "the scores have no such sentence", "Name samples as their sentences"
         raise DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)
     if (n := words[name]) is not None and n != len(tree.heads):
-        raise _other_length(tree, n)
+        problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {n}"
+        raise OutOfStep(problem, "Check that both belong together", place=tree.place, sent_id=tree.sent_id)
     return name
-
-
-def _other_length(tree: GivenTree, words: int, padded: bool = False) -> OutOfStep:
-    problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words}"
-    remedy = PADDED.format(f"{LENGTHS} or {CONLLU}") if padded else "Check that both belong together"
-    return OutOfStep(problem, remedy, place=tree.place, sent_id=tree.sent_id)

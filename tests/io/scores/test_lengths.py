@@ -9,7 +9,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files import streams
-from deptree_cli.io.scores import lengths
+from deptree_cli.io.scores import arrays
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
 from deptree_cli.io.scores.raw import RawScores
 from tests.arrays import npy
@@ -77,7 +77,7 @@ def test_a_line_without_end(scratch, says, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_lengths_without_end(scratch, says, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lengths, "MOST_LENGTHS", 3)
+    monkeypatch.setattr(arrays, "MOST_LISTED", 3)
     assert read_lengths(scratch("a", b"1\n" * 3)).tolist() == [1, 1, 1]
-    with says("a: there are more than 3 lengths"):
+    with says("a: there are more than 3 numbers"):
         read_lengths(scratch("a", b"1\n" * 4))
