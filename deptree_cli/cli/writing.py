@@ -143,14 +143,13 @@ def _sent_id_format(context: click.Context, parameter: click.Parameter, text: st
         how is None and (spec == "" if name == "id" else name == "k" and _WIDTH_OF_K.fullmatch(spec or ""))
         for name, spec, how in fields
     )
-    wrong = ""
-    if not sound or {name for name, *_ in fields} != {"id", "k"} or not text.isprintable():
-        wrong = "is not a name with {id} and {k} and no other field"
-    elif _TOUCHING.search(shape):
+    is_named = sound and {name for name, *_ in fields} == {"id", "k"} and text.isprintable()
+    if is_named and not _TOUCHING.search(shape):
+        return text
+    wrong = "is not a name with {id} and {k} and no other field"
+    if is_named:
         wrong = "can give trees of two sentences the same name. Put something else than a digit between {id} and {k}"
-    if wrong:
-        raise click.BadParameter(f"{text!r} {wrong}, such as '{{id}}-sample_{{k}}' or '{{id}}-{{k:03}}'.")
-    return text
+    raise click.BadParameter(f"{text!r} {wrong}, such as '{{id}}-sample_{{k}}' or '{{id}}-{{k:03}}'.")
 
 
 _STYLE_OPTIONS = [

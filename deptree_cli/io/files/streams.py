@@ -195,11 +195,7 @@ def lines_of(stream: BinaryIO, place: str) -> Iterator[bytes]:
 
 
 def entries_of(stream: BinaryIO, place: str) -> Iterator[tuple[str, bytes]]:
-    """The lines of a list, one entry each, with their ``file:line``.
-
-    They have no byte order mark and no ends (LF, CRLF or CR). Blank ones behind the last entry are left out, those in
-    front of it are empty.
-    """
+    """The lines of a list with their ``file:line``; blank ones are empty, and those behind the last entry left out."""
     number = blank = 0
     for line in lines_of(stream, place):
         for text in (line if number else line.removeprefix(_BOM)).splitlines():

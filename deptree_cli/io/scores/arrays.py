@@ -118,14 +118,10 @@ def read_array(stream: BinaryIO, place: str) -> Array:
 
 
 def read_list(path: str, what: str, number: Callable[[bytes], float]) -> Array:
-    """Read the numbers of a text file, one a line, or the array of a `.npy`.
-
-    Args:
-        what: one of them is called so in messages.
-        number: makes it of text, or raises ValueError.
+    """Read the numbers of a text file, one a line, or the array of a `.npy`; `number` of a text may raise ValueError.
 
     Raises:
-        DeptreeError: names the line that is not a number.
+        DeptreeError: names the line with something else, which is not `what`.
     """
     with open_input(path) as file:
         if file.head.startswith(MAGIC):

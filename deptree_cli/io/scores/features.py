@@ -62,11 +62,7 @@ def _archive(path: str, _: tuple[int, ...]) -> Archive:
 
 
 def vector(path: str) -> Float:
-    """Numbers from a text file or .npy, (R,).
-
-    Raises:
-        DeptreeError: the file holds something else.
-    """
+    """Numbers from a text file or .npy, (R,), none too large; errors as of `read_list`."""
     with np.errstate(over="ignore"):
         result = read_list(path, "a number", float).astype(np.float64)
     if result.ndim != 1 or not (np.abs(result) <= LARGEST).all():

@@ -31,10 +31,8 @@ def read_labels(path: str) -> tuple[str, ...]:
             if len(data) == MOST_BYTES:
                 raise ValueError(f"more than {MOST_BYTES:,} bytes")
             text = data.decode("utf-8-sig")
-            if text.lstrip().startswith(("[", "{")):
-                names = _from_json(json.loads(text))
-            else:
-                names = [_name(*each) for each in entries_of(BytesIO(data), file.place)]
+            is_json, lines = text.lstrip().startswith(("[", "{")), entries_of(BytesIO(data), file.place)
+            names = _from_json(json.loads(text)) if is_json else [_name(*each) for each in lines]
             _check(names)
         except (ValueError, TypeError, RecursionError) as error:
             raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None

@@ -135,9 +135,8 @@ class Interpretation:
         read = self.layout
         if record.padded:
             error.remedy += ". If this is a padded batch, pass --lengths FILE or --conllu FILE"
-        rows, columns = read.arcs(record.scores.shape)
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
-        if rows == columns and self._fits(record, turned):
+        if read.is_square(record.scores.shape) and self._fits(record, turned):
             error.remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.read import check_words, read
+from deptree_cli.io.read import add_trees, check_words, read
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, sentence_of
@@ -71,12 +71,8 @@ def _sentence_of(role: str, found: TreeSet | DeptreeError, number: int) -> Sente
 
 def sets_beside(path: str, role: str) -> Companion:
     """The trees of each sentence in a file, as companions of this role."""
-    return Companion(Side(read_sets(path), "sentences", place_of(path)), partial(_add, role))
-
-
-def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
-    check_words(found, sentence, sentence, "--conllu FILE")
-    sentence.companions[role] = found
+    side = Side(read_sets(path), "sentences", place_of(path))
+    return Companion(side, partial(add_trees, role, lengths="--conllu FILE"))
 
 
 def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
