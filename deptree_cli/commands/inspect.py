@@ -53,7 +53,7 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     """
     if why := _not_weights(scores):
         scores = replace(scores, how=replace(scores.how, layout=replace(scores.how.layout, scale="log")))
-        run.warn(why, f"{why}: reading as log-scores; pass --from log")
+        run.warn(why, f"{why}: reading as log-scores. For other commands pass --from log")
     layout, found = scores.how.layout, Overview(scores.how.layout, why)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     job = Job("inspect", scores.source(run), run, replace(writing, single=True))
@@ -70,7 +70,7 @@ def _not_weights(scores: ScoreOptions) -> str:
         with suppress(DeptreeError):  # told where they are read again
             for each in ScoreStream(files, layout):
                 if isinstance(each, Sentence) and to_head_dep(each.scores, layout).min() < 0:
-                    return f"not weights, for {each.place} has negative numbers"
+                    return f"{each.place} has negative numbers, which weights cannot be"
     return ""
 
 

@@ -164,13 +164,17 @@ def test_logits_are_reported_although_nobody_named_their_scale(deptree, done, pu
     arrays = [np.abs(each) + 1 if kind == "the last" and each is not LOGITS[-1] else each for each in LOGITS]
     rows = "".join(json.dumps({"scores": each.tolist()}) + "\n" for each in arrays)
     put("s.jsonl", rows.replace(str(arrays[0][1, 2]), "null") if kind == "nulls" else rows)
-    why = f"not weights, for s.jsonl:{3 if kind == 'the last' else 1} has negative numbers"
+    why = f"s.jsonl:{3 if kind == 'the last' else 1} has negative numbers, which weights cannot be"
     ran = done("inspect", "s.jsonl", *options)
     (facts,), (expected,) = ran.rows, done("inspect", "s.jsonl", "--from", "log", *options).rows
     assert facts.pop("scale") == f"log (assumed: {why})"
     assert expected.pop("scale") == "log"
     assert facts == expected
-    assert [line for line in ran.said if line == f"deptree: {why}: reading as log-scores; pass --from log"]
+    assert [
+        line
+        for line in ran.said
+        if line == f"deptree: {why}: reading as log-scores. For other commands pass --from log"
+    ]
     assert not [line for line in ran.said if "reading as weights" in line]
     assert deptree("partition", "s.jsonl").code == 2
     assert deptree("inspect", "s.jsonl", "--scale", "weight").code == 2
