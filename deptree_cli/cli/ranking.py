@@ -170,6 +170,11 @@ class Ranking(Fold[Counts]):
         ]
 
     def lines(self) -> Iterator[str]:
+        if not self._all and not self._left_out:
+            yield f"nothing to rank: {'all words are marked as fine' if self._words else 'there are no sentences'}"
+        if self._kept and not self._written:
+            n, of = min(one.words for *_, one in self._kept), counted(len(self._kept), "sentence")
+            yield f"nothing fits into --words {self._selection.words}: the shortest of {of} has {counted(n, 'word')}"
         if self._unknown:
             yield f"{counted(self._unknown, 'word')} with a DEPREL that --labels has not: their heads alone are doubted"
         if self._unmarked > 0:

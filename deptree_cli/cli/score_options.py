@@ -21,7 +21,7 @@ from deptree_cli.core.labels import is_root
 from deptree_cli.core.spaces import Short
 from deptree_cli.io.conllu.malformed import no_sentences
 from deptree_cli.io.files.streams import check_readable, place_of, share_of
-from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
+from deptree_cli.io.scores.files import ScoreFiles, ScoreStream, side_of
 from deptree_cli.io.scores.labels import layout_of_arcs, read_labels
 from deptree_cli.io.scores.layout import CHOICES, Layout
 from deptree_cli.io.scores.meta import space_of
@@ -138,9 +138,8 @@ class ScoreOptions:
 
     def side(self, source: Source[Sentence, ScoredSentence]) -> Side:
         """The sentences as what is read together with others; CoNLL-U gives them an order."""
-        files = self.files[0]
-        ordered = files.conllu is not None or files.source.meta.ordered
-        return Side(source.items, "matrices", files.source.place, ordered=ordered)
+        side = side_of(source.items, self.files[0].source)
+        return replace(side, ordered=True, keys=()) if self.conllu else side
 
     def _watched(
         self, records: Iterable[Sentence | DeptreeError], run: RunOptions

@@ -127,21 +127,29 @@ _HEADER = writing_option(
 # What may stand behind the colon of {k}: up to 99 columns, filled with spaces or zeros.
 _WIDTH_OF_K = re.compile(r"0?[1-9]?[0-9]?d?")
 
+# An id beside a number, with nothing but digits between: the 11th tree of `a` has the name of the first of `a1`.
+_TOUCHING = re.compile("i[0-9]*k|k[0-9]*i")
+
 
 def _sent_id_format(context: click.Context, parameter: click.Parameter, text: str) -> str:
     """The template, if it names every tree differently and nothing but {id} and {k}: no attributes, no huge widths."""
     try:
-        fields = [(name, spec, how) for _, name, spec, how in Formatter().parse(text) if name is not None]
+        parts = list(Formatter().parse(text))
     except ValueError:
-        fields = []
+        parts = []
+    fields = [(name, spec, how) for _, name, spec, how in parts if name is not None]
+    shape = "".join(re.sub("[^0-9]", "-", between) + (name or "")[:1] for between, name, *_ in parts)
     sound = all(
         how is None and (spec == "" if name == "id" else name == "k" and _WIDTH_OF_K.fullmatch(spec or ""))
         for name, spec, how in fields
     )
-    if not sound or {name for name, *_ in fields} != {"id", "k"} or not text.isprintable():
-        remedy = "such as '{id}-sample_{k}' or '{id}-{k:03}'"
-        raise click.BadParameter(f"{text!r} is not a name with {{id}} and {{k}} and no other field, {remedy}.")
-    return text
+    is_named = sound and {name for name, *_ in fields} == {"id", "k"} and text.isprintable()
+    if is_named and not _TOUCHING.search(shape):
+        return text
+    wrong = "is not a name with {id} and {k} and no other field"
+    if is_named:
+        wrong = "can give trees of two sentences the same name. Put something else than a digit between {id} and {k}"
+    raise click.BadParameter(f"{text!r} {wrong}, such as '{{id}}-sample_{{k}}' or '{{id}}-{{k:03}}'.")
 
 
 _STYLE_OPTIONS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import repeat
@@ -21,9 +22,12 @@ from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.peakedness import Peakedness, peakedness, peakednesses
 from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.files.rereading import is_rereadable
+from deptree_cli.io.scores.files import ScoreStream
 from deptree_cli.io.scores.fits import Fits, better_layout, fits, fits_of_many
-from deptree_cli.io.scores.layout import CHOICES, Layout
+from deptree_cli.io.scores.layout import CHOICES, Layout, to_head_dep
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
+from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -47,13 +51,27 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
     If another layout fits better, a line on stderr names its options, and the exit status is 1. Prints a table on a
     terminal, otherwise JSON.
     """
-    layout, found = scores.how.layout, Overview(scores.how.layout)
+    if why := _not_weights(scores):
+        scores = replace(scores, how=replace(scores.how, layout=replace(scores.how.layout, scale="log")))
+        run.warn(why, f"{why}: reading as log-scores. For other commands pass --from log")
+    layout, found = scores.how.layout, Overview(scores.how.layout, why)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     job = Job("inspect", scores.source(run), run, replace(writing, single=True))
     code = job.summarise(Inspect(scores.how), OneRow(found, empty), Sheet(title=scores.name))
     if advice := better_layout(found.means, layout):
         message(advice)
     return 1 if advice else code
+
+
+def _not_weights(scores: ScoreOptions) -> str:
+    """Why these are no weights, if nobody said what they are; nothing if they may be, or cannot be read twice."""
+    layout, files = scores.how.layout, [replace(each, source=ScoreSource(each.source.path)) for each in scores.files]
+    if not layout.scale and all(is_rereadable(path) for each in files for path in each.paths):
+        with suppress(DeptreeError):  # told where they are read again
+            for each in ScoreStream(files, layout):
+                if isinstance(each, Sentence) and to_head_dep(each.scores, layout).min() < 0:
+                    return f"{each.place} has negative numbers, which weights cannot be"
+    return ""
 
 
 class SentenceFacts(NamedTuple):
@@ -81,9 +99,7 @@ def _shape_of(root_in_rows: bool, root_in_columns: bool, labels: str | None) -> 
     return f"({', '.join(['L'] * (labels == 'first') + arcs + ['L'] * (labels == 'last'))})"
 
 
-@cache
-def _name_of(dtype: np.dtype[Any]) -> str:
-    return str(dtype)  # NumPy takes ten microseconds over it
+_name_of = cache(str)  # of dtypes: NumPy takes ten microseconds over it
 
 
 @dataclass(frozen=True)
@@ -116,8 +132,8 @@ class Inspect(Work[tuple[SentenceFacts]]):
 class Overview:
     """The sentences of a file that is laid out so: of each what is needed for means and medians, as numbers."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
+    def __init__(self, layout: Layout, not_weights: str) -> None:
+        self._layout, self._scale = layout, f"log (assumed: {not_weights})" if not_weights else None
         self._words = self._longest = self._forbidden = 0
         self._lowest, self._highest, self._normalised = np.inf, -np.inf, True
         self._shapes, self._types, self._longer_axes = set[str](), set[str](), set[int]()
@@ -155,7 +171,7 @@ class Overview:
             "shapes": ", ".join(sorted(self._shapes)),
             "type": ", ".join(sorted(self._types)),
             "preset": layout.name or "none",
-            **_answers(self._longer_axes, layout),
+            **_answers(self._longer_axes, layout) | ({"scale": self._scale} if self._scale else {}),
             "lowest_log_score": self._lowest,
             "highest_log_score": self._highest,
             "forbidden_arcs": self._forbidden,

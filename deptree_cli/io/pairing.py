@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from deptree_cli.io.sentence import Companion, Side, Warn, loaded
 
 Item = TypeVar("Item")
 
-# How many malformed items may come in front of the first that has an id, or has none.
+# How many items are looked at in front of the first that tells what their ids are.
 AHEAD = 1000
 
 # Bytes: how much of a stream waits for sentences that come later; and what an item without scores takes up about.
@@ -27,6 +27,8 @@ _SAMPLE = re.compile(r"[/-]sample_\d+$")
 
 _LAST_NUMBER = re.compile(r"\d*$")
 
+_NUMBERED = re.compile("(.*?)([0-9]{1,18})", re.DOTALL)
+
 _SAME = "Check that both files hold the same sentences in the same order"
 
 
@@ -37,17 +39,28 @@ def are_alike(one: str, other: str) -> bool:
     return _LAST_NUMBER.sub("", one) == _LAST_NUMBER.sub("", other)
 
 
+def are_running(keys: Iterable[str]) -> bool:
+    """Whether names have one prefix and consecutive numbers: s00579, s00580, ..."""
+    expected = None
+    for key in keys:
+        found = _NUMBERED.fullmatch(key)
+        if found is None or expected not in (None, key):
+            return False
+        expected = f"{found[1]}{int(found[2]) + 1:0{len(found[2])}}"
+    return True
+
+
 def unmarked(sent_id: str) -> str:
     """The id of a sentence without the mark of a sampled tree, which `deptree sample` puts behind it."""
     return _SAMPLE.sub("", sent_id) if "sample_" in sent_id else sent_id
 
 
-def peeked(items: Iterator[Item]) -> tuple[Iterator[Item], Item | None]:
-    """The items as they were, and the first of them that is sound, or is the error of one whose id is known."""
+def peeked(items: Iterator[Item], wanted: Callable[[Item], bool] | None = None) -> tuple[Iterator[Item], Item | None]:
+    """The items as they were, and the first that is wanted: that is sound, or is the error of one whose id is known."""
     passed = []
     for item in islice(items, AHEAD):
         passed.append(item)
-        if not isinstance(item, DeptreeError) or item.sent_id:
+        if wanted(item) if wanted else not isinstance(item, DeptreeError) or item.sent_id:
             return chain(passed, items), item
     return chain(passed, items), None
 
@@ -60,10 +73,10 @@ def place_of_item(item: object) -> str:
 class ByIds:
     """Finds companions by the ids of sentences."""
 
-    sure = True
+    sure, advice = True, ""
 
-    def __init__(self, companion: Companion, lead: Side, items: Iterator[Any] | None) -> None:
-        self.companion, self._lead = companion, lead
+    def __init__(self, companion: Companion, lead: Side, items: Iterator[Any] | None, first: str | None) -> None:
+        self.companion, self._lead, self._first = companion, lead, first
         side = companion.side
         self._found = _Archive(side) if items is None else _Stream(items, side)
         self._last: Any = None
@@ -95,10 +108,11 @@ class ByIds:
             size = f"{MOST_WAITING >> 20:,} MiB of {side.what} that others are waiting for"
             problem = f"{side.place} has no sentence with this id before {size}"
             return DeptreeError(problem, "Put both files in the same order, or save scores as .npz")
-        return DeptreeError(
-            f"{side.place} has no sentence with this id",
-            "Both files have ids, and sentences are paired by id; --on-error skip leaves this one out",
+        hint = (
+            f"; the first there is {self._first!r}: name both alike or pass other files" if self._last is None else ""
         )
+        remedy = f"Both files have ids, and sentences are paired by id{hint}"
+        return DeptreeError(f"{side.place} has no sentence with this id", remedy)
 
     def left(self) -> Iterator[DeptreeError]:
         """The errors of companions that belong to no sentence, unless these may be of malformed sentences."""
@@ -197,13 +211,13 @@ class ByOrder:
         self, companion: Companion, lead: Side, items: Iterator[Any] | None, sentences: Iterator[Any], warn: Warn
     ) -> None:
         self.companion, self._lead, self._sentences, self._warn = companion, lead, sentences, warn
-        known = companion.side.items
-        self._known: Mapping[str, Any] = known if isinstance(known, Mapping) else {}
+        self._known: Any = companion.side.items if isinstance(companion.side.items, Mapping) else ()
         self._items = companion.side.in_order() if items is None else items
         self._alike: bool | None = None
         self._taken = 0
         self._first: int | None = None
         self.sure = False
+        self.advice = ", or name the arrays by sent_id" if companion.side.keys or lead.keys else ""
 
     def take(self, item: Any) -> Any:
         """The next companion; `sure` says whether it has a name of the sentence."""
@@ -227,10 +241,11 @@ class ByOrder:
             return False
         alike = name in names
         self._alike = alike if self._alike is None else self._alike
-        if alike != self._alike or (not alike and any(each in self._known for each in names)):
+        is_elsewhere = name in self._lead.keys or any(each in self._known for each in names)
+        if alike != self._alike or (not alike and is_elsewhere):
             there = f"the one at {place_of_item(item)}" if place_of_item(item) else "the other one"
             problem = f"out of step: this is {name!r}, {there} is {names[0]!r}"
-            raise OutOfStep(problem, _SAME, place=place_of_item(found))
+            raise OutOfStep(problem, f"{_SAME}{self.advice}", place=place_of_item(found))
         return alike
 
     def _look_at_number(self, name: str) -> None:
@@ -257,4 +272,4 @@ class ByOrder:
         side, lead = self.companion.side, self._lead
         within = f" in {lead.place}" if lead.place else ""
         problem = f"the number of {side.what} is {beside}, that of {lead.what}{within} is {led}"
-        return OutOfStep(problem, _SAME, place=side.place)
+        return OutOfStep(problem, f"{_SAME}{self.advice}", place=side.place)

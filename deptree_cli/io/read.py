@@ -2,12 +2,13 @@
 
 Results come in the order of the leading side. A companion is paired with it by ids if both sides have ids, whatever is
 missing or moved: the n-th item of an id with the n-th sentence of that id. Otherwise it is paired by order, and both
-sides must have as many items. Which it is, the first items decide.
+sides must have as many items. Which it is, the first items decide; but running keys of arrays (s00579, s00580, ...) are
+ids only if a sentence has one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
-from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, peeked, unmarked
+from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, are_running, peeked, unmarked
 from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, unheard
 
 
@@ -47,7 +48,7 @@ def _with(
 ) -> Iterator[Any]:
     """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
-    pairing = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences, warn)
+    pairing, sentences = _pairing(companion, lead, () if first is None else lead.names_of(first), sentences, warn)
     pairings.append(pairing)
     for item in sentences:
         found = pairing.take(item)
@@ -61,6 +62,7 @@ def _with(
         except DeptreeError as error:
             error.at(item.place, item.sent_id)
             if isinstance(error, OutOfStep) and not pairing.sure:
+                error.remedy += pairing.advice
                 raise
             yield error
         else:
@@ -69,18 +71,31 @@ def _with(
 
 def _pairing(
     companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any], warn: Warn
-) -> ByIds | ByOrder:
-    """How a companion is paired with sentences, the first of which has these names."""
+) -> tuple[ByIds | ByOrder, Iterator[Any]]:
+    """How a companion is paired with sentences, the first of which has these names; and the sentences."""
     side = companion.side
     items, name = _first(side, names)
-    is_known = isinstance(lead.items, Mapping) and name in lead.items
-    if name is not None and (is_known or any(are_alike(each, name) for each in names)):
-        return ByIds(companion, lead, items)
+    by_ids = name is not None and any(are_alike(each, name) for each in names)
+    arrays, others = (side, lead) if side.keys else (lead, side)
+    stream = sentences if others is lead else items
+    if by_ids and arrays.keys and not others.keys and stream is not None:
+        stream, found = peeked(stream, partial(_has_key, arrays.keys, others))
+        sentences, items = (stream, items) if others is lead else (sentences, stream)
+        by_ids = found is not None or not are_running(arrays.keys)
+        if not by_ids:
+            start = f"keys run on from {next(iter(arrays.keys))!r}"
+            warn(f"order {side.place}", f"no key of {arrays.place} is a sent_id, and {start}: paired by order")
+    if by_ids:
+        return ByIds(companion, lead, items, name), sentences
     for each in (side, lead):
         if not each.ordered:
             missing = f", and {name!r} and {names[0]!r} are names of two kinds" if names and name else ""
             raise DeptreeError(f"the order of the {each.what} is not known{missing}", _UNORDERED, place=each.place)
-    return ByOrder(companion, lead, items, sentences, warn)
+    return ByOrder(companion, lead, items, sentences, warn), sentences
+
+
+def _has_key(keys: Collection[str], side: Side, item: Any) -> bool:
+    return any(each in keys or unmarked(each) in keys for each in side.names_of(item))
 
 
 def _first(side: Side, names: Sequence[str]) -> tuple[Iterator[Any] | None, str | None]:
@@ -146,7 +161,7 @@ def beside(blocks: Iterator[Any], place: str, role: str = GOLD) -> Companion:
         blocks: may be anything that has a `sent_id`, for those who make blocks of it.
         place: where they are read, for messages.
     """
-    return Companion(Side(blocks, "sentences", place, _names), partial(_add, role))
+    return Companion(Side(blocks, "sentences", place, _names), partial(add_trees, role))
 
 
 def _names(block: Block) -> Sequence[str]:
@@ -159,7 +174,15 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
             yield from read_blocks_or_errors(file.stream, file.place)
 
 
-def _add(role: str, sentence: Sentence, block: Block) -> None:
-    if block.n != sentence.n:
-        raise OutOfStep(f"{counted(block.n, 'word')} at {block.place}, but {sentence.n} here", SAME)
-    sentence.companions[role] = block
+def add_trees(role: str, sentence: Sentence, trees: Any, lengths: str = "--lengths FILE or --conllu FILE") -> None:
+    """Add what has a sentence's trees; errors as of `check_words`."""
+    check_words(trees, sentence, sentence, lengths)
+    sentence.companions[role] = trees
+
+
+def check_words(found: Any, here: Any, scored: Sentence, lengths: str) -> None:
+    """Raise OutOfStep unless both have as many words; `lengths`: the option that tells those of a padded `scored`."""
+    if found.n != here.n:
+        is_longer = scored.padded and scored.n == max(found.n, here.n)
+        remedy = f"If this is a padded batch, pass {lengths}" if is_longer else SAME
+        raise OutOfStep(f"{counted(found.n, 'word')} at {found.place}, but {here.n} here", remedy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -140,6 +140,7 @@ class Side:
         place: the file, for messages; empty if there is no single one.
         names: of an item, likeliest first; none if it has only a running number.
         ordered: False if nobody knows the order.
+        keys: the names of all arrays, if these are arrays and all names are known before they are read.
     """
 
     items: Mapping[str, Any] | Iterable[Any]
@@ -147,6 +148,7 @@ class Side:
     place: str = ""
     names: Callable[[Any], Sequence[str]] = attrgetter("names")
     ordered: bool = True
+    keys: Collection[str] = ()
 
     def in_order(self) -> Iterator[Any]:
         """All items."""

@@ -110,6 +110,29 @@ def test_filters(done) -> None:
     assert done(*LINE, "--words", 20).rows == expected
 
 
+def test_nothing_is_told(done, put) -> None:
+    """Whatever leaves nothing to write is named: too few words, bounds, marks, a shard without sentences."""
+    for line, says in {
+        ("--words", 1): "nothing fits into --words 1: the shortest of 8 sentences has 3 words",
+        ("--words", 2, "--rank", "entropy", "--format", "conllu"): "--words 2: the shortest of 8 sentences has 3 words",
+        ("--words", 3, "--top", 1, "--rank", "tree-prob"): "the shortest of 1 sentence has 9 words",
+        ("--words", 1, "--above", 1e6): "0 of 8 sentences pass --above and --below",
+        ("--shard", "9/9"): "nothing to rank: there are no sentences",
+        ("--shard", "9/9", "--per", "sentence"): "nothing to rank: there are no sentences",
+    }.items():
+        ran = done(*LINE, *line)
+        assert not [text for text in ran.out.splitlines() if not text.startswith(b"#")]
+        assert [text for text in ran.said if says in text], (line, ran.err)
+    rows = done(*LINE).rows
+    columns = ("sent_id", "word", "form", "head", "mark", "chosen", "note")
+    marks = ["\t".join(columns)] + [
+        "\t".join([*(str(row[name]) for name in columns[:4]), "fine", "_", "_"]) for row in rows
+    ]
+    put("marks.tsv", "\n".join(marks) + "\n")
+    ran = done(*LINE, "--marks", "marks.tsv")
+    assert (ran.out, ran.said[0]) == (b"", "deptree: nothing to rank: all words are marked as fine")
+
+
 def test_sentences_stay_byte_for_byte(done, put) -> None:
     """A byte order mark, CRLF, a stale mark and no last newline: sorted, they are the same bytes but for marks."""
     own = GOLD.read_bytes().replace(b"Also=head=4|", b"Also=head=4|Doubt=0.1|")

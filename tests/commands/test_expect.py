@@ -93,7 +93,7 @@ def features(put):
 
 def test_features(done, features, put):
     """The second feature counts arcs: n whatever the tree, so that it varies with nothing."""
-    put("target.txt", "3\n4\n")
+    put("target.txt", b"\xef\xbb\xbf3\r\n4\r\n\r\n")
     given = (*SCORES, "--features", features)
     means = done("expect", "features", *given, "--grad").rows
     for row, spread in zip(means, done("expect", "covariance", *given).rows, strict=True):
@@ -125,6 +125,7 @@ def test_features_that_do_not_fit(deptree, put, features):
     put("one.npy", np.ones(3))
     put("words.txt", "a\n")
     put("three.txt", "1\n2\n3\n")
+    put("blank.txt", "1\n\n2\n")
     for args, said in [
         (("features", "--features", "nowhere.npz"), "nowhere.npz"),
         (("features", "--features", "one.npy"), "is a single array"),
@@ -133,6 +134,7 @@ def test_features_that_do_not_fit(deptree, put, features):
         (("covariance", "--features", features, "--grad"), "covariance has no --grad"),
         (("ge", "--features", features), "ge needs --target"),
         (("ge", "--features", features, "--target", "words.txt"), "is not a number"),
+        (("ge", "--features", features, "--target", "blank.txt"), "blank.txt:2: '' is not a number"),
         (("ge", "--features", features, "--target", "three.txt"), "the numbers differ: 2 features, 3 targets"),
     ]:
         ran = deptree("expect", args[0], *SCORES, *args[1:])

@@ -28,6 +28,28 @@ def test_attachment_without_known_heads_is_null(done, put):
         }
 
 
+def test_a_padded_batch_beside_trees_needs_lengths(deptree, put):
+    """Its matrices have more words than the trees, and nothing in them looks like padding."""
+    put("batch.npy", np.random.default_rng(0).normal(size=(8, 13, 13)))
+    for line in (
+        ("inspect", "batch.npy", "--gold", DATA / "gold.conllu"),
+        ("score", "batch.npy", DATA / "gold.conllu"),
+    ):
+        ran = deptree(*line, "--from", "supar", "-q")
+        assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+        assert "8" in ran.err
+        assert "12" in ran.err
+        assert "If this is a padded batch, pass --lengths FILE or --conllu FILE." in ran.err
+    ran = deptree("agree", DATA / "gold.conllu", DATA / "gold.conllu", "--scores", "batch.npy", "--from", "supar", "-q")
+    assert "12 words at batch.npy, matrix 1, but 8 here. If this is a padded batch, pass --lengths FILE." in ran.err
+    ran = deptree("combine", "batch.npy", DATA / "gold.conllu", "--from", "supar", "-q")
+    assert "but 12 here. If this is a padded batch, pass --conllu FILE." in ran.err
+    assert deptree("inspect", "batch.npy", "--from", "supar", "--conllu", DATA / "gold.conllu").code == 0
+    put("batch.npy", np.random.default_rng(0).normal(size=(8, 4, 4)))
+    ran = deptree("inspect", "batch.npy", "--from", "supar", "--gold", DATA / "gold.conllu")
+    assert "padded" not in ran.err
+
+
 def test_messages_name_what_they_mean(deptree, put):
     put("large.npy", np.full((3, 3), 1e16))
     ran = deptree("partition", "large.npy", "--orient", "head-dep", "--scale", "log")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -147,3 +150,41 @@ def test_an_orientation_in_which_there_is_no_tree_is_named(deptree, put):
         assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
         assert "no word may attach to ROOT" in ran.err
         assert "Read with --orient dep-head the sentence has a tree: is that meant?" in ran.err
+
+
+LOGITS = [np.random.default_rng(n).normal(size=(n + 1, n + 1)) for n in (3, 5, 4)]
+
+
+@pytest.mark.parametrize("kind", ["all", "the last", "nulls"])
+@pytest.mark.parametrize(
+    "options", [(), ("--on-error", "skip"), ("--jobs", 2), ("--shard", "1/1", "--orient", "dep-head")]
+)
+def test_logits_are_reported_although_nobody_named_their_scale(deptree, done, put, kind, options):
+    """As weights they are impossible, and that is said; the report is of log-scores. Other commands refuse them."""
+    arrays = [np.abs(each) + 1 if kind == "the last" and each is not LOGITS[-1] else each for each in LOGITS]
+    rows = "".join(json.dumps({"scores": each.tolist()}) + "\n" for each in arrays)
+    put("s.jsonl", rows.replace(str(arrays[0][1, 2]), "null") if kind == "nulls" else rows)
+    why = f"s.jsonl:{3 if kind == 'the last' else 1} has negative numbers, which weights cannot be"
+    ran = done("inspect", "s.jsonl", *options)
+    (facts,), (expected,) = ran.rows, done("inspect", "s.jsonl", "--from", "log", *options).rows
+    assert facts.pop("scale") == f"log (assumed: {why})"
+    assert expected.pop("scale") == "log"
+    assert facts == expected
+    assert [
+        line
+        for line in ran.said
+        if line == f"deptree: {why}: reading as log-scores. For other commands pass --from log"
+    ]
+    assert not [line for line in ran.said if "reading as weights" in line]
+    assert deptree("partition", "s.jsonl").code == 2
+    assert deptree("inspect", "s.jsonl", "--scale", "weight").code == 2
+
+
+def test_weights_are_reported_as_weights(done, deptree, put):
+    """A pipe cannot be read twice: what it has is refused as every command does."""
+    put("s.npz", {f"s{n}": np.exp(each) for n, each in enumerate(LOGITS)})
+    assert inspected(done, "s.npz")["scale"] == "weight (assumed)"
+    put("s.npy", LOGITS[0])
+    ran = deptree("inspect", "-", stdin=Path("s.npy").read_bytes())
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert "is negative. If these are log-scores (logits), pass --scale log" in ran.err

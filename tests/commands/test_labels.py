@@ -144,15 +144,19 @@ def test_labelled_draws_can_be_estimated_from(done, shell):
     assert depth == pytest.approx(expected, abs=0.1)
 
 
-@pytest.mark.parametrize("written", ["list", "numbers", "names", "lines"])
+@pytest.mark.parametrize("written", ["list", "numbers", "names", "lines", "ends", "returns", "mark", "blank"])
 def test_names_of_labels_in_every_form(done, put, written):
     forms = {
         "list": json.dumps(NAMES),
         "numbers": json.dumps({name: i for i, name in enumerate(NAMES)}),
         "names": json.dumps({str(i): name for i, name in reversed(list(enumerate(NAMES)))}),
-        "lines": "\r\n".join(NAMES) + "\n",
+        "lines": "\n".join(NAMES),
+        "ends": "\r\n".join([*NAMES, ""]),
+        "returns": "\r".join([*NAMES, ""]),
+        "mark": "\ufeff" + "\n".join([*NAMES, ""]),
+        "blank": "\r\n".join([*NAMES, "", " ", ""]),
     }
-    put("labels", forms[written])
+    put("labels", forms[written].encode())
     got = done("decode", *SCORES, "--labels", "labels", "--label-scores", DATA / "label_scores.npz").rows
     assert got == done("decode", *GIVEN).rows
 
@@ -185,6 +189,7 @@ def test_a_padded_batch_of_joint_scores(done, put):
         ((*SCORES, "--labels", "number.json"), ["(5 is not a name)"]),
         ((*SCORES, "--labels", "separator.json"), ["('b\\u2028c' holds a character"]),
         ((*SCORES, "--labels", "separator.txt"), ["('b\\u2028c' holds a character"]),
+        ((*SCORES, "--labels", "blank.txt"), ["blank.txt:2: a blank line", "Remove it"]),
         ((*SCORES, "--labels", DATA / "label.json"), ["no such file", "labels.json"]),
         ((*SCORES, *LABELS, "--label-scores", DATA / "scores.npz"), ["shape (8, 9): no axis of labels"]),
     ],
@@ -194,6 +199,7 @@ def test_what_is_said_of_mistakes(deptree, put, arguments, parts):
     put("number.json", '["a", 5]')
     put("separator.json", '["a", "b\\u2028c"]')
     put("separator.txt", "a\nb\u2028c\n".encode())
+    put("blank.txt", b"a\r\n\r\nb\r\n")
     ran = deptree("decode", *arguments)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert all(part in ran.err for part in parts), ran.err

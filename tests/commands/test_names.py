@@ -85,14 +85,16 @@ def test_the_mass_of_some_trees_is_not_that_of_all(done, put):
     assert "# swor_mass = 0.999999999\n" in out
 
 
-@pytest.mark.parametrize("text", ["{id}-{k:03}", "{id}.{k:3d}", "{k}{id}{{}}", "{id}{id}{k:99}"])
+@pytest.mark.parametrize("text", ["{id}-{k:03}", "{id}.{k:3d}", "{k}/{id}{{}}", "{id}{id} 1{k:99}"])
 def test_names_of_trees(done, text):
     sentences = ("--conllu", DATA / "sentences.conllu")
     out = done("sample", *SCORES, *sentences, "-k", 2, "--seed", 1, "--sent-id-format", text).out.decode()
     assert f"# sent_id = {text.format(id='en-1', k=2)}\n" in out
 
 
-NO_NAMES = "{id:>10000000000}{k} {id}{k:10000000000} {id}{k:100} {id}{k:{k}} {id}{k!r} {id.__class__}{k} {id[0]}{k}"
+NO_NAMES = (
+    "{id:>10000000000}-{k} {id}-{k:10000000000} {id}-{k:100} {id}-{k:{k}} {id}-{k!r} {id.__class__}-{k} {id[0]}-{k}"
+)
 
 
 @pytest.mark.parametrize("text", [*NO_NAMES.split(), *["{id}", "{k}", "{}{k}", "{id}{k}{n}", "{id}{k"], "{id}\n{k}"])
@@ -100,3 +102,12 @@ def test_no_other_names_of_trees(deptree, text):
     ran = deptree("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "--sent-id-format", text)
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert "is not a name with {id} and {k}" in ran.err
+
+
+@pytest.mark.parametrize("text", ["{id}{k}", "{k}{id}", "{id}1{k:03}", "{id}-{k}{id}", "{k}0{id}-{k}"])
+def test_names_that_two_trees_would_share(deptree, text):
+    """The 11th tree of `a` and the first of `a1` are both `a11`: something else than a digit must stand between."""
+    ran = deptree("sample", *SCORES, "--conllu", DATA / "sentences.conllu", "-k", 11, "--sent-id-format", text)
+    assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
+    assert f"{text!r} can give trees of two sentences the same name" in ran.err
+    assert "such as '{id}-sample_{k}'" in ran.err

@@ -60,6 +60,110 @@ def test_a_sentence_that_is_bad_by_itself_is_skipped(deptree, put) -> None:
     assert ran.out == b"\n\n".join(kept)
 
 
+RUNNING = ["s{:05}", "sent-{}", "dev.{}", "{}"]
+OWN = ("--from", "natasha", "--no-header", "-q")
+
+
+@pytest.fixture
+def eight(done, put) -> tuple[bytes, bytes]:
+    """What is decoded and reported of the scores of the sample under their own names; gold trees beside them."""
+    gold = ("gold", done("inspect", DATA / "scores.npz", *OWN[:2], "-q", "--gold", GOLD).out)
+    return done("decode", DATA / "scores.npz", *OWN, "--conllu", GOLD).out, gold[1]
+
+
+def renamed(put, name: str, keys: list[str], arrays: list[np.ndarray] | None = None) -> str:
+    return put(name, dict(zip(keys, arrays or list(scores().values()), strict=True)))
+
+
+@pytest.mark.parametrize("first", [579, 9998, 1, 0])
+@pytest.mark.parametrize("name", RUNNING)
+def test_arrays_with_running_names_are_those_of_the_sentences(deptree, put, eight, name, first) -> None:
+    """Whatever stands in front of the numbers, wherever these begin; with any number of workers and shards."""
+    keys = [name.format(first + number) for number in range(8)]
+    renamed(put, "s.npz", keys)
+    line = ("decode", "s.npz", *OWN[:3], "--conllu", GOLD)
+    ran = deptree(*line)
+    assert (ran.code, ran.out) == (0, eight[0])
+    says = f"deptree: no key of s.npz is a sent_id, and keys run on from {keys[0]!r}: paired by order"
+    assert [line for line in ran.said if "order" in line] == [says] * (first > 1 or name in ("sent-{}", "dev.{}"))
+    for more in (("--jobs", 2), ("--shard", "1/2")):
+        out = deptree(*line, *more).out
+        assert out == (
+            b"".join(each + b"\n\n" for each in eight[0].split(b"\n\n")[:8:2]) if "1/2" in more else eight[0]
+        )
+
+
+def test_running_names_beside_every_kind_of_sentences(done, put, eight) -> None:
+    """Gold trees that scores lead, trees that lead scores, and labels that have names of their own."""
+    renamed(put, "s.npz", [f"w{number}" for number in range(20, 28)])
+    assert done("inspect", "s.npz", *OWN[:2], "-q", "--gold", GOLD).out == eight[1]
+    for command in (
+        "score {} GOLD",
+        "agree GOLD GOLD --scores {}",
+        "repair GOLD --scores {} -q",
+        "diff GOLD GOLD --scores {}",
+    ):
+        words = [GOLD if word == "GOLD" else word for word in command.split()]
+        one, other = ([path if word == "{}" else word for word in words] for path in ("s.npz", DATA / "scores.npz"))
+        ours, theirs = done(*one, *OWN[:2]), done(*other, *OWN[:2])
+        assert ours.out.replace(b"s.npz", b"") == theirs.out.replace(str(DATA / "scores.npz").encode(), b"")
+    with np.load(DATA / "label_scores.npz") as archive:
+        renamed(put, "l.npz", [f"l-{number}" for number in range(3, 11)], list(archive.values()))
+    labels = ("--labels", DATA / "labels.json", "--label-scores")
+    for sentences, path in ((GOLD, "s.npz"), (GOLD, DATA / "scores.npz")):
+        own = done("decode", path, *OWN, "--conllu", sentences, *labels, "l.npz").out
+        assert (
+            own == done("decode", DATA / "scores.npz", *OWN, "--conllu", GOLD, *labels, DATA / "label_scores.npz").out
+        )
+
+
+@pytest.mark.parametrize("skip", [(), ("--on-error", "skip")])
+def test_running_names_that_do_not_fit(deptree, put, skip) -> None:
+    """Each says which array and which sentence, both lengths or numbers, and what to do; nothing is written."""
+    arrays, keys = list(scores().values()), [f"s{number}" for number in range(579, 587)]
+    renamed(put, "moved.npz", keys, [arrays[3], *arrays[1:3], arrays[0], *arrays[4:]])
+    renamed(put, "few.npz", keys[:7], arrays[:7])
+    remedy = "Check that both files hold the same sentences in the same order"
+    for path, says in {
+        "moved.npz": ("moved.npz[s579] (en-1): the scores have 3 words, the CoNLL-U sentence has 8", remedy, "sent_id"),
+        "few.npz": ("few.npz: the number of matrices is 7, that of sentences in", "is 8", remedy, "sent_id"),
+    }.items():
+        ran = deptree("decode", path, *OWN[:2], "--conllu", GOLD, *skip, "-o", "out.conllu")
+        refused(ran, *says)
+    renamed(put, "gap.npz", [*keys[:7], "s600"])
+    renamed(put, "turned.npz", [*keys[1:], keys[0]])
+    renamed(put, "words.npz", list("abcdefgh"))
+    for path, first in {"gap.npz": "s579", "turned.npz": "s580", "words.npz": "a"}.items():
+        ran = deptree("decode", path, *OWN[:2], "--conllu", GOLD, *skip)
+        assert (ran.code, ran.out) == (1 if skip else 2, b"")
+        assert f"{path} has no sentence with this id." in ran.said[0]
+        assert f"paired by id; the first there is {first!r}: name both alike or pass other files" in ran.said[0]
+        assert "skip" not in ran.said[0].removeprefix("deptree: skipped")
+
+
+def test_a_key_that_is_a_sent_id_makes_all_of_them_ids(deptree, put) -> None:
+    """Also if it belongs to a later sentence: those of other names have no scores."""
+    text = conllu().replace("# sent_id = cs-2", "# sent_id = s7")
+    put("t.conllu", text)
+    renamed(put, "s.npz", [f"s{number}" for number in range(5, 13)])
+    ran = deptree("decode", "s.npz", *OWN[:2], "--conllu", "t.conllu", "--on-error", "skip", "-q")
+    assert (ran.code, ran.out.count(b"# sent_id = ")) == (1, 0)
+    assert "s.npz[s7] (s7): the scores have 8 words, the CoNLL-U sentence has 5" in ran.err
+    assert ran.err.count("has no sentence with this id") == 7
+
+
+def test_two_files_of_trees_or_of_scores_never_pair_by_running_names(deptree, put) -> None:
+    put(
+        "t.conllu",
+        conllu().replace("# sent_id = en-", "# sent_id = dev.").replace("# sent_id = cs-", "# sent_id = dev.1"),
+    )
+    refused(deptree("agree", GOLD, "t.conllu", "-q"), "has no sentence with this id")
+    renamed(put, "s.npz", [f"s{number}" for number in range(5, 13)])
+    refused(
+        deptree("expect", "kl", *("s.npz", "--other", DATA / "scores.npz"), *OWN[:2]), "has no sentence with this id"
+    )
+
+
 # What sorts by name and what does not.
 TWELVE = [f"{number}" for number in range(1, 13)]
 

@@ -50,7 +50,7 @@ def lead(text: str, ordered: bool = True) -> Side:
 
 def fit(sentence: Sentence, piece: Piece) -> None:
     if sentence.n != piece.length:
-        raise OutOfStep(f"lengths {sentence.n} and {piece.length}")
+        raise OutOfStep(f"lengths {sentence.n} and {piece.length}", "Check")
     sentence.companions["c"] = f"{sentence.place[2:]}{piece.place[2:]}"
 
 
@@ -122,8 +122,8 @@ def test_what_is_left_over_is_an_error_of_its_own(mapping: bool) -> None:
 
 
 def test_lengths_that_differ_are_an_error_of_this_one_alone_if_ids_agree() -> None:
-    assert found("a b.2 c", "a b c")[1:] == ["l:2 (b): lengths 2 and 1.", "33"]
-    assert found("- b.2 c", "x b c")[1:] == ["l:2 (b): lengths 2 and 1.", "33"]
+    assert found("a b.2 c", "a b c")[1:] == ["l:2 (b): lengths 2 and 1. Check.", "33"]
+    assert found("- b.2 c", "x b c")[1:] == ["l:2 (b): lengths 2 and 1. Check.", "33"]
     with pytest.raises(OutOfStep, match=r"l:2 \(2\): lengths 2 and 1"):
         found("- -.2 -", "a b c")
 
@@ -200,6 +200,46 @@ def test_files_in_the_same_order_stream() -> None:
         others = Companion(Side(watched, "pieces", "c", names), fit)
         taken = [watched.taken for _ in read(lead(leaders), [others])]
         assert taken == [1, 2, 3, 4]
+
+
+class Arrays(dict[str, Any]):
+    """Arrays by name, which tell how many were loaded."""
+
+    loaded = 0
+
+    def __getitem__(self, name: str) -> Any:
+        self.loaded += 1
+        return super().__getitem__(name)
+
+
+def arrays_beside(text: str) -> tuple[Arrays, Companion]:
+    items = Arrays({piece.sent_id: piece for piece in pieces("c", text)})  # type: ignore[union-attr]
+    return items, Companion(Side(items, "arrays", "c", names, keys=items.keys()), fit, shared=True)
+
+
+def test_running_keys_are_paired_by_order_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No array is loaded before its sentence comes; so many sentences as are looked at ahead are all that waits."""
+    monkeypatch.setattr(pairing, "AHEAD", 3)
+    items, companion = arrays_beside("s-7 s-8 s-9 s-10 s-11")
+    told: list[str] = []
+    seen = read(lead("a b c d e"), [companion], lambda _, line: told.append(line))
+    assert [(items.loaded, *lines(iter([each]))) for each in seen] == [(n, f"{n}{n}") for n in range(1, 6)]
+    assert told == ["no key of c is a sent_id, and keys run on from 's-7': paired by order"]
+    with pytest.raises(OutOfStep, match=r"^c:4: out of step: this is 's-10', the one at l:4 is 's-8'.*by sent_id\.$"):
+        list(read(lead("a b c s-8 e"), [arrays_beside("s-7 s-8 s-9 s-10 s-11")[1]]))
+    with pytest.raises(OutOfStep, match=r"lengths 2 and 1. Check, or name the arrays by sent_id\."):
+        list(read(lead("a b.2"), [arrays_beside("s-7 s-8")[1]]))
+
+
+@pytest.mark.parametrize(
+    "keys", ["s-7 s-9 s-10", "s-7 s-8 t-9", "s-8 s-7 s-9", "s-7 s-8 b/sample_1", "x y z", "s-7 s-8 b"]
+)
+def test_other_keys_are_ids(keys: str) -> None:
+    found = lines(read(lead("a b c"), [arrays_beside(keys)[1]]))
+    assert found[0].startswith(
+        "l:1 (a): c has no sentence with this id. Both files have ids, and sentences are paired by"
+    )
+    assert found[1] == "23" if "b" in keys.split() else found[1].startswith("l:2 (b): c has no sentence")
 
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

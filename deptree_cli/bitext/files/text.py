@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.streams import lines_of, open_input
+from deptree_cli.io.files.streams import entries_of, open_input
 
 _BETWEEN = b"|||"
 
@@ -36,8 +36,8 @@ def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
         DeptreeError: the file cannot be read, or not to its end.
     """
     with open_input(path) as file:
-        for number, line in enumerate(lines_of(file.stream, file.place), 1):
-            yield _words(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, f"{file.place}:{number}")
+        for place, line in entries_of(file.stream, file.place):
+            yield _words(line, place)
 
 
 def _words(line: bytes, place: str) -> PairWords | DeptreeError:

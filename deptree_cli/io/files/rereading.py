@@ -37,14 +37,14 @@ def rereadable(paths: Sequence[str]) -> Iterator[list[Reread]]:
     """
     with ExitStack() as copies:
         yield [
-            Reread(path, place_of(path)) if path != STDIN and _is_file(path) else copies.enter_context(_copied(path))
+            Reread(path, place_of(path)) if is_rereadable(path) else copies.enter_context(_copied(path))
             for path in paths
         ]
 
 
-def _is_file(path: str) -> bool:
-    """Whether it can be read again; what is not there is told when it is opened."""
-    return Path(path).is_file() or not Path(path).exists()
+def is_rereadable(path: str) -> bool:
+    """Whether a file can be read again; what is not there is told when it is opened."""
+    return path != STDIN and (Path(path).is_file() or not Path(path).exists())
 
 
 @contextmanager

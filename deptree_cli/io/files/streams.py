@@ -194,6 +194,18 @@ def lines_of(stream: BinaryIO, place: str) -> Iterator[bytes]:
         yield line
 
 
+def entries_of(stream: BinaryIO, place: str) -> Iterator[tuple[str, bytes]]:
+    """The lines of a list with their ``file:line``; blank ones are empty, and those behind the last entry left out."""
+    number = blank = 0
+    for line in lines_of(stream, place):
+        for text in (line if number else line.removeprefix(_BOM)).splitlines():
+            number, blank = number + 1, blank + 1
+            if text.strip():
+                yield from ((f"{place}:{at}", b"") for at in range(number - blank + 1, number))
+                yield f"{place}:{number}", text
+                blank = 0
+
+
 def _rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
     if isinstance(stream, io.BufferedReader) and stream is not getattr(sys.stdin, "buffer", None) and stream.seekable():
         stream.seek(0)

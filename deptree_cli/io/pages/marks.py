@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.files.streams import entries_of, open_input
 
 COLUMNS = ("sent_id", "word", "form", "head", "mark", "chosen", "note")
 FINE = "fine"
@@ -44,13 +44,12 @@ def read_marks(path: str) -> Iterator[Mark]:
         DeptreeError: it has other columns, or a line is no mark; with ``file:line``.
     """
     with open_input(path) as file:
-        for number, line in enumerate(file.stream, 1):
-            place = f"{file.place}:{number}"
+        for number, (place, line) in enumerate(entries_of(file.stream, file.place)):
             try:
-                fields = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n").split("\t")
+                fields = line.decode().split("\t")
             except UnicodeDecodeError:
                 raise DeptreeError("not UTF-8", "Convert the file to UTF-8", place=place) from None
-            if number == 1:
+            if not number:
                 _check_columns(fields, place)
             elif any(fields):
                 yield _mark(fields, place)

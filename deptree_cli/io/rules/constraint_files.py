@@ -7,11 +7,10 @@ from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import did_you_mean, one_of
-from deptree_cli.io.files.streams import lines_of, open_input
+from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.json_lines import object_of, sent_id_of
 from deptree_cli.io.rules.word_constraints import KEYS, WordConstraints
 
-_BOM = "\ufeff"
 _ROW = "Write sent_id, word, key and value between tabs, or sent_id, first and last word"
 _OBJECT = 'Write {"sent_id": ..., "words": {"3": {"HeadIn": [2]}}, "spans": [[1, 2]]}'
 _FIELDS = ("sent_id", "words", "spans")
@@ -28,24 +27,24 @@ def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstrain
     found: dict[str, tuple[WordConstraints, ...]] = {}
     for path in paths:
         with open_input(path) as source:
-            for number, line in enumerate(lines_of(source.stream, source.place), 1):
+            for place, line in entries_of(source.stream, source.place):
                 try:
                     if text := _text(line):
                         sent_id, words, spans = _of_row(text) if text[0] != "{" else _of_object(text)
-                        asked = WordConstraints(words, tuple(spans), f"{source.place}:{number}")
+                        asked = WordConstraints(words, tuple(spans), place)
                         found[sent_id] = (*found.get(sent_id, ()), asked)
                 except DeptreeError as error:
-                    raise error.at(f"{source.place}:{number}") from None
+                    raise error.at(place) from None
     return found
 
 
 def _text(line: bytes) -> str:
     """A line, empty where it asks for nothing."""
     try:
-        text = line.decode("utf-8").removeprefix(_BOM).rstrip("\r\n")
+        text = line.decode()
     except UnicodeDecodeError:
         raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8") from None
-    return text if text.strip() and not text.startswith("#") else ""
+    return text if not text.startswith("#") else ""
 
 
 # A sentence, what is asked of its words by keys, and its spans.

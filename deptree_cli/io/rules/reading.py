@@ -59,7 +59,7 @@ def text_of(name: str) -> str:
     if name in NAMES:
         return files("deptree_cli.io.rules").joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     try:
-        return Path(name).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DeptreeError(str(error.strerror), "Name a file of rules", place=name) from None
     except UnicodeDecodeError:

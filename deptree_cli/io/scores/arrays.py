@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -17,12 +17,16 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.scores.raw import numeric
 
 MAGIC = b"\x93NUMPY"
 
 # In one array: no sentence has more (11,000 words, or 1,000 with 128 labels), but a few compressed bytes may.
 MOST_SCORES = 1 << 27
+
+# In one list; a few compressed bytes may become more than memory holds.
+MOST_LISTED = 1 << 24
 
 _CHUNK = 1 << 20
 _LONGEST_HEADER = 10_000  # NumPy's own limit
@@ -111,6 +115,28 @@ def read_array(stream: BinaryIO, place: str) -> Array:
     if stream.read(1):
         raise DeptreeError("there are bytes behind the array", "Write the file again", place=place)
     return array
+
+
+def read_list(path: str, what: str, number: Callable[[bytes], float]) -> Array:
+    """Read the numbers of a text file, one a line, or the array of a `.npy`; `number` of a text may raise ValueError.
+
+    Raises:
+        DeptreeError: names the line with something else, which is not `what`.
+    """
+    with open_input(path) as file:
+        if file.head.startswith(MAGIC):
+            return read_array(file.stream, file.place)
+        found: list[float] = []
+        for place, line in entries_of(file.stream, file.place):
+            for word in line.split() or [line]:
+                if len(found) == MOST_LISTED:
+                    raise DeptreeError(f"there are more than {MOST_LISTED:,} numbers", "Split it", place=file.place)
+                try:
+                    found.append(number(word))
+                except ValueError:
+                    problem = f"{word.decode('utf-8', 'replace')[:20]!r} is not {what}"
+                    raise DeptreeError(problem, "Give one number a line, or .npy", place=place) from None
+        return np.array(found)
 
 
 def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -13,16 +12,13 @@ import numpy as np
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import open_input
-from deptree_cli.io.scores.arrays import MAGIC, read_array
+from deptree_cli.io.scores.arrays import MAGIC, read_list
 from deptree_cli.io.scores.containers.npz import Archive, open_zip
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.sentence import Sentence
 
 # Of a number whose square is summed up.
 LARGEST = 1e100
-
-# Of a list of numbers as text; a few compressed bytes may become more than memory holds.
-MOST_BYTES = 1 << 24
 
 
 def features_of(path: str, record: Sentence, layout: Layout) -> Float:
@@ -66,31 +62,10 @@ def _archive(path: str, _: tuple[int, ...]) -> Archive:
 
 
 def vector(path: str) -> Float:
-    """Numbers from a text file or .npy, (R,).
-
-    Raises:
-        DeptreeError: the file holds something else.
-    """
-    with open_input(path) as file:
-        if file.head.startswith(MAGIC):
-            numbers = read_array(file.stream, file.place)
-        else:
-            numbers = np.array(list(_numbers(file.stream.read(MOST_BYTES), file.place)))
-        with np.errstate(over="ignore"):
-            result = numbers.astype(np.float64)
+    """Numbers from a text file or .npy, (R,), none too large; errors as of `read_list`."""
+    with np.errstate(over="ignore"):
+        result = read_list(path, "a number", float).astype(np.float64)
     if result.ndim != 1 or not (np.abs(result) <= LARGEST).all():
         problem = f"holds no list of finite numbers up to {LARGEST:g}, but shape {result.shape}"
         raise DeptreeError(problem, "Give one number a line", place=path)
     return result
-
-
-def _numbers(data: bytes, place: str) -> Iterator[float]:
-    if len(data) == MOST_BYTES:
-        raise DeptreeError(f"holds more than {MOST_BYTES:,} bytes", "Give one number for each feature", place=place)
-    for number, line in enumerate(data.splitlines(), 1):
-        for word in line.split():
-            try:
-                yield float(word)
-            except ValueError:
-                problem = f"{word.decode('utf-8', 'replace')[:20]!r} is not a number"
-                raise DeptreeError(problem, "Give one number a line, or .npy", place=f"{place}:{number}") from None

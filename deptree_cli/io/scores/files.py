@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Source
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
 
@@ -145,7 +145,7 @@ class ScoreFiles:
             source = opened.enter_context(self.source.read(layout, self.lengths))
             if self.conllu is not None:
                 lead = sentences([self.conllu], first, any_heads=self.any_heads)
-            scores, companions = _side(source, self.source), self._companions(layout, opened)
+            scores, companions = side_of(source, self.source), self._companions(layout, opened)
             if lead is not None:
                 companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
             else:
@@ -156,13 +156,13 @@ class ScoreFiles:
         """What belongs to the scores."""
         found = []
         if self.other is not None:
-            other = _side(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
+            other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
             # an archive that serves several files of sentences has those of the others too
             found.append(Companion(other, partial(add_other, layout), shared=self.conllu is not None))
         if self.label_scores is not None:
             labels = ScoreSource(self.label_scores)
             labels.check_no_results()
-            side = replace(_side(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
+            side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
             found.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
         return [*found, trees_in([self.gold])] if self.gold else found
 
@@ -186,8 +186,10 @@ class ScoreFiles:
         return None
 
 
-def _side(source: Source, scores: ScoreSource) -> Side:
-    return Side(source, "matrices", scores.place, ordered=scores.meta.ordered)
+def side_of(source: Iterable[Any], scores: ScoreSource) -> Side:
+    """What is read of a score file, to be paired with others."""
+    keys = source if isinstance(source, Mapping) else scores.keys
+    return Side(source, "matrices", scores.place, ordered=scores.meta.ordered, keys=keys)
 
 
 class ScoreStream:

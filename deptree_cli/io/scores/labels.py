@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.streams import open_input
+from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.scores.layout import Layout
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24
-
-_LINE_END = re.compile("\r\n|\r|\n")
 
 _FORMS = "Give a JSON list of names, a JSON object with their numbers, or a text file with one name a line"
 
@@ -33,15 +31,21 @@ def read_labels(path: str) -> tuple[str, ...]:
             if len(data) == MOST_BYTES:
                 raise ValueError(f"more than {MOST_BYTES:,} bytes")
             text = data.decode("utf-8-sig")
-            is_json = text.lstrip().startswith(("[", "{"))
-            names = _from_json(json.loads(text)) if is_json else _LINE_END.split(text.removesuffix("\n"))
-            _check(names if text.strip() else [])
+            is_json, lines = text.lstrip().startswith(("[", "{")), entries_of(BytesIO(data), file.place)
+            names = _from_json(json.loads(text)) if is_json else [_name(*each) for each in lines]
+            _check(names)
         except (ValueError, TypeError, RecursionError) as error:
             raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DeptreeError(f"the label {twice!r} is listed twice", "Name every label once", place=file.place)
     return tuple(names)
+
+
+def _name(place: str, line: bytes) -> str:
+    if not line:
+        raise DeptreeError("a blank line between names of labels", "Remove it, or name the label there", place=place)
+    return line.decode()
 
 
 def _check(names: list[Any]) -> None:

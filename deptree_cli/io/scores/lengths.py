@@ -10,39 +10,20 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.files.streams import Input, lines_of, open_input
-from deptree_cli.io.scores.arrays import MAGIC, read_array
+from deptree_cli.io.files.streams import place_of
+from deptree_cli.io.scores.arrays import read_list
 from deptree_cli.io.scores.raw import Raw, Source
-
-# No batch has as many sentences; a few compressed bytes may become more than memory holds.
-MOST_LENGTHS = 1 << 24
 
 
 def read_lengths(path: str) -> Int:
-    """Read the lengths in a file: a text file with one number a line, or a `.npy` of integers.
-
-    Raises:
-        DeptreeError: names the line that is not a number.
-    """
-    with open_input(path) as file:
-        if file.head.startswith(MAGIC):
-            return as_lengths(read_array(file.stream, file.place), file.place)
-        return _from_text(file)
+    """Read the lengths in a file; errors as of `read_list` and `as_lengths`."""
+    return as_lengths(read_list(path, "a number of words", _words), place_of(path))
 
 
-def _from_text(file: Input) -> Int:
-    lengths = []
-    for number, line in enumerate(lines_of(file.stream, file.place), 1):
-        text = line.strip()
-        if not text.isdigit() or len(text) > 9:
-            shown = text.decode("utf-8", "replace")[:20]
-            raise DeptreeError(
-                f"{shown!r} is not a number of words", "Give one number a line", place=f"{file.place}:{number}"
-            )
-        if number > MOST_LENGTHS:
-            raise DeptreeError(f"there are more than {MOST_LENGTHS:,} lengths", "Split the batch", place=file.place)
-        lengths.append(int(text))
-    return np.array(lengths, dtype=np.int64)
+def _words(text: bytes) -> int:
+    if len(text) > 9 or not text.isdigit():
+        raise ValueError(text)
+    return int(text)
 
 
 def as_lengths(array: Array, place: str) -> Int:

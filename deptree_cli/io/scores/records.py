@@ -134,12 +134,9 @@ class Interpretation:
             return
         read = self.layout
         if record.padded:
-            error.remedy += ". If this is a padded batch, give --lengths or --conllu"
-        rows, columns = read.arcs(record.scores.shape)
+            error.remedy += ". If this is a padded batch, pass --lengths FILE or --conllu FILE"
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
-        if "orient" in read.assumed(read.is_square(record.scores.shape)):
-            error.remedy += ". The rows were taken for heads: if they are dependents, pass --orient dep-head"
-        elif rows == columns and self._fits(record, turned):
+        if read.is_square(record.scores.shape) and self._fits(record, turned):
             error.remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.read import read, sentences
-from deptree_cli.io.scores.files import Assumptions, with_assumptions
+from deptree_cli.io.scores.files import Assumptions, side_of, with_assumptions
 from deptree_cli.io.scores.fitting import fitted, sentences_of
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.scores.raw import RawScores
@@ -60,7 +60,7 @@ def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
     """The first file where it leads."""
     if member.scores is None or member.layout is None:
         return sets_in(member.path, "0")
-    side = _side(member.scores, member.layout, opened)
+    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
     found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
     return replace(side, items=map(_with_own_scores, found))
 
@@ -76,12 +76,7 @@ def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: Exit
     if member.scores is None or member.layout is None:
         return sets_beside(member.path, role)
     add = partial(_add, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
-    return Companion(_side(member.scores, member.layout, opened), add, shared)
-
-
-def _side(scores: ScoreSource, layout: Layout, opened: ExitStack) -> Side:
-    source = opened.enter_context(scores.read(layout))
-    return Side(source, "matrices", scores.place, ordered=scores.meta.ordered)
+    return Companion(side_of(opened.enter_context(member.scores.read(member.layout)), member.scores), add, shared)
 
 
 def _add(role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 
@@ -38,6 +38,11 @@ class ScoreSource:
     def meta(self) -> Meta:
         """What the file says of itself; standard input loses nothing by the look."""
         return self._file.meta
+
+    @property
+    def keys(self) -> Collection[str]:
+        """The names of its arrays; none if the container tells them only one by one."""
+        return self._file if isinstance(self._file, Mapping) else ()
 
     def layout(self, asked: Layout) -> Layout:
         """Return how the scores are read if the options ask for this; errors as of `Meta.read_with`."""

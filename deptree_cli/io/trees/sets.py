@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.read import SAME, read
+from deptree_cli.io.read import add_trees, check_words, read
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
@@ -71,13 +71,8 @@ def _sentence_of(role: str, found: TreeSet | DeptreeError, number: int) -> Sente
 
 def sets_beside(path: str, role: str) -> Companion:
     """The trees of each sentence in a file, as companions of this role."""
-    return Companion(Side(read_sets(path), "sentences", place_of(path)), partial(_add, role))
-
-
-def _add(role: str, sentence: Sentence, found: TreeSet) -> None:
-    if found.n != sentence.n:
-        raise OutOfStep(f"{counted(found.n, 'word')} at {found.place}, but {sentence.n} here", SAME)
-    sentence.companions[role] = found
+    side = Side(read_sets(path), "sentences", place_of(path))
+    return Companion(side, partial(add_trees, role, lengths="--conllu FILE"))
 
 
 def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
@@ -174,8 +169,7 @@ def _tree_alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | Deptr
 
 
 def _add_scored(tree: Sentence, sentence: Sentence) -> None:
-    if tree.n != sentence.n:
-        raise _other_length(tree.companions[TREES], sentence.n)
+    check_words(sentence, tree, sentence, "--lengths FILE or --conllu FILE")
     tree.companions[_SCORED] = sentence
 
 
@@ -189,8 +183,7 @@ def _by_number(sentence: Sentence) -> Sequence[str]:
 
 
 def _adopt(sentence: Sentence, scored: Sentence) -> None:
-    if sentence.n != scored.n:
-        raise OutOfStep(f"{counted(scored.n, 'word')} at {scored.place}, but {sentence.n} here", SAME)
+    check_words(scored, sentence, scored, "--lengths FILE")
     sentence.block, sentence.scores = scored.block, scored.scores
     sentence.key, sentence.place = scored.key, scored.place
     sentence.companions.update(scored.companions)
@@ -254,10 +247,6 @@ def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:
         problem, remedy = "the scores have no such sentence", "Name samples as their sentences"
         raise DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)
     if (n := words[name]) is not None and n != len(tree.heads):
-        raise _other_length(tree, n)
+        problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {n}"
+        raise OutOfStep(problem, "Check that both belong together", place=tree.place, sent_id=tree.sent_id)
     return name
-
-
-def _other_length(tree: GivenTree, words: int) -> OutOfStep:
-    problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words}"
-    return OutOfStep(problem, "Check that both belong together", place=tree.place, sent_id=tree.sent_id)

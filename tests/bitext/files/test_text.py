@@ -19,6 +19,12 @@ def test_words(scratch) -> None:
     assert second.lengths == (2, 2)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_blank_lines_at_the_end_are_no_pairs(end: str, scratch) -> None:
+    found = list(read_text(scratch("t.txt", end.join(["a ||| b", "c ||| d", "", " ", ""]).encode())))
+    assert [str(each.source[0]) for each in found] == ["a", "c"]
+
+
 def test_bad_lines_are_handed_on(scratch) -> None:
     path = scratch("t.txt", b"a ||| b\nno bars\na ||| b ||| c\na|||b\n\xff ||| b\n\nc ||| d\n")
     first, *bad, last = read_text(path)

@@ -68,7 +68,11 @@ SENTENCE = [
     one("tall against dep-head", np.ones((4, 3)), "the layout is dep-head", "(4, 3)", options=("--orient", "dep-head")),
     one("wide against a preset", np.ones((3, 4)), "the layout is head-dep", "(3, 4)", options=("--from", "synjax")),
     one(
-        "what was assumed and may be why", DEP_HEAD, "no word may attach to ROOT", "--orient", options=("--scale=log",)
+        "what was assumed and may be why",
+        DEP_HEAD,
+        "no word may attach to ROOT",
+        "--orient dep-head",
+        options=("--scale=log",),
     ),
     bad("the key", ("partition", "b.npz"), ("b.npz[two]", "NaN"), {"b.npz": {"two": matrix((1, 2, np.nan))}}),
     bad(
@@ -78,6 +82,25 @@ SENTENCE = [
         {"b.jsonl": "\n\n" + jsonl({"sent_id": "x-7", "scores": matrix((1, 2, -1)).tolist()})},
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "options"),
+    [
+        (matrix((1, 2, -0.25)), ()),
+        (matrix((1, 2, np.nan)), ("--scale", "log")),
+        (TWO_ISLANDS, ()),
+        (matrix((1, 2, 5)), ("--temperature", "1e-18")),
+        (np.ones((4, 4), complex), ()),
+    ],
+    ids=["negative", "NaN", "no tree in either", "temperature", "type"],
+)
+def test_what_was_assumed_and_is_not_why(deptree, put, refused, scores, options):
+    """Read the other way round the scores are as bad."""
+    put("bad.npy", scores)
+    ran = deptree("partition", "bad.npy", *options, "-q")
+    refused(ran, "bad.npy")
+    assert "--orient" not in ran.err
 
 
 FILES = [

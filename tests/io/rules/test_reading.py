@@ -148,6 +148,10 @@ def test_ours_are_named_with_their_version_and_read_the_same_from_a_copy(read) -
     assert len({rule.name for rule in ours.rules}) == len(ours.rules) > 30
 
 
+def test_a_byte_order_mark_is_no_rule(read) -> None:
+    assert read(b'\xef\xbb\xbfleaf = ["a"]\r\n').rules == read('leaf = ["a"]').rules
+
+
 def test_a_file_without_rules_asks_for_nothing(read) -> None:
     assert read("").rules == ()
 

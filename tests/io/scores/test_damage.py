@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores import features
+from deptree_cli.io.scores import arrays, features
 from deptree_cli.io.scores.features import features_of, vector
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence
@@ -100,12 +100,12 @@ def test_damaged_targets(data, problem, scratch, says) -> None:
 
 
 def test_targets_without_end(scratch, says, monkeypatch) -> None:
-    monkeypatch.setattr(features, "MOST_BYTES", 8)
-    assert vector(scratch("t", b"1\n2\n3\n4")).tolist() == [1, 2, 3, 4]
-    with says("t: holds more than 8 bytes"):
+    monkeypatch.setattr(arrays, "MOST_LISTED", 3)
+    assert vector(scratch("t", b"1\n2\n3\n")).tolist() == [1, 2, 3]
+    with says("t: there are more than 3 numbers"):
         vector(scratch("t", gzip.compress(b"1\n" * 5000)))
 
 
 def test_targets(scratch) -> None:
-    assert vector(scratch("t", b"1\n\n-2e1 3\n")).tolist() == [1, -20, 3]
+    assert vector(scratch("t", b"1\n-2e1 3\n\n")).tolist() == [1, -20, 3]
     assert vector(scratch("t", header("(2,)") + bytes(8))).tolist() == [0, 0]

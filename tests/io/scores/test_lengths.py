@@ -9,13 +9,15 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files import streams
-from deptree_cli.io.scores import lengths
+from deptree_cli.io.scores import arrays
 from deptree_cli.io.scores.lengths import read_lengths, with_lengths
 from deptree_cli.io.scores.raw import RawScores
 from tests.arrays import npy
 
+TEXTS = [b"2\n4\n", b" 2\r\n4", b"\xef\xbb\xbf2\r\n4\r\n", b"2\r4\r", b"2\n4\n\n \n"]
 
-@pytest.mark.parametrize("data", [b"2\n4\n", b" 2\r\n4", npy(np.array([2, 4], np.uint8))])
+
+@pytest.mark.parametrize("data", [*TEXTS, npy(np.array([2, 4], np.uint8))])
 def test_text_and_npy(data: bytes, scratch) -> None:
     assert read_lengths(scratch("lengths", data)).tolist() == [2, 4]
 
@@ -25,6 +27,7 @@ def test_text_and_npy(data: bytes, scratch) -> None:
     [
         (b"2\nfour\n", ["lengths:2", "'four' is not a number of words"]),
         (b"2\n\n4\n", ["lengths:2", "'' is not"]),
+        (b"2\r\n3\r\n\r\n\r\n4\r\n", ["lengths:3", "'' is not"]),
         (b"2\n-4\n", ["lengths:2", "'-4'"]),
         (b"2\n" + b"9" * 5000, ["lengths:2"]),
         (b"\xff\xfe", ["lengths:1"]),
@@ -74,7 +77,7 @@ def test_a_line_without_end(scratch, says, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_lengths_without_end(scratch, says, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lengths, "MOST_LENGTHS", 3)
+    monkeypatch.setattr(arrays, "MOST_LISTED", 3)
     assert read_lengths(scratch("a", b"1\n" * 3)).tolist() == [1, 1, 1]
-    with says("a: there are more than 3 lengths"):
+    with says("a: there are more than 3 numbers"):
         read_lengths(scratch("a", b"1\n" * 4))

@@ -67,7 +67,7 @@ def test_what_is_no_tree_of_a_sentence_is_an_error_of_its_own(led_by_trees: Led)
     assert [each for each in found if isinstance(each, tuple)] == [("a", [(0,)]), ("a", [(0,)]), ("b", [(0,)])]
     cycle, longer, missing, again, late = [str(each) for each in found if isinstance(each, str)]
     assert cycle.startswith("trees:2 (a): not a tree")
-    assert longer.startswith("trees:3 (a): the tree has 2 words, its scores have 1")
+    assert longer.startswith("trees:3 (a): 1 word at scores:1, but 2 here. Give the same sentences")
     assert missing.startswith("trees:4 (x): scores has no sentence with this id")
     assert again.startswith("trees:5 (x): scores has no sentence with this id")
     assert late.startswith("trees:8 (a): scores has no sentence with this id")
