@@ -86,6 +86,8 @@ def test_labels_are_filled_wherever_rules_ask_for_some(done, put) -> None:
     ran = done("repair", "x.conllu", "--like", put("like.conllu", LIKE))
     assert arcs(ran.out.decode()) == ["2 dep", "3 nsubj", "0 root", "3 dep"]
     assert ran.said[-1] == "deptree: 1 of 1 sentence repaired: 0 heads, 0 labels, 4 filled"
+    roots = put("roots.conllu", sentence("ADJ 2 amod", "VERB 0 root", "VERB 0 root"))
+    assert "dep" in done("repair", roots, "--rules", "tree", "-q").out.decode()
     mine = put("mine.toml", 'mask = [{ label = "/x.*/", upos = "DET" }]')
     assert arcs(done("repair", "x.conllu", "--rules", mine, "-q").out.decode())[0] == "2 dep"
     line = b'{"heads":[2,3,0,3],"upos":["DET","NOUN","VERB","X"]}\n'

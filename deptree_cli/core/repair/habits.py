@@ -14,7 +14,7 @@ import numpy as np
 
 from deptree_cli.core.constraints.many import ManyTrees
 from deptree_cli.core.dtypes import Float, Int, read_only
-from deptree_cli.core.labels import ROOT, is_root
+from deptree_cli.core.labels import ROOT
 from deptree_cli.core.repair.given import Given
 
 # What is added to counts of labels, and at most to those of heads; and how many kinds of heads a word may have.
@@ -110,15 +110,15 @@ class Habits:
 
     def names(self, given: Given, asked: Iterable[str] = ()) -> tuple[str, ...]:
         """The labels that a tree of a sentence may have: those that were counted, given, or asked for, and what given
-        ones mean of these.
+        ones mean of these; and, where nothing tells another, `ANY`.
 
-        Nameless if there are none. Words that do not stand below ROOT need one that is not its own.
+        Nameless if there are none.
         """
         known, asked = {*self.labels, *filter(None, given.labels)}, {*asked}
         if not (known or asked):
             return ("",)
         meant = {each for label in given.labels for each in meanings(label) if each.partition(":")[0] in asked}
-        return tuple(sorted({*known, *asked, *meant, ROOT, *([ANY] if all(map(is_root, known)) else [])}))
+        return tuple(sorted({*known, *asked, *meant, ROOT, ANY}))
 
     def scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
         """Log-scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``."""

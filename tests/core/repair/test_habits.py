@@ -61,10 +61,10 @@ def test_counts_add_up_and_travel() -> None:
 def test_labels_are_those_counted_given_asked_for_and_meant() -> None:
     """A label of UD v1 means one of v2 if rules name that; without labels at all there are none, or what rules name."""
     given = Given([0], ["dobj"])
-    assert counted().names(given, ["obj"]) == ("det", "dobj", "nsubj", "obj", "root")
+    assert counted().names(given, ["obj"]) == ("dep", "det", "dobj", "nsubj", "obj", "root")
     passive = Given([2, 0], ["nsubjpass", "root"])
-    assert Habits().names(passive, ["nsubj"]) == ("nsubj", "nsubj:pass", "nsubjpass", "root")
-    assert Habits().names(passive) == ("nsubjpass", "root")
+    assert Habits().names(passive, ["nsubj"]) == ("dep", "nsubj", "nsubj:pass", "nsubjpass", "root")
+    assert Habits().names(passive) == ("dep", "nsubjpass", "root")
     assert Habits().names(Given([0], [""])) == ("",)
     assert Habits().names(Given([0], [""]), ["obj"]) == ("dep", "obj", "root")
     assert Habits().names(Given([0, 0], ["root", "root"])) == ("dep", "root")
