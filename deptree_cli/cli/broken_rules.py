@@ -45,7 +45,7 @@ class Counts:
     def of(cls, tree: GivenTree, broken: Sequence[Violation], other_upos: int = 0) -> Counts:
         """That of a sentence that breaks rules at some places."""
         rules = Counter(each.rule for each in broken)
-        missing = list(tree.words.tags).count(None), tree.labels.count("")
+        missing = list(tree.asked.words.tags).count(None), tree.labels.count("")
         return cls(rules, *missing, frozenset(tree.labels), other_upos)
 
     @classmethod
@@ -98,15 +98,15 @@ class BrokenRules(Fold[Counts]):
 
     def notices(self, labels: bool = True) -> Iterator[str]:
         """What keeps rules from being applied; `labels`: also that words have none."""
-        from deptree_cli.io.rules.reading import unknown_labels  # when the work is done
+        from deptree_cli.io.rules.reading import old_labels, unknown_labels  # when the work is done
 
-        for words, column in ((self._no_upos, "UPOS"), (self._no_deprel * labels, "DEPREL")):
-            if words:
+        for words, column, kind in ((self._no_upos, "UPOS", "upos"), (self._no_deprel * labels, "DEPREL", "label")):
+            if words and kind in self._rules.asks_for:
                 yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
         if self._other_upos:
             yield f"{counted(self._other_upos, 'word')} with a UPOS that is no part of speech, which no tree mends"
-        if unknown := unknown_labels(self._rules, self._labels, "that no word has"):
-            yield unknown
+        known = old_labels(self._rules, self._labels), unknown_labels(self._rules, self._labels, "that no word has")
+        yield from filter(None, known)
 
     def lines(self) -> Iterator[Table | str]:
         yield from self.tables()

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.rules.many import ManyGiven, many_trees
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.base import names_of
@@ -34,7 +33,6 @@ class GivenTree:
         read: the sentence as it was read.
         block: the sentence.
         name: its own, or its running number.
-        words: what is known of its words.
         asked: what its tree should obey; if the tags are no parts of speech, rules know none.
         space: of which it should be.
         distribution: of its trees, if there are scores.
@@ -43,7 +41,6 @@ class GivenTree:
     read: Any
     block: Block
     name: str
-    words: Words
     asked: SentenceConstraints
     space: TreeSpace
     distribution: TreeDistribution | None = None
@@ -74,8 +71,14 @@ class GivenTree:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether there is something to repair: it is no tree, breaks a rule, or lacks the labels of some words."""
-        return bool(self.broken) or ("" in self.labels and any(self.labels))
+        """Whether there is something to repair: it is no tree, breaks a rule, or lacks labels that can be filled."""
+        return bool(self.broken) or ("" in self.labels and (any(self.labels) or bool(self.asked_labels)))
+
+    @property
+    def asked_labels(self) -> set[str]:
+        """The labels that annotators and rules name, one if these name patterns; none without a column for labels."""
+        asked = self.asked.rules.asks_for if "deprel" in self.block.columns else ()
+        return {*self.asked.named, *(self.asked.rules.labels or [UNLABELLED] if "label" in asked else [])}
 
 
 @dataclass(frozen=True)
@@ -85,20 +88,23 @@ class Asked:
     Attributes:
         constraints: what they should obey.
         space: of which they should be.
+        mends: whether trees are repaired: rules do not use single tags that are no parts of speech.
     """
 
     constraints: Constraints
     space: TreeSpace
+    mends: bool = False
 
     def __call__(self, read: Sentence | Written) -> GivenTree:
         """A sentence with it."""
         block, name = (read.sentence, read.sent_id) if isinstance(read, Sentence) else (read.block, read.name)
         names = (each for each in names_of(block.sent_id) if each in self.constraints.of_words)
         asked = self.constraints.of(next(names, name), block, block.n, None)
-        words = asked.words
         if read.has_other_tags:
-            asked = replace(asked, words=replace(words, upos=[None] * block.n))
-        return GivenTree(read, block, name, words, asked, self.space)
+            asked = replace(asked, words=replace(asked.words, upos=[None] * block.n))
+        elif self.mends:
+            asked = replace(asked, words=asked.words.knowing(asked.rules.upos))
+        return GivenTree(read, block, name, asked, self.space)
 
     def batch(self, items: Sequence[Sentence | Written]) -> GivenTrees | None:
         """Those that have trees of which rules alone ask something; None where none has."""
@@ -112,6 +118,8 @@ class Asked:
             many = many_trees(blocks, [item.has_other_tags for item in read])
         except DeptreeError:  # not UTF-8: of one sentence, which is told of it by itself
             return None
+        if self.mends:
+            many = ManyGiven(replace(many.trees, kinds=many.trees.kinds.knowing(self.constraints.rules.upos)))
         sound = many.trees.are_trees(self.space)
         if not sound.any():
             return None
@@ -182,14 +190,16 @@ class GivenTrees:
     @cached_property
     def are_suspect(self) -> list[bool]:
         """Whether there is something to repair in each, as `GivenTree.is_suspect`."""
-        words = self.many.trees.sizes.tolist()
-        looked_at = zip(self.broken, self.unlabelled, words, strict=True)
-        return [bool(broken) or 0 < unlabelled < n for broken, unlabelled, n in looked_at]
+        words, filled = self.many.trees.sizes.tolist(), "label" in self.rules.asks_for
+        looked_at = zip(self.broken, self.unlabelled, words, self.blocks, strict=True)
+        return [
+            bool(broken) or 0 < unlabelled < n + (filled and "deprel" in block.columns)
+            for broken, unlabelled, n, block in looked_at
+        ]
 
-    @cached_property
-    def without_mistakes(self) -> GivenTrees:
-        """The others; there may be none."""
-        sound = [not each for each in self.are_suspect]
+    def without(self, marked: Sequence[bool]) -> GivenTrees:
+        """The others than those that are marked, which break no rule; there may be none."""
+        sound = [not each for each in marked]
         if all(sound):
             return self
         places, read, blocks = (list(compress(each, sound)) for each in (self.places, self.read, self.blocks))

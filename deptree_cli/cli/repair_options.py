@@ -37,7 +37,7 @@ class RepairOptions:
         space: of which they must be.
         scores: where ties go; None: to the habits of a treebank, as labels do that they do not tell.
         like: the file of that treebank; None: the input's own sentences without mistakes.
-        costs: of another head, and of another label below the same one.
+        costs: of another head, and of another label.
         worth: how many nats a change must gain for each unit of its cost.
         budget: how many best trees the search for a tree may compute.
         relax: whether rules are given up if no tree obeys.
@@ -86,7 +86,7 @@ _OPTIONS = [
         default="1:1",
         metavar="HEAD:LABEL",
         callback=_costs,
-        help="Costs of changing a head, and of changing only a label.  [default: 1:1]",
+        help="Costs of changing a head, and of changing a label; both cost HEAD + LABEL.  [default: 1:1]",
     ),
     option(
         "--worth",

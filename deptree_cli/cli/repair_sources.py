@@ -97,7 +97,7 @@ def work_on(
     if trees.fmt is JSON_LINES and how.rules.in_misc:
         raise click.UsageError(f"--rules misc needs CoNLL-U, but {trees.place} has no MISC. Name a file.")
     rules = how.rules.rules
-    prepared, suspects = Prepared(Asked(how.rules, how.space)), None
+    prepared, suspects = Prepared(Asked(how.rules, how.space, mends=True)), None
     habits, tags = Habits(), OtherTags(rules.upos, run.warn, "used by no rule")
     if how.like is not None:
         with trees_in([how.like]) as treebank:
@@ -107,7 +107,7 @@ def work_on(
     counted = suspects is not None
     if suspects is not None and how.worth < inf:
         suspects = bytes(len(suspects) * [1])
-    ties = Ties(habits, rules.labels)
+    ties = Ties(habits)
     work = Repair(ties, Aims(how.costs, how.worth, how.budget, how.relax), counted, told)
     items: Iterator[Any] = trees.read(tags, suspects)
     if how.scores is not None:

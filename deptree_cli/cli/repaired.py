@@ -33,7 +33,7 @@ CHANGES = ("sent_id", "word", "form", "old_head", "new_head", "old_deprel", "new
 
 
 class Sums(NamedTuple):
-    """How many words have another head, another label below the same head, and a head or label where there was none."""
+    """How many words have another head, another label, and a head or label where there was none."""
 
     heads: int = 0
     labels: int = 0
@@ -125,9 +125,7 @@ class Mended:
 
     @property
     def _sums(self) -> Sums:
-        changes = self.changes
-        renamed = sum(each.renamed and not each.moved for each in changes)
-        return Sums(sum(each.moved for each in changes), renamed, sum(each.filled for each in changes))
+        return Sums(*(sum(getattr(each, kind) for each in self.changes) for kind in ("moved", "renamed", "filled")))
 
     @property
     def rows(self) -> list[Row]:

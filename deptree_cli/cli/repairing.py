@@ -51,7 +51,7 @@ class Prepared:
         written = [item for item in items if isinstance(item, Written)]
         if all(item.suspect is None for item in written):
             trees = self.asked.batch(written)
-            return trees.without_mistakes if trees and not all(trees.are_suspect) else None
+            return trees.without(trees.are_suspect) if trees and not all(trees.are_suspect) else None
         places = [place for place, item in enumerate(written) if item.suspect is False]
         return AsTheyAre(places, [written[place] for place in places]) if places else None
 
@@ -102,7 +102,7 @@ class Looked(NamedTuple):
     Attributes:
         suspect: whether something is wrong with it, or nobody can read it.
         counts: what it counts for; None where nobody can read it.
-        habits: how words attach in it, if nothing is wrong with it; of many sentences the first tells of all.
+        habits: how words attach in it, if it breaks no rule; of many sentences the first tells of all.
     """
 
     suspect: bool
@@ -132,17 +132,17 @@ class Look(Work[Looked]):
                 return Looked(suspect=True)
             raise _placed(error, written) from None
         habits = Habits()
-        if not suspect:
+        if not tree.broken:
             given = given_of(tree)
-            habits.add(tree.words.upos, given.heads, given.labels)
+            habits.add(tree.asked.words.all_tags, given.heads, given.labels)
         return Looked(suspect, counts, habits)
 
     def batch(self, trees: GivenTrees, _: None) -> list[Looked]:
         """The work on many sentences."""
-        habits, suspects = Habits(), trees.are_suspect
-        if not all(suspects):
-            habits.add_many(trees.without_mistakes.many.trees)
-        found = list(map(Looked, suspects, _counts_of_many(trees)))
+        habits, are_broken = Habits(), [bool(each) for each in trees.broken]
+        if not all(are_broken):
+            habits.add_many(trees.without(are_broken).many.trees)
+        found = list(map(Looked, trees.are_suspect, _counts_of_many(trees)))
         found[0] = found[0]._replace(habits=habits)
         return found
 
@@ -160,7 +160,7 @@ class Repair(Work["Kept | Mended"]):
     """Repairs a sentence, if something is wrong with it.
 
     Attributes:
-        ties: what decides between trees that change as few words.
+        ties: what decides between trees that change as little.
         aims: what changes cost, and so on.
         counted: whether the broken rules of sentences were counted before.
         told: whether changes are told word by word.
@@ -201,5 +201,6 @@ class Repair(Work["Kept | Mended"]):
 
     def _nearest(self, tree: GivenTree) -> Repaired:
         given = given_of(tree)
-        labels, scores = self.ties.of(given, tree.words.upos, tree.distribution, tree.asked.named)
+        tags = tree.asked.words.all_tags
+        labels, scores = self.ties.of(given, tags, tree.distribution, tree.asked_labels)
         return nearest(given, tree.asked.with_labels(labels), scores, tree.space, self.aims)

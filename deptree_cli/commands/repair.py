@@ -23,12 +23,12 @@ from deptree_cli.cli.writing import Writing
 @writing_option("--header", is_flag=True, help="Write the run signature as first comment, or first line.")
 @run_options
 def repair(trees: tuple[str, ...], how: RepairOptions, changes: str | None, header: bool, run: RunOptions) -> int:
-    """Change as few words as possible so that heads are trees and obey rules.
+    """Change as few heads and labels as possible so that heads are trees and obey rules.
 
-    TREES is CoNLL-U or JSON Lines. Heads may form cycles, have several roots or be no words; filling a missing head (_,
-    null) costs nothing. Valid sentences are copied byte for byte. MISC of a changed word keeps its old head and label
-    (OldHead, OldDeprel); comments say how much was changed, and whether fewer changes might do. To find mistakes that
-    break no rule, use deptree doubt.
+    TREES is CoNLL-U or JSON Lines. Heads may form cycles, have several roots or be no words; filling a missing head or
+    label (_, null) costs nothing. Valid sentences are copied byte for byte. MISC of a changed word keeps its old head
+    and label (OldHead, OldDeprel); comments say how much was changed, and whether fewer changes might do. To find
+    mistakes that break no rule, use deptree doubt.
 
     Among equally near trees it takes the most probable one: by how words attach in the valid sentences, in --like FILE,
     or by --scores.

@@ -137,6 +137,10 @@ def test_where_nothing_obeys(deptree, put) -> None:
     assert ran.code == 1
     assert "\n# relaxed = HeadIn of word" in ran.out.decode()
     assert f"deptree: relaxed: {place}: HeadIn of word" in ran.err
+    lines = '\n{"heads":[0]}\n\n{"sent_id":"cycle","heads":[2,1,2,2,1]}\n'
+    for labels in ("", ',"deprels":["x","x","x","x","x"]'):
+        put("x.jsonl", lines.replace("]}\n", f"]{labels}}}\n").replace('[0],"deprels":["x","x","x","x","x"]', "[0]"))
+        assert "deptree: x.jsonl:4 (cycle): no tree" in deptree("repair", "x.jsonl", "--rules", "tree", *args[4:]).err
     again = deptree("repair", put("again.conllu", ran.out), *args[2:], "--relax")
     assert (again.code, again.out) == (1, ran.out)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -66,6 +67,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given[30] = b"1\tone\ttwo\n\n"
     (folder / "trees.conllu").write_bytes(b"".join(given))
     (folder / "sound.conllu").write_bytes(b"".join(given[:20]))
+    other = (DATA / "treebank.conllu").read_text() + (DATA / "broken.conllu").read_text()
+    (folder / "tagged.conllu").write_text(re.sub("\t[A-Z]+\t", lambda tag: tag[0].lower(), other))
     for name in "abc":
         (folder / f"{name}.conllu").write_bytes(b"".join(map(partial(annotated, rng, name), range(40))))
     (folder / "lines.jsonl").write_text('{"sent_id": "a", "heads": [2, 0]}\n{"heads": [2, 1]}\n{"heads": [0]}\n')
@@ -98,6 +101,7 @@ COMMANDS: list[tuple[Any, ...]] = [
     ("check", "sound.conllu", DATA / "treebank.conllu", DATA / "broken.conllu"),
     ("repair", "trees.conllu", *SKIP),
     ("repair", "trees.conllu"),
+    ("repair", "tagged.conllu"),
     ("repair", "sound.conllu", "--rules", "tree", "--changes", "changes.tsv"),
     ("repair", "sound.conllu", "--like", DATA / "treebank.conllu"),
     ("repair", "sound.conllu", "--like", "sound.conllu", "--rules", "tree", "--worth", 3),

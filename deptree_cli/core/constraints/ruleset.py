@@ -48,6 +48,13 @@ class Ruleset:
         if twice := next((each for each in names if names.count(each) > 1), None):
             raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
 
+    @cached_property
+    def asks_for(self) -> frozenset[str]:
+        """What the rules ask for of words: some of ``label``, ``upos`` and ``feats``."""
+        values = [value for each in (self, *self.rules) for value in (each, *vars(each).values())]
+        parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+        return frozenset(name for name in WHICH if any(getattr(part, name, ()) for part in parts))
+
     @property
     def masks(self) -> list[Mask]:
         """The rules that a single arc decides."""

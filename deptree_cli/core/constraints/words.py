@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,15 @@ class Words:
     def n(self) -> int:
         """How many there are."""
         return len(self.upos)
+
+    @property
+    def all_tags(self) -> list[str | None]:
+        """Their parts of speech, or what else their column UPOS has."""
+        return [known or own for known, own in zip(self.upos, self.tags or self.upos, strict=True)]
+
+    def knowing(self, upos: Sequence[str]) -> Words:
+        """The same of which no other parts of speech are known than these; if there are none, all."""
+        return replace(self, upos=[each if each in upos else None for each in self.upos]) if upos else self
 
     @cached_property
     def has_feats(self) -> bool:

@@ -1,1 +1,1 @@
-"""Repair: the valid tree nearest to one that was given, by changed words, then by how probable it is."""
+"""Repair: the valid tree nearest to one that was given, by changed heads and labels, then by how probable it is."""

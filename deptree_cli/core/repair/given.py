@@ -15,11 +15,11 @@ FREE = -1
 
 
 class Costs(NamedTuple):
-    """What a changed word costs.
+    """What changes of a word cost; a word with another head and another label costs both.
 
     Attributes:
-        head: one with another head, whatever its label.
-        label: one with the same head and another label.
+        head: another head.
+        label: another label.
     """
 
     head: int = 1
@@ -46,11 +46,6 @@ class Given:
         """How many words there are."""
         return len(self.heads)
 
-    def arcs(self) -> list[tuple[int, int]]:
-        """The given arcs that a tree may have, head and word."""
-        arcs = zip(self.heads, range(1, self.n + 1), strict=True)
-        return [(head, word) for head, word in arcs if 0 <= head <= self.n and head != word]
-
     def costs(self, costs: Costs, names: Sequence[str]) -> Float:
         """What arcs with labels cost, (n+1, n+1, L), ``[head, dependent, label]``, whole numbers.
 
@@ -61,14 +56,8 @@ class Given:
         found = np.full((self.n + 1, self.n + 1, len(names)), float(costs.head))
         for word, (head, label) in enumerate(zip(self.heads, self.labels, strict=True), 1):
             if head == FREE or 0 <= head <= self.n:
-                kept = slice(None) if head == FREE else slice(head, head + 1)
-                found[kept, word] = costs.label if label else 0
-                if label:
-                    found[kept, word, numbers[label]] = 0
+                found[slice(None) if head == FREE else head, word] = 0
+            if label:
+                found[:, word] += costs.label
+                found[:, word, numbers[label]] -= costs.label
         return found
-
-    def changed(self, heads: Sequence[int], labels: Sequence[str]) -> tuple[list[int], list[int]]:
-        """The words whose given head a tree changes, and those whose given label it changes."""
-        words = range(1, self.n + 1)
-        of_heads = [word for word in words if self.heads[word - 1] not in (FREE, heads[word - 1])]
-        return of_heads, [word for word in words if self.labels[word - 1] not in ("", labels[word - 1])]

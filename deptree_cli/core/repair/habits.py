@@ -1,4 +1,4 @@
-"""How the words of a treebank attach: what decides between trees that change as few words.
+"""How the words of a treebank attach: what decides between trees that change as little.
 
 The head of a word is probable by both parts of speech, direction and distance; its label by both parts of speech and
 direction, behind that by its own alone. A label that was given is more probable than others: most of them are right.
@@ -14,7 +14,7 @@ import numpy as np
 
 from deptree_cli.core.constraints.many import ManyTrees
 from deptree_cli.core.dtypes import Float, Int, read_only
-from deptree_cli.core.labels import ROOT, is_root
+from deptree_cli.core.labels import ROOT
 from deptree_cli.core.repair.given import Given
 
 # What is added to counts of labels, and at most to those of heads; and how many kinds of heads a word may have.
@@ -24,7 +24,7 @@ ADDED, KINDS = 0.1, 100
 # both damaged gold trees and those of a parser come nearest to gold trees.
 STAYS = 4.0
 
-# The label of an arc of which no other is known.
+# The label of an arc of which no other is known: likelier than others that were not counted.
 ANY = "dep"
 
 # Labels of UD v1, and what they became.
@@ -83,8 +83,9 @@ class Habits:
 
     def add_many(self, trees: ManyTrees) -> None:
         """Count the words of many trees."""
-        names = tuple(dict.fromkeys([ROOT, *(tag or "" for tag in trees.kinds.upos)]))
-        tags = np.array([0, *(names.index(tag or "") for tag in trees.kinds.upos)])
+        given = [tag or "" for tag in trees.kinds.all_tags]
+        names = tuple(dict.fromkeys([ROOT, *given]))
+        tags = np.array([0, *map(names.index, given)])
         of_word, of_head = tags[trees.kind], np.where(trees.heads > 0, tags[trees.kind[trees.above]], 0)
         sizes = len(names), len(names), _ROOT + 1
         for arc, count in _counted((of_word, of_head, distances(trees.heads, trees.numbers)), sizes):
@@ -107,15 +108,17 @@ class Habits:
         """The labels that were counted, in order."""
         return tuple(sorted({label for *_, label in self._labels}))
 
-    def names(self, given: Given, known: Iterable[str] = (), asked: Iterable[str] = ()) -> tuple[str, ...]:
-        """The labels that a tree of a sentence may have: those that were counted, given, asked for or known otherwise.
+    def names(self, given: Given, asked: Iterable[str] = ()) -> tuple[str, ...]:
+        """The labels that a tree of a sentence may have: those that were counted, given, or asked for, and what given
+        ones mean of these; and, where nothing tells another, `ANY`.
 
-        Nameless if none was counted, given or asked for. Words that do not stand below ROOT need one that is not its
-        own.
+        Nameless if there are none.
         """
-        found = {*self.labels, *filter(None, given.labels), *asked}
-        names = {*found, *known, ROOT}
-        return tuple(sorted(names if not all(map(is_root, names)) else {*names, ANY})) if found else ("",)
+        known, asked = {*self.labels, *filter(None, given.labels)}, {*asked}
+        if not (known or asked):
+            return ("",)
+        meant = {each for label in given.labels for each in meanings(label) if each.partition(":")[0] in asked}
+        return tuple(sorted({*known, *asked, *meant, ROOT, ANY}))
 
     def scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
         """Log-scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``."""
@@ -131,7 +134,7 @@ class Habits:
         tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
         found = self._label_table(names)[tags, tags[:, None], (nodes[:, None] > nodes).astype(np.int64)]
         for word, label in enumerate(given.labels, 1):
-            for rank, meant in enumerate(meanings(label)):
+            for rank, meant in enumerate(meanings(label, upos[word - 1])):
                 if meant in names:
                     found[:, word, names.index(meant)] += STAYS - rank
         return found
@@ -173,7 +176,8 @@ class Habits:
             if label in numbers:
                 counts[self._tags[word], self._tags[head], int(right), numbers[label]] = count
         of_word = counts.sum(axis=(1, 2), keepdims=True)  # behind pairs that were seen seldom or never
-        behind = (of_word + ADDED) / (of_word.sum(axis=-1, keepdims=True) + len(names) * ADDED)
+        of_word = of_word + [ADDED * (1 + (name == ANY)) for name in names]
+        behind = of_word / of_word.sum(axis=-1, keepdims=True)
         return read_only(np.log((counts + behind) / (counts.sum(axis=-1, keepdims=True) + 1)))
 
 
@@ -183,8 +187,10 @@ def _counted(columns: tuple[Int, ...], sizes: tuple[int, ...]) -> Iterator[tuple
     return zip(np.stack(np.unravel_index(rows, sizes), axis=1).tolist(), counts.tolist(), strict=True)
 
 
-def meanings(label: str) -> list[str]:
-    """What a given label may mean, likeliest first: itself, its name in UD v2, and without capitals or subtype."""
+def meanings(label: str, upos: str | None = None) -> list[str]:
+    """What a given label of a word may mean, likeliest first: itself, its name in UD v2, and without capitals or
+    subtype."""
     lower = label.lower()
-    found = [label, SUCCESSORS.get(lower, lower), lower.partition(":")[0]] if label else []
-    return list(dict.fromkeys(found))
+    successor = SUCCESSORS.get(lower) or SUCCESSORS.get(lower.partition(":")[0], lower)
+    found = [label, "det" if (lower, upos) == ("neg", "DET") else successor, successor.partition(":")[0]]
+    return list(dict.fromkeys(found)) if label else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -19,6 +19,7 @@ from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.repair.given import ONE_EACH, Costs, Given
+from deptree_cli.core.repair.habits import meanings
 from deptree_cli.core.repair.objective import Objective, objective
 from deptree_cli.core.repair.ties import room_for
 from deptree_cli.core.spaces import TreeSpace
@@ -95,7 +96,7 @@ def nearest(
     Args:
         given: heads and labels.
         asked: what trees must obey.
-        scores: log-scores of arcs with labels, (n+1, n+1, L), as `asked.words.labels` are; -inf is impossible.
+        scores: log-scores of arcs with labels, (n+1, n+1, L), as `asked.words.labels` are; -inf is less than others.
         space: which trees.
         aims: what changes cost, and so on.
         sent_id: for messages.
@@ -105,7 +106,7 @@ def nearest(
     """
     names = asked.words.labels
     with room_for(given.n, len(names)):
-        wanted = objective(scores, given, names, aims.costs, aims.worth)
+        wanted = objective(scores, given, names, aims.costs, aims.worth, _meant(given, asked))
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
         division = BranchAndBound(masked, space, asked.finders, aims.budget, wanted.scale)
         found = division.best()
@@ -119,6 +120,17 @@ def nearest(
     problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
     remedy = f"Raise {settings.BUDGET}, or give up a rule, or pass {settings.RELAX}"
     raise DeptreeError(problem, remedy, sent_id=sent_id, options=[settings.BUDGET, settings.RELAX])
+
+
+def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:
+    """The words whose given labels no arc to them may have, each with the number of the label that these stand for."""
+    numbers = {name: number for number, name in enumerate(asked.words.labels)}
+    may_have = np.any(~asked.forbidden, axis=0)
+    for word, (label, tag) in enumerate(zip(given.labels, asked.words.upos, strict=True), 1):
+        found = [numbers[each] for each in meanings(label, tag) if each in numbers]
+        fits = [number for number in found if may_have[word, number]]
+        if fits and fits[0] != found[0]:
+            yield word, fits[0]
 
 
 def _base(wanted: Objective, names: tuple[str, ...], space: TreeSpace, sent_id: str) -> ArcFactored:

@@ -1,4 +1,4 @@
-"""What decides between trees that change as few words: a parser's scores, or the habits of a treebank."""
+"""What decides between trees that change as little: a parser's scores, or the habits of a treebank."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ class Ties:
 
     Attributes:
         habits: decide alone without scores, and of labels where scores know none.
-        known: labels that trees may have beside those that were counted or given.
     """
 
     habits: Habits
-    known: Iterable[str] = ()
 
     def of(
         self,
@@ -54,14 +52,14 @@ class Ties:
             given: the tree to be repaired.
             upos: of the words.
             scored: the sentence's distribution, if there are scores.
-            asked: labels that somebody named, which need not have been seen before; if there are scores of labels, all
-                are of these.
+            asked: labels that rules or annotators name, which need not have been seen before; if there are scores of
+                labels, all are of these.
 
         Raises:
             DeptreeError: there is no memory for so long a sentence.
         """
         of_scores = scored.labels if scored is not None else None
-        names = of_scores.names if of_scores else self.habits.names(given, self.known, asked)
+        names = of_scores.names if of_scores else self.habits.names(given, asked)
         with room_for(given.n, len(names)):
             return self._of(given, upos, scored, names)
 

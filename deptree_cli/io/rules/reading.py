@@ -14,6 +14,7 @@ from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import ROOT, Labels, is_special
 from deptree_cli.core.nearest import did_you_mean, nearest, one_of
+from deptree_cli.core.repair.habits import SUCCESSORS, meanings
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.malformed import decoded
 
@@ -87,6 +88,14 @@ def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
     near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
     named = [f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near]
     return f"{rules.name} names labels {where}: {_listed(named, len(found))}" if found else ""
+
+
+def old_labels(rules: Ruleset, labels: Iterable[str]) -> str:
+    """What there is to say of labels of UD v1 that rules forbid wherever they stand; nothing if there are none."""
+    forbidden = chain.from_iterable(rules.labels_forbidden(sorted(labels)).values())
+    old = sorted({label for label in forbidden if label.lower().partition(":")[0] in SUCCESSORS})
+    named = ", ".join(f"{label} (in v2 {meanings(label)[1]})" for label in old)
+    return f"labels of UD v1: {named}" if old else ""
 
 
 def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> str:

@@ -24,10 +24,10 @@ class RepairOptions(Short, total=False):
 
     rules: `ud` (usual), `tree` (one tree and nothing else), or a file of rules. scores: a distribution that says which
     trees are probable; without it `like` does: how words attach in a treebank; without both near heads are the more
-    probable. costs: of a word with another head, and of one with the same head and another label; (1, 1). worth: how
-    many nats of the scores a cost of 1 is worth; without it changes come first, whatever scores say. space,
-    single_root, projective: which trees, as of `TreeDistribution`; usually those of the scores. budget: how many
-    maximum trees the search may compute. relax: drop the fewest rules if no tree satisfies all.
+    probable. costs: of another head and of another label; (1, 1). worth: how many nats of the scores a cost of 1 is
+    worth; without it changes come first, whatever scores say. space, single_root, projective: which trees, as of
+    `TreeDistribution`; usually those of the scores. budget: how many maximum trees the search may compute. relax: drop
+    the fewest rules if no tree satisfies all.
     """
 
     rules: str
@@ -47,7 +47,7 @@ def repaired(
     feats: Sequence[Collection[str]] | None = None,
     **options: Unpack[RepairOptions],
 ) -> Repaired:
-    """Return the valid tree that changes the fewest words, and of several the most probable.
+    """Return the valid tree with the fewest changes, of heads and of labels, and of several the most probable.
 
     >>> repaired([2, 3, 2], ["det", "nsubj", "root"], ["DET", "NOUN", "VERB"]).heads
     array([2, 3, 0], dtype=int32)
@@ -67,9 +67,10 @@ def repaired(
         problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"
         raise DeptreeError(problem, "Check that both are of the same sentence")
     rules = read_rules(options.get("rules", "ud"))
-    names, wanted = Ties(options.get("like") or Habits(), rules.labels).of(given, words.upos, scores)
-    asked = SentenceConstraints(rules, words).with_labels(names)
-    return nearest(given, asked, wanted, _space(scores, options), _aims(options))
+    asked = rules.labels if labels is not None else ()
+    names, wanted = Ties(options.get("like") or Habits()).of(given, words.upos, scores, asked)
+    obeyed = SentenceConstraints(rules, words.knowing(rules.upos)).with_labels(names)
+    return nearest(given, obeyed, wanted, _space(scores, options), _aims(options))
 
 
 def _aims(options: RepairOptions) -> Aims:

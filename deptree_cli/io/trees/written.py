@@ -14,12 +14,15 @@ from typing import Any, BinaryIO
 from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.chunks import Chunk, split_chunks
-from deptree_cli.io.conllu.columns import BOM
+from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_for
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import object_of, sent_id_of
 from deptree_cli.io.trees.base import TreeFormat
 from deptree_cli.io.trees.conllu import CONLLU
 from deptree_cli.io.trees.jsonl import JSON_LINES
+
+# The columns of a line that has no place for labels.
+_UNLABELLED = tuple("none" if name == "deprel" else name for name in COLUMNS)
 
 # What stands where a field says nothing.
 _NOTHING = "_"
@@ -109,10 +112,13 @@ class WrittenLine(Written):
 
     @cached_property
     def block(self) -> Block:
-        """The sentence as CoNLL-U."""
+        """The sentence as CoNLL-U, or if it has no ``deprels`` as CoNLL-U Plus without a column for them."""
         name = sent_id_of(self.fields, self.place) or ""
+        header = b"" if self.fields.get("deprels") else header_for(_UNLABELLED, "\n")
         try:
-            return Block(Chunk(_as_conllu(self.fields, name).encode(), self.chunk.line), self.file, any_heads=True)
+            data = header + _as_conllu(self.fields, name).encode()
+            line = self.chunk.line + self.chunk.data.count(b"\n", 0, self.ahead) - bool(header)
+            return Block(Chunk(data, line, header), self.file, any_heads=True)
         except DeptreeError as error:
             raise error.at(self.place, name) from None
 

@@ -58,16 +58,33 @@ def test_counts_add_up_and_travel() -> None:
     assert not Habits()
 
 
-def test_labels_are_those_counted_given_and_known() -> None:
+def test_labels_are_those_counted_given_asked_for_and_meant() -> None:
+    """A label of UD v1 means one of v2 if rules name that; without labels at all there are none, or what rules name."""
     given = Given([0], ["dobj"])
-    assert counted().names(given, ["obj"]) == ("det", "dobj", "nsubj", "obj", "root")
-    assert Habits().names(Given([0], [""]), ["obj"]) == ("",)
+    assert counted().names(given, ["obj"]) == ("dep", "det", "dobj", "nsubj", "obj", "root")
+    passive = Given([2, 0], ["nsubjpass", "root"])
+    assert Habits().names(passive, ["nsubj"]) == ("dep", "nsubj", "nsubj:pass", "nsubjpass", "root")
+    assert Habits().names(passive) == ("dep", "nsubjpass", "root")
+    assert Habits().names(Given([0], [""])) == ("",)
+    assert Habits().names(Given([0], [""]), ["obj"]) == ("dep", "obj", "root")
     assert Habits().names(Given([0, 0], ["root", "root"])) == ("dep", "root")
+
+
+def test_dep_is_the_label_of_last_resort() -> None:
+    """Likelier than what was not counted, less likely than what was, once, of the same part of speech."""
+    names, free = ("acl", "dep", "det", "nsubj", "root"), Given([FREE] * 3, [""] * 3)
+    scores = counted().label_scores(TAGS, names, free)
+    assert scores[3, 1].argmax() == names.index("det")
+    assert counted().label_scores(["ADJ"] * 3, names, free)[3, 1].argmax() == names.index("dep")
+    assert Habits().label_scores(TAGS, names, free)[3, 1].argmax() == names.index("dep")
 
 
 def test_old_labels_mean_new_ones() -> None:
     assert meanings("dobj") == ["dobj", "obj"]
+    assert meanings("nsubjpass:agent") == ["nsubjpass:agent", "nsubj:pass", "nsubj"]
     assert meanings("Obl:Tmod") == ["Obl:Tmod", "obl:tmod", "obl"]
+    assert meanings("neg", "PART")[1] == "advmod"
+    assert meanings("neg", "DET")[1] == "det"
     assert meanings("") == []
 
 
@@ -79,10 +96,9 @@ def test_classes_of_distance() -> None:
 
 
 def test_what_changes_cost() -> None:
-    """A word with another head, with another label only, and one whose head is free, or no node."""
+    """Another head and another label, each, of a word; of one whose head is free; and of one whose head is no node."""
     given = Given([2, FREE, 9], ["a", "b", ""])
     costs = given.costs(Costs(3, 1), ("a", "b"))
-    assert costs[:, 1].tolist() == [[3, 3], [3, 3], [0, 1], [3, 3]]
+    assert costs[:, 1].tolist() == [[3, 4], [3, 4], [0, 1], [3, 4]]
     assert costs[:, 2].tolist() == [[1, 0]] * 4
     assert costs[:, 3].tolist() == [[3, 3]] * 4
-    assert given.changed([2, 1, 1], ["b", "b", "c"]) == ([3], [1])

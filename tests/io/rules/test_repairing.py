@@ -79,6 +79,24 @@ def test_a_given_head_that_scores_forbid_may_stay() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ahead", "worth", "label"), [(9.0, np.inf, "obj"), (0.5, 1.0, "obj"), (2.0, 1.0, "iobj"), (2.0, 0.1, "iobj")]
+)
+def test_a_label_of_v1_is_that_of_v2_whatever_scores_say(ahead: float, worth: float, label: str) -> None:
+    """Unless another label gains more than a change is worth."""
+    scores = np.zeros((3, 3, 3))
+    scores[..., 0] = ahead
+    distribution = TreeDistribution(scores, labels=["iobj", "obj", "root"])
+    found = repaired([2, 0], ["dobj", "root"], ["NOUN", "VERB"], scores=distribution, worth=worth)
+    assert found.heads.tolist() == [2, 0]
+    assert found.labels == (label, "root")
+
+
+def test_rules_about_tags_leave_words_with_unknown_ones_alone() -> None:
+    tags = ["DEM", "NOUN", "VERB", "PUNCT"]
+    assert repaired([2, 3, 0, 3], ["det", "nsubj", "root", "punct"], tags).labels[0] == "det"
+
+
+@pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"labels": ["a"]}, "1 labels for 2 heads"),
