@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +23,8 @@ from deptree_cli.cli.sections import command
 from deptree_cli.cli.work import Counted, Source, Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.malformed import decoded
+from deptree_cli.io.conllu.surface import wrong_tokens
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences
@@ -46,7 +50,8 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule; the word that breaks it, with
     form, head and deprel; and `words`, all words whose arcs break it together. Rules about single words and spans are
     called HeadIn, NotHead, DeprelIn, DeprelNot and spans. A table on stderr counts violations by rule. Heads that are
-    no tree are violations too: cycles, several roots, missing heads.
+    no tree are violations too: cycles, several roots, missing heads. So are multiword tokens that are not in front of
+    their words; `words` has their first and last word.
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """
@@ -90,15 +95,30 @@ class Check(Work[Checked]):
         """The work on one sentence."""
         broken = (*tree.broken, *tree.wrong_tags)
         told = tree.broken if tree.read.has_other_tags else broken
-        return Checked(partial(_rows, tree.name, tree.block, tree.heads, tree.labels, told), Counts.of(tree, broken))
+        rows = partial(_rows, tree.name, tree.block, tree.heads, tree.labels, told)
+        return _with_tokens(rows, Counts.of(tree, broken), tree.name, tree.block)
 
     def batch(self, trees: GivenTrees, _: None) -> list[Checked]:
         """The work on many sentences."""
         both = [[*rules, *tags] for rules, tags in zip(trees.broken, trees.wrong_tags, strict=True)]
         return [
-            Checked(partial(_rows_of, trees, number, broken), counts)
+            _with_tokens(partial(_rows_of, trees, number, broken), counts, trees.name(number), trees.blocks[number])
             for number, (broken, counts) in enumerate(zip(both, Counts.of_many(trees, both), strict=True))
         ]
+
+
+def _with_tokens(rows: Callable[[], Iterable[Row]], counts: Counts, name: str, block: Block) -> Checked:
+    """What is found of a sentence's tree, and multiword tokens that are wrong."""
+    if not (tokens := wrong_tokens(block)):
+        return Checked(rows, counts)
+    cells = (
+        (name, rule, first, decoded(form, block.place), None, None, (first, last))
+        for rule, _, first, last, form in tokens
+    )
+    more = (dict(zip(COLUMNS, each, strict=True)) for each in cells)
+    return Checked(
+        lambda: chain(rows(), more), replace(counts, rules=counts.rules + Counter(rule for rule, *_ in tokens))
+    )
 
 
 def _rows_of(trees: GivenTrees, number: int, broken: Sequence[Violation]) -> Iterator[Row]:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import pytest
+
+from deptree_cli.commands.check import COLUMNS
 from tests.sample import DATA
 
 # Every way in which heads are no tree, beside a rule of another kind.
@@ -70,6 +75,63 @@ def test_nothing_but_a_tree(deptree, put) -> None:
     assert deptree("check", "crossing.conllu", "--rules", "tree").rows == []
     rows = deptree("check", "crossing.conllu", "--rules", "tree", "--projective").rows
     assert [(row["rule"], row["words"]) for row in rows] == [("projective", [1, 3]), ("projective", [3, 1])]
+
+
+# Ranges of multiword tokens that end beyond the sentence, overlap, or stand behind their words.
+TOKENS = {
+    "far": ("1-999999999 1 2 3", "word-interval-out", "1-999999999"),
+    "end": ("1-1 1 2 3 4-5", "word-interval-out", "4-5"),
+    "twice": ("1-2 1 2-3 2 3", "overlapping-word-intervals", "2-3"),
+    "behind": ("1 2 1-2 3", "misplaced-word-interval", "1-2"),
+    "right": ("1 2-3 2 3", "", ""),
+}
+
+
+def with_tokens(names: Iterable[str] = TOKENS) -> str:
+    """A sentence of three words for each name."""
+    word = "\tw{}\t_\tVERB\t_\t_\t{}\t_\t_\n"
+    columns = {"1": ("1", "0\troot"), "2": ("2", "1\tconj"), "3": ("3", "1\tconj")}
+    rows = {
+        name: "".join(
+            each + (word.format(*columns[each]) if each in columns else f"\tt{each}" + "\t_" * 8 + "\n")
+            for each in TOKENS[name][0].split()
+        )
+        for name in names
+    }
+    return "".join(f"# sent_id = {name}\n{each}\n" for name, each in rows.items())
+
+
+def test_multiword_tokens_that_are_not_in_front_of_their_words(deptree, put) -> None:
+    """They are listed by the validator's names, under any rules, whether or not heads are trees; counted, too."""
+    put("tokens.conllu", with_tokens())
+    ran = deptree("check", "tokens.conllu")
+    assert ran.code == 1
+    assert [(row["sent_id"], row["rule"], row["form"]) for row in ran.rows] == [
+        (name, rule, f"t{token}") for name, (_, rule, token) in TOKENS.items() if rule
+    ]
+    assert ran.rows[1] | {"sent_id": ""} == dict(
+        zip(COLUMNS, ("", "word-interval-out", 4, "t4-5", None, None, [4, 5]), strict=True)
+    )
+    assert ["word-interval-out", "2", "2"] in [line.split() for line in ran.said]
+    assert ran.said[-1] == "deptree: rules are broken in 4 of 5 sentences, at 4 places"
+    assert deptree("check", "tokens.conllu", "--rules", "tree", "-j", 2).out == ran.out
+    put("loop.conllu", with_tokens(["behind"]).replace("\t0\troot", "\t1\troot"))
+    rules = [row["rule"] for row in deptree("check", "loop.conllu").rows]
+    assert rules == ["head-self-loop", "misplaced-word-interval"]
+
+
+@pytest.mark.parametrize("name", [name for name, (_, rule, _) in TOKENS.items() if rule])
+def test_what_looks_at_tokens_refuses_those(deptree, put, name: str) -> None:
+    """In the same words; a sentence that is skipped is counted."""
+    put("tokens.conllu", with_tokens([name, "right"]))
+    measure = "measure", "tokens.conllu", "--tokens", "--per", "sentence", "--quantity", "length"
+    runs = [deptree(*measure), deptree("eval", "tokens.conllu", "tokens.conllu")]
+    assert [ran.code for ran in runs] == [2, 2]
+    assert len({ran.said[-1] for ran in runs}) == 1
+    assert f"tokens.conllu:1 ({name}): the multiword token {TOKENS[name][2]} " in runs[0].said[-1]
+    ran = deptree(*measure, "--on-error", "skip")
+    assert (ran.code, [row["length"] for row in ran.rows]) == (1, [2])
+    assert [row["length"] for row in deptree(*measure[:2], *measure[3:]).rows] == [3, 3]
 
 
 def test_no_heads_at_all(deptree) -> None:

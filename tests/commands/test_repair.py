@@ -246,6 +246,20 @@ def test_no_word_falls_out_of_the_enhanced_graph(done, put, udvalidate) -> None:
     assert udvalidate(Path("out.conllu"), 2).returncode == 0
 
 
+def test_an_enhanced_graph_that_fell_apart_before_stays_as_it_is(done, put) -> None:
+    """Only the changed word has another arc: what two others say of each other was nobody's question."""
+    text = """\
+1\tDogs\tdog\tNOUN\t_\t_\t9\tnsubj\t0:root\t_
+2\tbark\tbark\tVERB\t_\t_\t0\troot\t0:root\t_
+3\tloud\tloud\tADV\t_\t_\t2\tadvmod\t4:advmod\t_
+4\ttoday\ttoday\tADV\t_\t_\t2\tadvmod\t3:advmod\t_
+
+"""
+    ran = done("repair", put("x.conllu", text), "--like", put("like.conllu", LIKE))
+    rows = [line.split("\t") for line in ran.out.decode().splitlines() if line[:1].isdigit()]
+    assert [row[8] for row in rows] == ["2:nsubj", "0:root", "4:advmod", "3:advmod"]
+
+
 def test_ties_of_which_nothing_tells_are_told(deptree, put) -> None:
     """Not a single sentence is right: near heads are taken, labels of UD v1 become those of v2, and a line says so."""
     rows = [("a", "NOUN", 1, "nsubj"), ("b", "VERB", 0, "root"), ("c", "NOUN", 2, "dobj")]

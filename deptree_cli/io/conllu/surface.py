@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.blocks import Block
 
 
@@ -25,6 +25,39 @@ class Region(NamedTuple):
     last: int
 
 
+# A wrong multiword token: what the UD validator calls it, what is wrong, its first and last word, and its form.
+WrongToken = tuple[str, str, int, int, bytes]
+
+
+def wrong_tokens(block: Block) -> list[WrongToken]:
+    """The multiword tokens that are not in front of their words, end beyond the sentence or overlap others."""
+    found: list[WrongToken] = []
+    words = covered = 0
+    for number, form in block.cells("id", "form"):
+        words += number.isdigit()
+        if b"-" not in number:
+            continue
+        first, last = map(int, number.split(b"-"))
+        if words < first and block.n < last:
+            found.append(("word-interval-out", f"ends beyond the {counted(block.n, 'word')}", first, last, form))
+        elif words < first <= covered:
+            found.append(("overlapping-word-intervals", "overlaps another", first, last, form))
+            covered = max(covered, last)
+        elif first != words + 1:
+            found.append(("misplaced-word-interval", "is not in front of its first word", first, last, form))
+        else:
+            covered = last
+    return found
+
+
+def error_of_tokens(block: Block) -> DeptreeError | None:
+    """What is wrong with the first of them; None if there are none."""
+    for _, what, first, last, _ in wrong_tokens(block)[:1]:
+        problem, remedy = f"the multiword token {first}-{last} {what}", "Correct the ids of multiword tokens"
+        return DeptreeError(problem, remedy, place=block.place, sent_id=block.sent_id)
+    return None
+
+
 def words_of(block: Block) -> list[Region]:
     """The words in order, each by itself.
 
@@ -38,10 +71,8 @@ def words_of(block: Block) -> list[Region]:
 def surface_tokens(block: Block) -> list[Region]:
     """The tokens in order; every word belongs to exactly one.
 
-    A range that does not begin with the word behind it, or ends beyond the sentence, is passed over.
-
     Raises:
-        DeptreeError: a form is not UTF-8.
+        DeptreeError: a multiword token is wrong, or a form is not UTF-8.
     """
     return [token for token, _ in _tokens(block)]
 
@@ -52,7 +83,7 @@ def between_spaces(block: Block) -> list[Region]:
     As UD has it, the line of a multiword token says whether a space follows; the lines of its words say nothing.
 
     Raises:
-        DeptreeError: a form is not UTF-8, or the comment ``# text`` has other spaces.
+        DeptreeError: a multiword token is wrong, a form is not UTF-8, or the comment ``# text`` has other spaces.
     """
     found: list[Region] = []
     joined = False
@@ -69,16 +100,14 @@ REGIONS = {"words": words_of, "tokens": surface_tokens, "spaces": between_spaces
 
 def _tokens(block: Block) -> Iterator[tuple[Region, bytes]]:
     """The tokens, each with MISC of its line."""
-    words = covered = 0
+    if error := error_of_tokens(block):
+        raise error
+    covered = 0
     for number, form, misc in block.cells("id", "form", "misc"):
-        if number.isdigit():
-            words += 1
-            first = last = words
-        else:
-            first, last = _range(number)
-        if covered < first <= last <= block.n and first == max(words, covered + 1):
-            yield Region(number.decode(), _text(form, block), first, last), misc
-            covered = last
+        first, _, last = number.partition(b"-")
+        if first.isdigit() and int(first) > covered:  # not an empty node, nor a word of a multiword token
+            covered = int(last or first)
+            yield Region(number.decode(), _text(form, block), int(first), covered), misc
 
 
 def _joined(one: Region, two: Region) -> Region:
@@ -96,12 +125,6 @@ def _check_text(regions: Sequence[Region], block: Block) -> None:
             shown = " but ".join(f"{each!r}" if each else "nothing" for each in (here, there))
             problem = f"SpaceAfter and # text disagree: by SpaceAfter a reader sees {shown} in # text"
             raise DeptreeError(problem, "Correct one of them", place=block.place, sent_id=block.sent_id)
-
-
-def _range(number: bytes) -> tuple[int, int]:
-    """The ends of ``3-4``; of anything else a range of no words."""
-    first, dash, last = number.partition(b"-")
-    return (int(first), int(last)) if dash and first.isdigit() and last.isdigit() else (0, 0)
 
 
 def _text(form: bytes, block: Block) -> str:

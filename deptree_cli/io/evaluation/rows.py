@@ -77,22 +77,6 @@ class Rows:
             for row, sentence in zip(rows, sentences.tolist(), strict=True)
         ]
 
-    def damaged(self) -> dict[int, str]:
-        """What is wrong with multiword tokens, by sentence."""
-        found: dict[int, str] = {}
-        before = -1, 0
-        for each in self._ranges:
-            start = self._words_before[self.starts[each.sentence]]
-            due = self._words_before[each.row] - start + 1
-            n = self._words_before[self.starts[each.sentence + 1]] - start
-            covered = before[1] if before[0] == each.sentence else 0
-            if each.first != due or each.first <= covered or each.last > n:
-                name = f"the multiword token {self.ids[each.row]}"
-                what = f"ends beyond the {n} words" if each.last > n else "is not in front of its first word"
-                found.setdefault(each.sentence, f"{name} {what if each.first > covered else 'overlaps another'}")
-            before = each.sentence, each.last
-        return found
-
     def words(self, vocabulary: Vocabulary) -> Words:
         """The words, as numbers of a vocabulary."""
         covered = np.zeros(len(self.heads), dtype=bool)

@@ -11,6 +11,7 @@ import numpy as np
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation.words import Words, cyclic, starts_of
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.conllu.surface import error_of_tokens
 from deptree_cli.io.evaluation.rows import Rows
 from deptree_cli.io.evaluation.vocabulary import Vocabulary
 from deptree_cli.io.files.streams import open_input, place_of
@@ -20,8 +21,6 @@ from deptree_cli.io.trees.conllu import without_heads
 
 # Sentences of so many words become arrays at once.
 _TOGETHER = 1 << 14
-
-_DAMAGED = "Correct the ids of multiword tokens"
 
 
 @dataclass
@@ -49,13 +48,12 @@ class TreeFile:
         """Add a sentence, or what is wrong with one, of which then nothing is known."""
         number = len(self.names)
         self.names.append(name)
+        item = item if isinstance(item, DeptreeError) else error_of_tokens(item) or item
         if isinstance(item, DeptreeError):
             self.errors[number] = item
             self.lines.append((0, 0))
         else:
-            data, line, _ = item.chunk
-            before = line + data.count(b"\n", 0, item.start)
-            self.lines.append((before, before + data.count(b"\n", item.start, item.template.rows_start)))
+            self.lines.append((item.line, item.line + item.raw.count(b"\n", item.start, item.template.rows_start)))
             self._size += item.n
         self._waiting.append(item)
         if self._size >= _TOGETHER:
@@ -99,29 +97,21 @@ class TreeFile:
 
     def _flush(self) -> None:
         run: list[Block | DeptreeError] = []
-        first, columns = len(self.names) - len(self._waiting), None
+        columns = None
         for item in self._waiting:  # rows of one file have the same columns, but several files may be read as one
             own = columns if isinstance(item, DeptreeError) else item.columns
             if run and columns is not None and own != columns:
-                self._make(run, first)
-                first, run = first + len(run), []
+                self._make(run)
+                run = []
             columns = own
             run.append(item)
         if run:
-            self._make(run, first)
+            self._make(run)
         self._waiting.clear()
         self._size = 0
 
-    def _make(self, items: Sequence[Block | DeptreeError], first: int) -> None:
-        rows = Rows.of(items)
-        damaged = rows.damaged()
-        for number, problem in damaged.items():
-            place, name = self.at(first + number), self.sent_id(first + number)
-            self.errors[first + number] = DeptreeError(problem, _DAMAGED, place=place, sent_id=name)
-        if damaged:
-            unknown = DeptreeError("")
-            rows = Rows.of([unknown if number in damaged else each for number, each in enumerate(items)])
-        self._parts.append(rows.words(self.vocabulary))
+    def _make(self, items: Sequence[Block | DeptreeError]) -> None:
+        self._parts.append(Rows.of(items).words(self.vocabulary))
 
 
 def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> TreeFile:

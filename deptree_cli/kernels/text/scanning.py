@@ -93,12 +93,16 @@ def is_between(data, start, end, sign):
 
 
 @kernel
-def is_reversed(data, start, end):
-    """Return whether the bytes start..end-1, numbers on both sides of a dash, have the larger one first: 2-1."""
+def range_kind(data, start, end):
+    """Return what numbers on both sides of a dash, the bytes start..end-1, are: FINE, or BAD_RANGE as 2-1 is, or BAD_ID
+    as a number with too many digits or a zero in front is."""
     dash = start
     while data[dash] != c.DASH:
         dash += 1
-    return number_at(data, start, dash) > number_at(data, dash + 1, end)
+    first, last = number_at(data, start, dash), number_at(data, dash + 1, end)
+    if first < 0 or last < 0 or data[start] == c.ZERO or data[dash + 1] == c.ZERO:
+        return c.BAD_ID
+    return c.BAD_RANGE if first > last else c.FINE
 
 
 @kernel
@@ -192,7 +196,7 @@ def scan_row(data, cuts, due, places, any_heads, word):
         return c.BAD_FORM, start, id_end
     if data[start] == c.ZERO or number_at(data, start, id_end) != due:
         if is_between(data, start, id_end, c.DASH):
-            return c.BAD_RANGE if is_reversed(data, start, id_end) else c.FINE, start, id_end
+            return range_kind(data, start, id_end), start, id_end
         return c.EMPTY_NODE if is_between(data, start, id_end, c.DOT) else c.BAD_ID, start, id_end
     for column in range(4):
         at, place = c.HEAD_START + 2 * column, places[c.HEAD_PLACE + column]

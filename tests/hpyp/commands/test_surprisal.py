@@ -254,6 +254,17 @@ def test_a_text_that_contradicts_spaces(deptree, done, model, put) -> None:
     assert (skipped.code, len(skipped.rows)) == (1, 11)
 
 
+@pytest.mark.parametrize("regions", ["tokens", "spaces"])
+def test_a_wrong_multiword_token(deptree, model, odd, put, regions: str) -> None:
+    """No region of words that nobody asked for."""
+    name = put("wrong.conllu", Path(odd).read_text().replace("1-2\t", "1-9\t"))
+    args = "hpyp", "surprisal", model, name, "--particles", 5, "--seed", 1
+    ran = deptree(*args, "--regions", regions)
+    assert (ran.code, ran.out) == (2, b"")
+    assert "the multiword token 1-9 ends beyond the 5 words. Correct the ids of multiword tokens." in ran.said[-1]
+    assert deptree(*args, "--regions", "words").code == 0
+
+
 def test_spaces_that_nothing_tells(done, model, odd, put, measured) -> None:
     args = "hpyp", "surprisal", model, odd, "--particles", 20, "--seed", 1
     told = "no sentence has SpaceAfter=No or # text"

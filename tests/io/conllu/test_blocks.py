@@ -248,6 +248,8 @@ BAD_HEADS = (b"-1", b"", b"300", b"1234567890")
         (SENTENCE.replace(b"\tzero\t", b"\t\t"), ["the FORM of '1.1' is empty"]),
         (SENTENCE.replace(b"1-2", b"2-1"), ["a.conllu:7", "the range '2-1' ends before it begins"]),
         (SENTENCE.replace(b"1-2", b"10-9"), ["the range '10-9' ends before it begins"]),
+        (SENTENCE.replace(b"1-2", b"1-9999999999"), ["the word id is '1-9999999999' where 1 is due"]),
+        (SENTENCE.replace(b"1-2", b"1-02"), ["the word id is '1-02' where 1 is due"]),
         (SENTENCE.replace(b"1-2", b"1-"), ["'1-' where 1"]),
         (SENTENCE.replace(b"3\tse", b"03\tse"), ["'03' where 3"]),
         (SENTENCE.replace(b"1-2", b"x-2"), ["a.conllu:7", "'x-2' where 1"]),

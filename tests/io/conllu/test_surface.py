@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
+from random import Random
 
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, read_blocks
-from deptree_cli.io.conllu.surface import REGIONS, between_spaces, surface_tokens
+from deptree_cli.io.conllu.surface import REGIONS, between_spaces, surface_tokens, wrong_tokens
 
 
 def block(*ids: str) -> Block:
@@ -27,15 +29,60 @@ def block(*ids: str) -> Block:
         (("0.1", "1", "1.1", "2-3", "2", "2.1", "3", "3.1"), [("1", 1, 1), ("2-3", 2, 3)]),
         (("1-2", "1", "2", "3-4", "3", "4"), [("1-2", 1, 2), ("3-4", 3, 4)]),
         (("1-1", "1"), [("1-1", 1, 1)]),
-        (("1-3", "1", "2-3", "2", "3"), [("1-3", 1, 3)]),
-        (("1-9", "1", "2"), [("1", 1, 1), ("2", 2, 2)]),
-        (("2-3", "1", "2", "3"), [("1", 1, 1), ("2", 2, 2), ("3", 3, 3)]),
     ],
 )
 def test_every_word_is_in_one_token(ids: tuple[str, ...], expected: list[tuple[str, int, int]]) -> None:
     found = surface_tokens(block(*ids))
     assert [(token.id, token.first, token.last) for token in found] == expected
     assert [token.form for token in found] == [f"f{name}" for name, *_ in expected]
+
+
+OUT, OVER, MISPLACED = "word-interval-out", "overlapping-word-intervals", "misplaced-word-interval"
+
+
+@pytest.mark.parametrize(
+    ("ids", "wrong", "says"),
+    [
+        ("1-999999999 1 2 3", [OUT], "1-999999999 ends beyond the 3 words"),
+        ("1 2 3 4-5", [OUT], "4-5 ends beyond the 3 words"),
+        ("1-2 1 2-3 2 3", [OVER], "2-3 overlaps another"),
+        ("1-3 1 2-3 2 3-4 3 4", [OVER, OVER], "2-3 overlaps another"),
+        ("1 2 1-2 3", [MISPLACED], "1-2 is not in front of its first word"),
+        ("2-3 1 2 3", [MISPLACED], "2-3 is not in front of its first word"),
+        ("1-9 1 2 2-9 3-3 3", [OUT, MISPLACED], "1-9 ends beyond the 3 words"),
+    ],
+)
+def test_wrong_multiword_tokens(ids: str, wrong: list[str], says: str) -> None:
+    """Nobody who looks at tokens passes over one."""
+    sentence = block(*ids.split())
+    assert [rule for rule, *_ in wrong_tokens(sentence)] == wrong
+    for regions in (surface_tokens, between_spaces):
+        with pytest.raises(DeptreeError, match=f"file:1: the multiword token {says}. Correct the ids"):
+            regions(sentence)
+    assert len(REGIONS["words"](sentence)) == sentence.n
+
+
+def test_wrong_multiword_tokens_are_those_of_the_validator() -> None:
+    """It looks for overlaps in sentences without other mistakes; a range too far in front is right for it, so none is
+    here."""
+    udtools = pytest.importorskip("udtools", reason="udtools is not installed")
+    validator, rng, found = udtools.Validator(lang="ud", level=1, output=None), Random(20261201), Counter[str]()
+    for _ in range(600):
+        ids = [str(word) for word in range(1, rng.randint(2, 6))]
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randint(0, len(ids))
+            first = rng.randint(1, sum(map(str.isdigit, ids[:at])) + 1)
+            ids.insert(at, f"{first}-{first + rng.randint(0, 2)}")
+        sentence = block(*ids)
+        state = validator.validate_file_handle(io.StringIO(sentence.raw.decode()))
+        theirs, ours = (
+            Counter(each) for each in ([e.testid for e in state.error_tracker], [r for r, *_ in wrong_tokens(sentence)])
+        )
+        if ours.keys() - {OVER}:
+            del ours[OVER]
+        assert ours == theirs, ids
+        found += ours
+    assert min(found[rule] for rule in (OUT, OVER, MISPLACED)) > 20
 
 
 def test_forms_that_are_not_utf_8() -> None:
