@@ -13,18 +13,13 @@ RANDOM_ORDER, RANDOM_PROJECTIVE_ORDER = "random_order", "random_projective_order
 SMALLEST_PROJECTIVE, SMALLEST_PLANAR, SMALLEST = "smallest_projective", "smallest_planar", "smallest"
 
 
-def _arcs_of(heads: Int, starts: Int) -> Array:
-    """How many arcs each tree has between words."""
-    return quantities.length(heads, starts) - quantities.roots(heads, starts)
-
-
 def _per_arc(of_trees: OfTrees, power: int, heads: Int, starts: Int) -> Array:
     """A number of each tree, divided by a power of the number of its arcs."""
-    return quantities.ratio(of_trees(heads, starts), _arcs_of(heads, starts) ** power)
+    return quantities.ratio(of_trees(heads, starts), orders.arcs(heads, starts) ** power)
 
 
 def _half_of_arcs(heads: Int, starts: Int) -> Array:
-    return _arcs_of(heads, starts) / 2.0
+    return orders.arcs(heads, starts) / 2.0
 
 
 def _first_root(heads: Int, starts: Int) -> Array:

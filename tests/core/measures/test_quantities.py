@@ -70,7 +70,6 @@ def by_definition(heads: list[int]) -> dict[str, float]:
         "crossings": sum(itertools.starmap(cross, itertools.combinations(arcs, 2))),
         "crossed_arcs": sum(crossed),
         "flux_size": max(map(len, gaps), default=0),
-        "mean_flux_size": mean(list(map(len, gaps))),
         "flux_weight": max(map(weight, gaps), default=0),
         "mean_flux_weight": mean(list(map(weight, gaps))),
     }
