@@ -72,8 +72,6 @@ def main() -> NoReturn:
         line = _one_line(error)
         _let_go(error)
         fail(line)
-    except MemoryError:
-        fail("deptree: not enough memory. Ask for fewer trees, or leave out the longest sentences.")
     except (KeyboardInterrupt, click.Abort):
         sys.exit(INTERRUPTED)
     except (ReaderLeft, BrokenPipeError):

@@ -13,7 +13,7 @@ from deptree_cli.cli.measured import LENGTH, PARSER, RANDOM_TREES, TREES, Column
 from deptree_cli.cli.work import Work
 from deptree_cli.core.chance import RandomTrees, moments
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.kinds import ARCS, Baseline, OfTree, OverArcs
+from deptree_cli.core.kinds import ARCS, Baseline, OfTree, OverArcs, words_of
 from deptree_cli.core.measures.register import RANDOM_ORDER
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
@@ -21,8 +21,8 @@ from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.packed import PackedTrees, Packing
 from deptree_cli.kernels.budget import foresee
 
-# How many steps of Python a word costs, for `foresee`: it is an element of a dozen loops.
-STEPS = 150
+# How many steps of Python a word costs, for `foresee`, and each word that an arc passes: elements of a dozen loops.
+STEPS, PASSED = 150, 2
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Measure(Work[Measured]):
 
     def _found(self, trees: PackedTrees, parser: Float | None = None) -> Found:
         """What is found in some trees; parser: (sentences, quantities, 3)."""
-        foresee(STEPS * len(trees.heads))
+        foresee(STEPS * len(trees.heads) + PASSED * float(np.abs(trees.heads - words_of(trees.starts)).sum()))
         of_length = {n: self.random.of(n) for n in set(trees.lengths.tolist())}
         random = np.stack([of_length[n] for n in trees.lengths.tolist()])
         own: Float = np.empty(0)

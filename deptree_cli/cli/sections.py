@@ -8,12 +8,14 @@ from inspect import signature
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from deptree_cli.cli.compiling import kernels_told
 from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_text
 from deptree_cli.cli.params import EMPTY_NAME, FileName, inputs_of, outputs_of, results_of
 from deptree_cli.cli.status_line import status_shown
 from deptree_cli.core.errors import readable
+from deptree_cli.core.memory import memory_for
 from deptree_cli.io.files.overwrites import check_read_once, refuse_overwrites
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -87,7 +89,9 @@ class Command(click.Command):
         inputs, quiet = inputs_of(ctx), bool(ctx.params.get("quiet"))
         check_read_once(inputs)
         refuse_overwrites(inputs, outputs_of(ctx))
-        with status_shown(results_of(ctx), quiet), kernels_told(quiet):
+        fewer = "Ask for fewer trees, or l" if ctx.get_parameter_source("size") is ParameterSource.COMMANDLINE else "L"
+        enough = memory_for(0, "these sentences", f"{fewer}eave out the longest ones")
+        with enough, status_shown(results_of(ctx), quiet), kernels_told(quiet):
             return super().invoke(ctx)
 
 

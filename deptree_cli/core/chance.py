@@ -18,10 +18,14 @@ from deptree_cli.core.dtypes import Float, Integers, read_only
 from deptree_cli.core.expectations.over_arcs import mean_and_variance
 from deptree_cli.core.kinds import OfTree
 from deptree_cli.core.measures.reduction import Reduction
+from deptree_cli.core.measures.register import RANDOM_ORDER
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import sentence_stream
+
+# Sentences of more words have formulas instead of arrays of all arcs, which of 10,000 words took 7 GB and 50 s.
+ARC_BY_ARC = 1_000
 
 
 class Moments(NamedTuple):
@@ -99,14 +103,24 @@ class RandomTrees:
 @lru_cache(maxsize=1 << 12)
 def _of_length(trees: RandomTrees, n: int) -> Float:
     quantities = [NUMBERS.get(name) for name in trees.names]
-    if trees.size is None or trees.seed is None:
+    if not (trees.size is None or trees.seed is None):
+        rng = sentence_stream(trees.seed, f"{n} words")
+        found = moments(_uniform(n, trees.space), quantities, trees.size, rng)
+    elif n > ARC_BY_ARC and isinstance(trees.space, NonProjective):
+        found = [Moments(_in_random_order(each, n, trees.space)) for each in quantities]
+    else:
         marginals = uniform_marginals(n, trees.space)
         values = [each.arc_values(n, trees.space) for each in quantities]
         found = [Moments() if each is None else Moments(float(np.vdot(marginals, each))) for each in values]
-    else:
-        rng = sentence_stream(trees.seed, f"{n} words")
-        found = moments(_uniform(n, trees.space), quantities, trees.size, rng)
     return read_only(np.array(found))
+
+
+def _in_random_order(quantity: OfTree, n: int, space: TreeSpace) -> float:
+    """The mean of a sum over arcs among all trees, where words are alike: as of any tree in random order; or NaN."""
+    if quantity.arc_values(1, space) is None:
+        return np.nan
+    chain = float(quantity.baselines[RANDOM_ORDER].mean(np.arange(n), np.array([0, n]))[0])
+    return chain if space.single_root else chain * n / (n + 1)  # of n (n - 1) / (n + 1) arcs
 
 
 def uniform_marginals(n: int, space: TreeSpace) -> Float:

@@ -19,8 +19,8 @@ from deptree_cli.core.spaces import TreeSpace
 # A number of each tree of a chunk: heads (words,), starts (sentences + 1,) -> (sentences,).
 OfTrees = Callable[[Int, Int], Array]
 
-# What a sum over arcs is divided by to be a mean.
-ARCS, ROOTS = "arcs", "roots"
+# What a quantity is a mean over, instead of a sum over all arcs: those between words, or that to the first root alone.
+ARCS, FIRST_ROOT = "arcs", "first root"
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,7 @@ class OverArcs(OfTree):
     So it has an exact expectation under every distribution. Arcs from ROOT have the head 0.
 
     Attributes:
-        over: what the sum is divided by, `ARCS` or `ROOTS`: the number of arcs between words, n - 1 in trees with a
-            single root, or that of roots; empty for the sum itself.
+        over: `ARCS`, of which trees with a single root have n - 1, or `FIRST_ROOT`; empty for the sum itself.
     """
 
     over: str = field(default="", kw_only=True)
@@ -100,12 +99,14 @@ class OverArcs(OfTree):
 
     def of_trees(self, heads: Int, starts: Int) -> Array:
         values = np.asarray(self.value(heads, words_of(starts))) + 0  # truth values are numbers to be added
+        if self.over == FIRST_ROOT:
+            roots = np.flatnonzero(heads == 0)
+            return values[roots[np.searchsorted(roots, starts[:-1])]]
         sums = np.add.reduceat(values, starts[:-1])
         if not self.over:
             return sums
-        counted = (heads > 0) == (self.over == ARCS)
         with np.errstate(invalid="ignore"):
-            return sums / np.add.reduceat(counted.astype(np.int64), starts[:-1])
+            return sums / np.add.reduceat((heads > 0).astype(np.int64), starts[:-1])
 
     def arc_values(self, n: int, space: TreeSpace) -> Float | None:
         if self.over and not space.single_root:

@@ -198,12 +198,21 @@ def test_decoded_under_rules_nothing_is_broken(done, deptree) -> None:
     assert deptree("check", "-", stdin=done("sample", *scores, "-k", 20, "--seed", 7).out).code == 1
 
 
-def test_what_helps_where_memory_ends(deptree, trees, monkeypatch) -> None:
-    """Sentences pass one by one, so fewer of them, as `--shard` gives, would not help."""
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        (("check",), "Leave out the longest sentences."),
+        (("measure",), "Leave out the longest sentences."),
+        (("measure", "-k", 2), "Ask for fewer trees, or leave out the longest sentences."),
+    ],
+)
+def test_what_helps_where_memory_ends(deptree, trees, monkeypatch, line: tuple[object, ...], remedy: str) -> None:
+    """Sentences pass one by one, so fewer of them, as `--shard` gives, would not help; fewer trees, if some are asked
+    for."""
 
     def end(*_: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr("deptree_cli.commands.check.Check.batch", end)
-    ran = deptree("check", trees)
-    assert ran.said == ["deptree: not enough memory. Ask for fewer trees, or leave out the longest sentences."]
+    monkeypatch.setattr("deptree_cli.cli.measuring.Measure.batch", end)
+    assert deptree(*line, trees).said == [f"deptree: not enough memory. {remedy}"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core import chance
 from deptree_cli.core.chance import RandomTrees, moments, sampled, uniform_marginals
 from deptree_cli.core.kinds import OverArcs
 from deptree_cli.core.measures import quantities as counted
@@ -31,6 +32,15 @@ def test_sums_over_arcs_of_random_trees_are_means_over_all_trees(trees: TreeSpac
         exact += 1
         assert mean == pytest.approx(quantity.of_sentence(every).mean(), rel=1e-12, abs=1e-12)
     assert exact == (6 if trees.single_root else 3)
+
+
+@IN_EACH
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_formulas_of_long_sentences_are_means_arc_by_arc(trees: TreeSpace, n: int, monkeypatch) -> None:
+    arc_by_arc = RandomTrees(trees, NAMES, None, None).of(n)
+    monkeypatch.setattr(chance, "ARC_BY_ARC", 0)
+    by_formula = RandomTrees(trees, NAMES[::-1], None, None).of(n)[::-1]
+    np.testing.assert_allclose(by_formula, arc_by_arc, rtol=1e-13)
 
 
 @IN_EACH

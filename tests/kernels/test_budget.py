@@ -10,8 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from deptree_cli.core.spaces.rules import crossings
 from deptree_cli.kernels import budget, kept
 from deptree_cli.kernels.budget import TREE, WORTH, Budget, PythonKernel, compile_kernels, foresee, once_more
 from tests.sample import DATA
@@ -60,6 +62,15 @@ def test_what_is_foreseen_decides(left) -> None:
     left(10)
     foresee(11)
     assert LOOKING("x") == "machine code"
+
+
+def test_words_below_long_arcs_are_foreseen(left) -> None:
+    """Those between the ends of each arc are looked at: in a star of 1,000 words half a million."""
+    asked = left(WORTH)
+    crossings(np.array([range(1000)]))
+    assert asked.steps is not None
+    assert not crossings(np.array([[0] + [1] * 999])).any()
+    assert asked.steps is None
 
 
 def test_calls_spend_the_budget(left) -> None:

@@ -178,9 +178,12 @@ class NoGaps:
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             if numbers.isdisjoint(tree.label_set):
                 return
+            seen: dict[tuple[int, bool], int] = {}  # up to where all may stand beside a head
             for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
                 if head and label in numbers:
-                    for gap in range(min(head, word) + 1, max(head, word)):
+                    side = head, head < word
+                    for gap in range(max(min(head, word) + 1, seen.get(side, 0)), max(head, word)):
+                        seen[side] = gap
                         own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
                         if not (of_gap in others or (own == head and of_gap in numbers)):
                             yield Conflict((word, gap), partial(in_between, word, gap, head))

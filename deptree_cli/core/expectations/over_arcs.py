@@ -52,7 +52,7 @@ def values_of(quantity: OverArcs, distribution: ArcFactored) -> Float:
     """
     values = quantity.arc_values(distribution.n, distribution.space)
     if values is None:
-        problem = f"{quantity.name} is a mean over arcs, of which {distribution.space.trees} have different numbers"
+        problem = f"{quantity.name} is no sum over arcs in {distribution.space.trees}"
         raise DeptreeError(problem, "Estimate it from trees: deptree estimate", sent_id=distribution.id)
     return values
 

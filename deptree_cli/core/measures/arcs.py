@@ -36,5 +36,5 @@ def head_final(heads: Int, words: Int) -> Array:
 
 
 def root_place(heads: Int, words: Int) -> Array:
-    """The place of the root in the sentence, from 1: the word whose head is 0."""
+    """The place of the root in the sentence, from 1; of several roots that of the first."""
     return words * (heads == 0)

@@ -24,7 +24,7 @@ def expected_sum_length(heads: Int, starts: Int) -> Float:
     Ferrer-i-Cancho 2004, *Euclidean distance between syntactically linked words*.
     """
     words = np.diff(starts)
-    return _arcs(heads, starts) * (words + 1) / 3
+    return arcs(heads, starts) * (words + 1) / 3
 
 
 def variance_sum_length(heads: Int, starts: Int) -> Float:
@@ -34,7 +34,7 @@ def variance_sum_length(heads: Int, starts: Int) -> Float:
     which 2|Q| share no word, m (m - 1) - 2|Q| one, and m are the same; the products of their lengths have means
     (n + 1) (5n + 4) / 45, (n + 1) (7n + 4) / 60 and n (n + 1) / 6. |Q| is that of `expected_crossings`.
     """
-    n, m = np.diff(starts), _arcs(heads, starts)
+    n, m = np.diff(starts), arcs(heads, starts)
     apart = 2 * _sums(heads, starts)[0].astype(np.int64)
     beside = m * (m - 1) - apart
     rest = 4 * (5 * n + 4) * apart + 3 * (7 * n + 4) * beside + 30 * n * m - 20 * m * m * (n + 1)
@@ -114,12 +114,12 @@ def optimality(heads: Int, starts: Int) -> Float:
     Omega in Ferrer-i-Cancho, Gomez-Rodriguez, Esteban and Alemany-Puig 2022, *Optimality of
     syntactic dependency distances*.
     """
-    expected = _arcs(heads, starts) * (np.diff(starts) + 1)  # three times as much: integers are exact
+    expected = arcs(heads, starts) * (np.diff(starts) + 1)  # three times as much: integers are exact
     found, least = sum_length(heads, starts), smallest_sum_length(heads, starts)
     return ratio(expected - 3 * found, expected - 3 * least)
 
 
-def _arcs(heads: Int, starts: Int) -> Int:
+def arcs(heads: Int, starts: Int) -> Int:
     """How many arcs each sentence has between words."""
     before = np.concatenate([[0], np.cumsum(heads != 0)])
     return before[starts[1:]] - before[starts[:-1]]

@@ -174,12 +174,6 @@ def flux_size(counts: Counts) -> Int:
 
 
 @quantity
-def mean_flux_size(counts: Counts) -> Float:
-    """The mean number of arcs above gaps, D / (n - 1): an arc is above as many gaps as it is long."""
-    return ratio(counts.sum_length, counts.gaps)
-
-
-@quantity
 def flux_weight(counts: Counts) -> Int:
     """The greatest weight of a gap: the most arcs above it, no two of which share a word (Kahane et al. 2017)."""
     return counts.weight

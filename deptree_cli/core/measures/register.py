@@ -6,29 +6,25 @@ from collections.abc import Mapping
 from functools import partial
 
 from deptree_cli.core.dtypes import Array, Int
-from deptree_cli.core.kinds import ARCS, ROOTS, Baseline, OfTree, OfTrees, OverArcs
+from deptree_cli.core.kinds import ARCS, FIRST_ROOT, Baseline, OfTree, OfTrees, OverArcs
 from deptree_cli.core.measures import arcs, orders, quantities, shapes
 
 RANDOM_ORDER, RANDOM_PROJECTIVE_ORDER = "random_order", "random_projective_order"
 SMALLEST_PROJECTIVE, SMALLEST_PLANAR, SMALLEST = "smallest_projective", "smallest_planar", "smallest"
 
 
-def _arcs_of(heads: Int, starts: Int) -> Array:
-    """How many arcs each tree has between words."""
-    return quantities.length(heads, starts) - quantities.roots(heads, starts)
-
-
 def _per_arc(of_trees: OfTrees, power: int, heads: Int, starts: Int) -> Array:
     """A number of each tree, divided by a power of the number of its arcs."""
-    return quantities.ratio(of_trees(heads, starts), _arcs_of(heads, starts) ** power)
+    return quantities.ratio(of_trees(heads, starts), orders.arcs(heads, starts) ** power)
 
 
 def _half_of_arcs(heads: Int, starts: Int) -> Array:
-    return _arcs_of(heads, starts) / 2.0
+    return orders.arcs(heads, starts) / 2.0
 
 
-def _middle(heads: Int, starts: Int) -> Array:
-    return (quantities.length(heads, starts) + 1.0) / 2.0
+def _first_root(heads: Int, starts: Int) -> Array:
+    """The mean of the least of so many places."""
+    return (quantities.length(heads, starts) + 1.0) / (quantities.roots(heads, starts) + 1.0)
 
 
 def _averaged(baselines: Mapping[str, Baseline]) -> dict[str, Baseline]:
@@ -55,7 +51,7 @@ MEASURES: tuple[OfTree, ...] = (
     OverArcs("mean_length", arcs.mean_length, over=ARCS, baselines=_averaged(_OF_LENGTH)),
     OfTree("longest", quantities.longest, whole=True),
     OfTree("optimality", orders.optimality),
-    OverArcs("root_place", arcs.root_place, over=ROOTS, baselines={RANDOM_ORDER: Baseline(_middle)}),
+    OverArcs("root_place", arcs.root_place, over=FIRST_ROOT, baselines={RANDOM_ORDER: Baseline(_first_root)}),
     OverArcs("left_arcs", arcs.left_arcs, baselines=_OF_DIRECTION, whole=True),
     OverArcs("right_arcs", arcs.right_arcs, baselines=_OF_DIRECTION, whole=True),
     OverArcs("head_final", arcs.head_final, over=ARCS, baselines=_averaged(_OF_DIRECTION)),

@@ -98,10 +98,12 @@ def gaps(heads):
 def has_gap(heads, i):
     """Return whether some word between word i (from 0) of a tree and its head does not descend from that head."""
     head = heads[i]
-    for between in range(min(head, i + 1) + 1, max(head, i + 1)):
-        above = between
-        while above != 0 and above != head:
-            above = heads[above - 1]
-        if above != head:
-            return True
+    first, last = min(head, i + 1), max(head, i + 1)
+    for between in range(first + 1, last):
+        above = heads[between - 1]
+        if above < first or above > last:  # ways up from other words lead to the two, or pass such a word
+            while above != 0 and above != head:
+                above = heads[above - 1]
+            if above != head:
+                return True
     return False

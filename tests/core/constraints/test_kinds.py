@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
 import pytest
 
 from deptree_cli.core.constraints.conflicts import Choice, Conflict
-from deptree_cli.core.constraints.kinds import Function, Together
+from deptree_cli.core.constraints.kinds import Function, NoGaps, Together
 from deptree_cli.core.constraints.ruleset import ruleset_of
 from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.errors import DeptreeError
@@ -77,3 +78,39 @@ def test_a_function_may_not_name_a_word_that_is_not_there(word: int) -> None:
     rule = Function("odd", lambda heads, labels: [1, word])
     with pytest.raises(DeptreeError, match=f"the rule 'odd' names word {word} of 2. Let it return words from 1 on"):
         list(rule.bound(words)(LabelledTree([0, 0], [0, 0])))
+
+
+class Counted(list):
+    """A list that counts how often somebody asks for one of its items."""
+
+    asked = 0
+
+    def __getitem__(self, at):
+        self.asked += 1
+        return super().__getitem__(at)
+
+
+def first_gap(heads: list[int], labels: list[int], word: int) -> int | None:
+    """The first word that may not stand between a word with label 0 and its head: with label 2, or 0 elsewhere."""
+    head = heads[word - 1]
+    between = range(min(head, word) + 1, max(head, word)) if head and labels[word - 1] == 0 else ()
+    return next(
+        (gap for gap in between if labels[gap - 1] != 1 and (labels[gap - 1], heads[gap - 1]) != (0, head)), None
+    )
+
+
+def test_the_first_gap_of_each_word() -> None:
+    """By definition; and of a star, where all words may stand, none is looked at again for each word beyond it."""
+    known, rng, found = Words(("flat", "punct", "x"), [None] * 8, [frozenset()] * 8), random.Random(1), 0
+    find = NoGaps("no", ("flat",), ("punct",)).bound(known)
+    for _ in range(2000):
+        heads = [rng.choice([0, 1, 4, 4, 8, 8]) for _ in range(8)]
+        labels = rng.choices(range(3), [6, 3, 1], k=8)
+        expected = [(word, gap) for word in range(1, 9) if (gap := first_gap(heads, labels, word))]
+        assert [each.words for each in find(LabelledTree(heads, labels))] == expected
+        found += len(expected)
+    assert found > 1000
+    for head in (1, 500, 1000):
+        star = LabelledTree(Counted([0 if word == head else head for word in range(1, 1001)]), [0] * 1000)
+        assert not list(find(star))
+        assert star.heads.asked < 3000

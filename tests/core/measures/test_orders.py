@@ -10,6 +10,7 @@ import pytest
 
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.measures import orders, quantities
+from deptree_cli.core.measures.register import MEASURES, RANDOM_ORDER
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT
 
@@ -82,6 +83,22 @@ def test_orders_are_all_orders(n: int) -> None:
     for name in expected[0]:
         found = getattr(orders, name)(heads, starts)
         np.testing.assert_allclose(found, [float(row[name]) for row in expected], rtol=1e-15, err_msg=name)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_baselines_of_random_order_are_means_over_all_orders(n: int) -> None:
+    """Of every quantity that has one, with one root or several; variances, too."""
+    trees = shapes(n)
+    moved = np.array([[in_order(tree, places) for places in itertools.permutations(range(1, n + 1))] for tree in trees])
+    heads, starts = np.array(trees).ravel(), np.arange(0, n * len(trees) + 1, n)
+    for quantity in MEASURES:
+        if baseline := quantity.baselines.get(RANDOM_ORDER):
+            values = quantity.of_trees(moved.ravel(), np.arange(0, moved.size + 1, n)).reshape(len(trees), -1)
+            found = baseline.mean(heads, starts)
+            np.testing.assert_allclose(found, values.mean(axis=1), rtol=1e-13, err_msg=quantity.name)
+            if baseline.variance:
+                found = baseline.variance(heads, starts)
+                np.testing.assert_allclose(found, values.var(axis=1), rtol=1e-13, atol=1e-13, err_msg=quantity.name)
 
 
 # Of trees of `tree`, by the Linear Arrangement Library (LAL, commit ef85cba2): the quantities in the order of their

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.measures import quantities
+from deptree_cli.core.measures.register import MEASURES
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT
 
@@ -69,7 +70,6 @@ def by_definition(heads: list[int]) -> dict[str, float]:
         "crossings": sum(itertools.starmap(cross, itertools.combinations(arcs, 2))),
         "crossed_arcs": sum(crossed),
         "flux_size": max(map(len, gaps), default=0),
-        "mean_flux_size": mean(list(map(len, gaps))),
         "flux_weight": max(map(weight, gaps), default=0),
         "mean_flux_weight": mean(list(map(weight, gaps))),
     }
@@ -82,6 +82,17 @@ def test_quantities_are_their_definitions(n: int) -> None:
     for name in expected[0]:
         found = getattr(quantities, name)(trees.ravel(), np.arange(0, trees.size + 1, n))
         np.testing.assert_array_equal(found, [row[name] for row in expected], name)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_the_register_has_quantities_by_these_definitions(n: int) -> None:
+    """Of several roots, too: what sums over arcs come to, and the place of the first root."""
+    trees = all_trees(n, MULTI_ROOT).astype(np.int64)
+    expected = [by_definition(heads) for heads in trees.tolist()]
+    for quantity in MEASURES:
+        if quantity.name in expected[0]:
+            found = quantity.of_trees(trees.ravel(), np.arange(0, trees.size + 1, n))
+            np.testing.assert_array_equal(found, [row[quantity.name] for row in expected], quantity.name)
 
 
 def test_a_chunk_of_sentences_of_all_lengths() -> None:
