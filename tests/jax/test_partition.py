@@ -17,10 +17,12 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.jax import entropy, log_partition, marginals
 from deptree_cli.jax.host import _called
+from tests.bounded import bounded
 from tests.jax.digits import float64
 
 STATIC = ("single_root", "projective", "implementation")
 EACH = pytest.mark.parametrize("implementation", ["kernels", "device"])
+KINDS = pytest.mark.parametrize("projective", [False, True], ids=["all trees", "projective"])
 
 # Kernels sum over every space of trees, plain JAX where arcs may cross.
 WAYS = pytest.mark.parametrize(
@@ -109,6 +111,22 @@ def test_second_derivatives_are_those_of_finite_differences(sentences: Any, impl
     assert np.abs(found).max() > 0.1
 
 
+@KINDS
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_directions_that_are_not_finite_pass_on_as_nan(projective: bool, bad: float, graphs: Any) -> None:
+    """Forwards and backwards: at all arcs of their sentence; the other has the derivatives that it had."""
+    scores = np.stack([graphs.gaussian(3, seed=b) for b in range(2)]).astype(np.float32)
+    direction = np.random.default_rng(1).normal(size=scores.shape).astype(np.float32)
+    how = {"single_root": True, "projective": projective}
+    for ask in (forwards, backwards):
+        direction[0, 1, 2] = 1.0
+        expected = ask(scores, direction, **how)
+        direction[0, 1, 2] = bad
+        found = np.asarray(bounded(lambda ask=ask: ask(scores, direction, **how)))
+        np.testing.assert_array_equal(np.isnan(found[0]), np.asarray(marginals(scores, **how))[0] > 0)
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
 def test_a_third_derivative_is_refused_in_a_line(sentences: Any) -> None:
     def slope(scores: Any) -> Any:
         return jax.grad(lambda x: entropy(x, **sentences.how).sum())(scores).sum()
@@ -118,9 +136,6 @@ def test_a_third_derivative_is_refused_in_a_line(sentences: Any) -> None:
             DeptreeError, match=r"^a third derivative of log Z is asked for, .*\. Differentiate once less"
         ):
             ask(sentences.log_scores)
-
-
-KINDS = pytest.mark.parametrize("projective", [False, True], ids=["all trees", "projective"])
 
 
 @pytest.mark.parametrize("single_root", [True, False])

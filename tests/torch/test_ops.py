@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals
+from tests.bounded import bounded
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES.names)
 LENGTHS = torch.tensor([4, 1, 3])
@@ -112,3 +113,30 @@ def test_a_third_derivative_is_refused() -> None:
     first = torch.autograd.grad((found**2).sum(), log_scores, create_graph=True)[0]
     with pytest.raises(DeptreeError, match="one derivative more"):
         first.sum().backward()
+
+
+@pytest.mark.parametrize("bad", [torch.inf, -torch.inf, torch.nan])
+@EACH_SPACE
+def test_gradients_that_are_not_finite_pass_on_as_nan(space: str, bad: float) -> None:
+    """At the possible arcs of their sentence; the others have the gradients that they had."""
+    of_marginals = torch.randn(3, 5, 5, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    found = []
+    for value in (1.0, bad):
+        of_marginals[0, 1, 2] = value
+        log_scores = scores().requires_grad_()
+        probs = marginals(log_scores, LENGTHS, space)
+        bounded(lambda probs=probs: probs.backward(of_marginals))
+        found.append(log_scores.grad)
+    torch.testing.assert_close(torch.isnan(found[1][0]), probs[0] > 0)
+    torch.testing.assert_close(found[1][1:], found[0][1:], rtol=0, atol=0)
+
+
+def test_a_cost_that_is_infinite_ends_a_step() -> None:
+    """Of an arc that counts: the loss is infinite too, and its gradient, of one sentence, NaN."""
+    costs = torch.ones(3, 5, 5, dtype=torch.float64)
+    costs[0, 1, 2] = torch.inf
+    log_scores = scores().requires_grad_()
+    found = losses.expected_cost(log_scores, costs, LENGTHS, reduction="none")
+    assert torch.isinf(found).tolist() == [True, False, False]
+    bounded(lambda: found.sum().backward())
+    assert torch.isnan(log_scores.grad).any((1, 2)).tolist() == [True, False, False]

@@ -25,6 +25,7 @@ LOG_RADIX = 512 * math.log(2.0)
 HIGH = math.ldexp(round(math.ldexp(LOG_RADIX, 20)), -20)
 LOW = LOG_RADIX - HIGH + 1.1873519686993054e-14
 ZERO = -(2**60)  # the exponent of 0: below that of any other number
+UNKNOWN = 2**58  # that of NaN: above all others, so that no sum loses it
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 Wide = tuple[FloatArray, np.ndarray[Any, np.dtype[np.int64]]]
@@ -77,9 +78,18 @@ def wide_zeros(shape: int | tuple[int, ...]) -> Wide:
 
 
 def wide_scaled(x: Wide, factors: FloatArray) -> Wide:
-    """Return the products of wide numbers and float64 factors of ordinary size or 0, as a wide array."""
-    mantissas = x[0] * factors
-    return mantissas, np.where(mantissas == 0.0, ZERO, x[1])
+    """Return the products of wide numbers and float64 factors, as a wide array; NaN if a factor is infinite or NaN."""
+    mantissas, exponents = x[0].copy(), x[1].copy()
+    scale_each(mantissas.reshape(-1), exponents.reshape(-1), np.ascontiguousarray(factors).reshape(-1))
+    return mantissas, exponents
+
+
+@kernel
+def scale_each(mantissas, exponents, factors):
+    """Multiply the numbers of a flat wide array by factors."""
+    for i in range(factors.shape[0]):
+        m, e = normal(factors[i], 0)
+        mantissas[i], exponents[i] = normal(mantissas[i] * m, exponents[i] + e)
 
 
 def wide_log(x: Wide) -> FloatArray:
@@ -99,10 +109,12 @@ def wide_floats(x: Wide) -> FloatArray:
 
 @kernel
 def normal(m, e):
-    """Return the number m * 2**(512 e) with its mantissa brought back into range; m is finite."""
+    """Return the number m * 2**(512 e) with its mantissa brought back into range; NaN if m is infinite or NaN."""
     if m == 0.0:
         return 0.0, ZERO
-    while abs(m) >= HALF:
+    while not abs(m) < HALF:
+        if not abs(m) < np.inf:
+            return np.nan, UNKNOWN
         m *= SMALL
         e += 1
     while abs(m) < 1.0 / HALF:

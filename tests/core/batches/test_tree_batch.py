@@ -20,6 +20,7 @@ from deptree_cli.core.partition import partition, partitions
 from deptree_cli.core.peakedness import peakedness, peakednesses
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 from deptree_cli.core.streams import SentenceStreams
+from tests.bounded import bounded
 from tests.laws.test_routes import lengths_of, padded
 
 Float = NDArray[np.float64]
@@ -168,6 +169,30 @@ def test_values_of_impossible_arcs_do_not_count(graphs, trees: TreeSpace) -> Non
     found = batch_of([scores], trees).covariances(np.pad(values, [(0, 1), (0, 1)], constant_values=np.nan)[None])
     expected = graphs.over(scores, trees).factorisation.arc_covariance(np.nan_to_num(values))
     np.testing.assert_allclose(found[0, :5, :5], expected, rtol=0, atol=1e-14)
+
+
+@EACH_SPACE
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("far", [0.0, 1000.0], ids=["near", "far apart"])
+def test_values_that_are_not_finite_give_nan(graphs, trees: TreeSpace, bad: float, far: float) -> None:
+    """At the possible arcs of their sentence; 0 stays where arcs are not possible, and neighbours keep every digit."""
+    sentences = [graphs.gaussian(4), graphs.disconnected(6, far), graphs.gaussian(5)]
+    batch, possible = batch_of(sentences, trees), graphs.over(sentences[1], trees).support
+    values = np.random.default_rng(1).normal(size=batch.log_scores.shape)
+    expected = batch.covariances(values)
+    values[1, *np.argwhere(possible)[2]] = bad
+    found = bounded(lambda: batch.covariances(values))
+    np.testing.assert_array_equal(np.isnan(found[1]), possible)
+    np.testing.assert_array_equal(np.delete(found, 1, 0), np.delete(expected, 1, 0))
+
+
+@EACH_SPACE
+def test_values_of_any_size(graphs, trees: TreeSpace) -> None:
+    """1e300 times as large, the covariances are too, in wide numbers as in float64."""
+    batch = batch_of([graphs.gaussian(4), graphs.disconnected(6, 1000.0)], trees)
+    values = np.random.default_rng(1).normal(size=batch.log_scores.shape)
+    found = bounded(lambda: batch.covariances(values * 1e300))
+    np.testing.assert_allclose(found * 1e-300, batch.covariances(values), rtol=0, atol=1e-13)
 
 
 @EACH_SPACE

@@ -13,38 +13,39 @@ from numba import njit
 
 from deptree_cli.kernels.numbers import operations as ops
 from deptree_cli.kernels.numbers import wide as w
+from tests.bounded import bounded
 
 LOGS = st.one_of(st.floats(-5, 5), st.floats(-3000, 3000), st.floats(-1e6, 1e6), st.sampled_from([0.0, -177.4456782]))
 Number = tuple[float, int]
 
 
-@njit
+@njit(nogil=True)
 def add(x, y):
     return ops.add(x, y)
 
 
-@njit
+@njit(nogil=True)
 def subtract(x, y):
     return ops.subtract(x, y)
 
 
-@njit
+@njit(nogil=True)
 def multiply(x, y):
     return ops.multiply(x, y)
 
 
-@njit
+@njit(nogil=True)
 def divide(x, y):
     return ops.divide(x, y)
 
 
-@njit
+@njit(nogil=True)
 def is_less(x, y):
     return ops.is_less(x, y)
 
 
 @np.errstate(over="ignore")  # machine code is silent; so is Python in its place
-@njit
+@njit(nogil=True)
 def unary(x, factor):
     return ops.scale(x, factor), ops.is_positive(x), ops.is_negative(x), ops.as_float(x)
 
@@ -165,3 +166,22 @@ def test_exponents_beyond_any_score_do_not_wrap_around() -> None:
     assert is_less((0.0, w.ZERO), product)
     assert is_less(product, number(-1e16))
     assert w.wide_log((np.array([product[0]]), np.array([product[1]])))[0] == pytest.approx(-2e16, rel=1e-14)
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+def test_what_is_infinite_becomes_nan_and_stays_it(bad: float) -> None:
+    """Whatever it is added to or multiplied by, and at once: nobody brings such a mantissa into range."""
+    x = bounded(lambda: unary(number(1.0), bad))[0]
+    for other in (number(-1e15), number(1e15), (0.0, w.ZERO), x):
+        assert all(math.isnan(found[0]) for found in (add(x, other), subtract(other, x), multiply(x, other)))
+    mantissas, exponents = bounded(lambda: w.wide_scaled(w.wide_exp(np.array([-1e9, 1.0])), np.array([bad, 2.0])))
+    assert np.isnan(w.wide_floats((mantissas, exponents))).tolist() == [True, False]
+    assert math.isnan(add((mantissas[0], exponents[0]), number(1e15))[0])
+
+
+@given(LOGS, st.floats(allow_nan=False, allow_infinity=False))
+def test_scaling_by_any_float64(log_x: float, factor: float) -> None:
+    """Mantissas and factors may multiply to more than float64 holds."""
+    mantissas, exponents = w.wide_scaled(w.wide_exp(np.array([[log_x]])), np.array([[factor]]))
+    with mp.workprec(4000):
+        assert close((float(mantissas[0, 0]), int(exponents[0, 0])), exact(number(log_x)) * mp.mpf(factor))
