@@ -26,6 +26,7 @@ from deptree_cli.core.spaces.rules import Rules
 from deptree_cli.core.spaces.shifted import Shifted, shift
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import elimination
+from deptree_cli.kernels.budget import foresee
 
 
 class NonProjective(TreeSpace):
@@ -64,6 +65,7 @@ class NonProjective(TreeSpace):
         from deptree_cli.kernels.trees.best_tree import best_tree
 
         heads = np.empty(len(scores) - 1, dtype=np.int32)
+        foresee(4.0 * scores.size)
         return heads, best_tree(read_only(scores.view()), self.single_root, heads)  # compiled for these alone
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
