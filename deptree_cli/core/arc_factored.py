@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self, Unpack
+from typing import Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -211,15 +211,11 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: it is not a positive number, or takes scores out of range.
         """
-        if self._power.get("exponent") != exponent:
+        kept = self.__dict__.get("_power")  # the last one: an entropy and its gradient need the same
+        if kept is None or kept[0] != exponent:
             scores = checked_power(self.factorisation.shifted.log_weights, exponent)
-            self._power.update(exponent=exponent, distribution=self._with(log_scores=scores))
-        return self._power["distribution"]
-
-    @cached_property
-    def _power(self) -> dict[str, Any]:
-        """The last one asked for: an entropy and its gradient need the same."""
-        return {}
+            kept = self.__dict__["_power"] = exponent, self._with(log_scores=scores)  # both at once: threads share them
+        return kept[1]
 
     def multi_root(self) -> Self:
         """The distribution over the same trees with one or more ROOT arcs; itself if it is multi-root."""

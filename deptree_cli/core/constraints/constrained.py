@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -134,17 +134,15 @@ class Constrained:
     def _search(self, size: int, method: str, budget: int) -> Searched:
         """See `best_trees`; what was searched for last is kept."""
         asked = size, method, budget
-        if asked not in self._searched:
+        kept = self.__dict__.get("_searched")
+        if kept is None or kept[0] != asked:
             worth = expected_arcs(self.distribution) if method == MBR else LogScores(self.distribution)
             division = BranchAndBound(worth, self.distribution.space, self.finders, budget)
             trees = list(islice(division.trees(), size))
-            self._searched.clear()
-            self._searched[asked] = Searched(trees, division.opened, division.is_infeasible)
-        return self._searched[asked]
-
-    @cached_property
-    def _searched(self) -> dict[tuple[int, str, int], Searched]:
-        return {}
+            found = Searched(trees, division.opened, division.is_infeasible)
+            kept = self.__dict__["_searched"] = asked, found  # both at once: threads share them
+        searched: Searched = kept[1]
+        return searched
 
     def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
         """What to say where there is no tree, or none was found."""

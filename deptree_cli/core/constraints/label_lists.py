@@ -54,9 +54,10 @@ class ForLabels(Generic[Value]):
 
     def get(self, labels: tuple[str, ...], make: Callable[[], Value]) -> Value:
         """What was made of the same labels, else what is made now."""
-        if self._kept is None or self._kept[0] != labels:
-            self._kept = labels, make()
-        return self._kept[1]
+        kept = self._kept
+        if kept is None or kept[0] != labels:
+            kept = self._kept = labels, make()  # both at once: threads share them
+        return kept[1]
 
 
 class LabelNumbers:

@@ -166,7 +166,7 @@ class Masks:
         self._of_places = [mask for mask in masks if mask.is_of_places and not mask.is_of_tags]
         self._others = [mask for mask in masks if not (mask.is_of_places or mask.is_of_tags)]
         self._rows = ForLabels[dict[str | None, Bool]]()
-        self._tables = ForLabels[list[Bool]]()
+        self._largest: tuple[tuple[str, ...], Bool] = (), np.empty(0, dtype=np.bool_)
         self._by_labels = ForLabels[list[OfLabels]]()
 
     def forbidden(self, words: Words) -> Bool:
@@ -183,9 +183,9 @@ class Masks:
 
     def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:
         """What places forbid in a sentence of so many nodes or more."""
-        kept = self._tables.get(labels, list)
-        if kept and len(kept[0]) >= nodes:
-            return kept[0]
+        kept, found = self._largest
+        if kept == labels and len(found) >= nodes:
+            return found
         size = 1 << (nodes - 1).bit_length()
         is_kept = size * size * len(labels) <= LARGEST
         size = size if is_kept else nodes
@@ -194,13 +194,13 @@ class Masks:
         for mask, named in _grouped(self._of_places, labels):
             found[..., named] |= mask.arcs(words)[..., None]
         if is_kept:
-            kept[:] = [found]
+            self._largest = labels, found  # both at once: threads share them
         return found
 
     def _by_tags(self, words: Words) -> Bool:
         """The labels that parts of speech forbid to words, (n, L), below whatever head."""
         rows = self._rows.get(words.labels, dict)
-        for tag in set(words.upos).difference(rows):
+        for tag in [each for each in set(words.upos) if each not in rows]:
             rows[tag] = self._row(Words(words.labels, [tag], [frozenset()]))
         return np.array([rows[tag] for tag in words.upos])
 

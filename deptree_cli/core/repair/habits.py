@@ -159,11 +159,12 @@ class Habits:
 
     def _label_table(self, names: tuple[str, ...]) -> Float:
         """By the word's part of speech, the head's, whether the head is on the right, and the label."""
-        if names not in self._label_tables:
-            if len(self._label_tables) == _KEPT:
+        found = self._label_tables.get(names)  # other threads may clear them
+        if found is None:
+            if len(self._label_tables) >= _KEPT:
                 self._label_tables.clear()
-            self._label_tables[names] = self._new_label_table(names)
-        return self._label_tables[names]
+            found = self._label_tables[names] = self._new_label_table(names)
+        return found
 
     @cached_property
     def _label_tables(self) -> dict[tuple[str, ...], Float]:

@@ -87,6 +87,18 @@ def test_distances_by_hand(graphs) -> None:
     assert (audit.method, audit.size, audit.impossible) == ("enumeration", 4, 0)
 
 
+@pytest.mark.parametrize("n", [4, 9])
+def test_impossible_trees_count_in_the_distance(n: int) -> None:
+    """A quarter of the trees where only one is possible: every distribution of heads has moved by a quarter."""
+    chain = np.arange(n)
+    scores = np.full((n + 1, n + 1), -np.inf)
+    scores[chain, chain + 1] = 0.0
+    tally = Tally(TreeDistribution(scores))
+    tally.add(np.array([chain, np.minimum(chain, 1)]), np.array([6, 2]))
+    audit = tally.audit()
+    assert (audit.impossible, audit.tv_distance, audit.tv_expected_by_chance) == (2, pytest.approx(1 / 4), 0.0)
+
+
 def test_the_distance_expected_by_chance_is_met_on_average(graphs) -> None:
     """H0: the mean distance of 300 unbiased samples of 200 trees is the one announced. A tree moves a
     distance by 1/200 at most, so its variance is at most 200 * (1/200)^2 / 4 (Efron and Stein), its standard deviation
