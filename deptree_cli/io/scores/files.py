@@ -105,6 +105,7 @@ class ScoreFiles:
         label_scores: the path of scores of labels; without them labels and arcs are scored together.
         gold: the path of the sentences with gold heads.
         other: a second score file of the same sentences.
+        feats: whether rules ask if words of the file of sentences have FEATS.
     """
 
     source: ScoreSource
@@ -113,6 +114,7 @@ class ScoreFiles:
     label_scores: str | None = None
     gold: str | None = None
     other: ScoreSource | None = None
+    feats: bool = False
 
     @property
     def paths(self) -> list[str]:
@@ -142,7 +144,7 @@ class ScoreFiles:
         with ExitStack() as opened:
             source = opened.enter_context(self.source.read(layout, self.lengths))
             if self.conllu is not None:
-                lead = sentences([self.conllu], first)
+                lead = sentences([self.conllu], first, feats=self.feats)
             scores, companions = _side(source, self.source), self._companions(layout, opened)
             if lead is not None:
                 companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
