@@ -215,9 +215,9 @@ def gold_option(text: str) -> Decorator[Any]:
     return reading_option("--gold", type=INPUT, multiple=True, often=True, help=help_text)
 
 
-def _paired(scores: Sequence[str], **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
+def _paired(scores: Sequence[str], feats: bool, **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
     """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
-    found = [ScoreFiles(ScoreSource(path)) for path in scores]
+    found = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
     for name, paths in belonging.items():
         if paths and len(paths) != len(scores):
             counts = f"{len(paths)} --{name.replace('_', '-')} for {len(scores)} SCORES"
@@ -252,7 +252,8 @@ def options_of(
     if not conllu and (option := "--fix-heads" if fix_heads else "--rules misc" if rules and rules.in_misc else ""):
         raise click.UsageError(f"{option} needs the sentences: --conllu FILE.")
     paths = (scores,) if isinstance(scores, str) else scores
-    found = _paired(paths, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
+    feats = rules is not None and rules.rules.ask_feats
+    found = _paired(paths, feats, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
     read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
     read = layout_of_arcs(read, labels is not None, bool(label_scores))
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}

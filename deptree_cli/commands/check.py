@@ -55,7 +55,8 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """
-    lead = sentences(trees, watched=OtherTags(rules.rules.upos, run.warn).watched, any_heads=True)
+    watched, feats = OtherTags(rules.rules.upos, run.warn).watched, rules.rules.ask_feats
+    lead = sentences(trees, watched=watched, any_heads=True, feats=feats)
     read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
     fields = {**signature_of(space), "rules": rules.name}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)

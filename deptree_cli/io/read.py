@@ -118,25 +118,27 @@ SAME = "Give the same sentences, with the same words"
 Watched = Callable[[Iterator[Sentence | DeptreeError], str], Iterator[Sentence | DeptreeError]]
 
 
-def sentences(paths: Sequence[str], first: int = 1, watched: Watched | None = None, any_heads: bool = False) -> Side:
+def sentences(
+    paths: Sequence[str], first: int = 1, watched: Watched | None = None, any_heads: bool = False, feats: bool = False
+) -> Side:
     """The sentences of CoNLL-U files, one file after another; one that is malformed is handed on as its error.
 
     Args:
         paths: files, gzipped or not; `-` is standard input.
         first: the running number of the first.
         watched: looks at those of each file.
-        any_heads: whether HEAD may be anything, as of `Block`.
+        any_heads, feats: as of `read_blocks_or_errors`.
     """
-    return Side(_sentences(paths, first, watched, any_heads), "sentences", ", ".join(map(place_of, paths)))
+    return Side(_sentences(paths, first, watched, any_heads, feats), "sentences", ", ".join(map(place_of, paths)))
 
 
 def _sentences(
-    paths: Sequence[str], first: int, watched: Watched | None, any_heads: bool
+    paths: Sequence[str], first: int, watched: Watched | None, any_heads: bool, feats: bool
 ) -> Iterator[Sentence | DeptreeError]:
     numbers = count(first)
     for path in paths:
         with open_input(path) as file:
-            blocks = read_blocks_or_errors(file.stream, file.place, any_heads)
+            blocks = read_blocks_or_errors(file.stream, file.place, any_heads, feats)
             found = map(sentence_of, blocks, numbers)
             yield from watched(found, file.place) if watched else found
 

@@ -104,7 +104,7 @@ class ManyTrees:
 
     @cached_property
     def with_feats(self) -> Bool:
-        """Which words are in sentences of which some features are known, (W,)."""
+        """Which words are in sentences of which features are known, (W,)."""
         return self.some(np.array([bool(each) for each in self.kinds.feats]))
 
     def meant(self, condition: Condition, words: Int) -> Bool:

@@ -43,7 +43,7 @@ class Mask:
     def forbidden(self, words: Words) -> Bool:
         """Which arcs with which labels it forbids, (n+1, n+1, L), ``[head, dependent, label]``.
 
-        None of words whose part of speech decides and is not known, and none by features where no word has some.
+        None of words whose part of speech decides and is not known, and none by features where these are not known.
         """
         if not self.has_effect(words):
             return np.zeros((words.n + 1, words.n + 1, len(words.labels)), dtype=np.bool_)
@@ -66,7 +66,7 @@ class Mask:
         found = self._of(trees.kinds, heads, trees.numbers[named], kinds)
         if self._needs_tags:
             found &= trees.with_tags[named]
-        if self._needs_feats:
+        if self.needs_feats:
             found &= trees.with_feats[named]
         return trees.places(named[found])
 
@@ -136,14 +136,15 @@ class Mask:
 
     def can_tell(self, words: Words) -> bool:
         """Whether tags and features are known if it asks for some."""
-        return not ((self._needs_tags and not words.has_tags) or (self._needs_feats and not words.has_feats))
+        return not ((self._needs_tags and not words.has_tags) or (self.needs_feats and not words.has_feats))
 
     @property
     def _needs_tags(self) -> bool:
         return bool(self.dependent.upos or self.head.upos)
 
     @property
-    def _needs_feats(self) -> bool:
+    def needs_feats(self) -> bool:
+        """Whether it asks for features."""
         return bool(self.dependent.feats or self.head.feats)
 
 

@@ -61,6 +61,11 @@ class Ruleset:
         return [rule for rule in self.rules if isinstance(rule, Mask)]
 
     @property
+    def ask_feats(self) -> bool:
+        """Whether features decide what single arcs may be."""
+        return any(mask.needs_feats for mask in self.masks)
+
+    @property
     def tree_rules(self) -> list[TreeRule]:
         """The others."""
         return [rule for rule in self.rules if not isinstance(rule, Mask)]

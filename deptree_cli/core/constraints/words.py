@@ -20,7 +20,7 @@ class Words:
     Attributes:
         labels: the L names of labels; one nameless where scores tell none.
         upos: of each of n words, the part of speech that it acts as; None where it is not known.
-        feats: of each word, its morphological features, ``Key=Value``.
+        feats: of each word, its features, ``Key=Value``; ``_`` if it has none, but another word of its file has some.
         spans: stretches of words that hang together, first and last word, from 1 on.
         tags: of each word, what its column UPOS has, None where that is empty; nothing where nobody asks.
     """
@@ -47,7 +47,7 @@ class Words:
 
     @cached_property
     def has_feats(self) -> bool:
-        """Whether one has features; else they are not known."""
+        """Whether features are known, if only that there are none."""
         return any(self.feats)
 
     @cached_property

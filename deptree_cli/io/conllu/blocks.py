@@ -16,7 +16,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.chunks import SENT_ID, Chunk, split_chunks
+from deptree_cli.io.conllu.chunks import SENT_ID, Chunk, split_chunks, split_with_feats
 from deptree_cli.io.conllu.columns import BOM, TEN, UNKNOWN, layout_of, no_column
 from deptree_cli.io.conllu.malformed import decoded, malformed
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, keys_in, may_hold, with_entries
@@ -41,21 +41,18 @@ UNLABELLED = "dep"
 
 
 def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
-    """The sentences of a binary stream, one in memory at a time.
-
-    Raises:
-        DeptreeError: with ``file:line``, where a block is not a sentence.
-    """
+    """The sentences of a binary stream, one in memory at a time; what is not a sentence is raised with ``file:line``."""
     return (Block(chunk, place) for chunk in split_chunks(stream, place))
 
 
-def read_blocks_or_errors(stream: BinaryIO, place: str, any_heads: bool = False) -> Iterator[Block | DeptreeError]:
-    """The sentences of a binary stream; one that is malformed is handed on as its error.
+def read_blocks_or_errors(
+    stream: BinaryIO, place: str, any_heads: bool = False, feats: bool = False
+) -> Iterator[Block | DeptreeError]:
+    """The sentences of a binary stream, or the errors of those that are malformed.
 
-    Args:
-        any_heads: see `Block`.
+    `any_heads`: see `Block`; `feats`: whether to look first whether words of the file have FEATS.
     """
-    for chunk in split_chunks(stream, place):
+    for chunk in split_with_feats(stream, place) if feats else split_chunks(stream, place):
         try:
             yield Block(chunk, place, any_heads)
         except DeptreeError as error:
@@ -268,8 +265,8 @@ class Block:
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
         """The block with other lines from start to end."""
-        chunk = Chunk(b"".join([self.raw[:start], *lines, self.raw[end:]]), self.chunk.line, self.chunk.header)
-        return Block(chunk, self.file, self.any_heads)
+        data = b"".join([self.raw[:start], *lines, self.raw[end:]])
+        return Block(self.chunk._replace(data=data), self.file, self.any_heads)
 
     @property
     def start(self) -> int:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.columns import BOM, header_of
+from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_of
+from deptree_cli.io.files.streams import rewound, seekable
 from deptree_cli.kernels.budget import BYTES, foresee
 from deptree_cli.kernels.text.columns import BEGUN, EMPTY, LINE_START
 
-_READ = 1 << 18
+_READ, _AHEAD = 1 << 18, 1 << 13
 
 # A hundred thousand words with long lines.
 LONGEST_SENTENCE = 1 << 26
@@ -30,11 +32,13 @@ class Chunk(NamedTuple):
             mark: so each says which columns it has, wherever it goes; what writes them leaves the first one alone.
         line: the number of their first line in the file; of such a first line that of the line before.
         header: the first line of CoNLL-U Plus, ``# global.columns = ...``.
+        feats: whether some word of the file is known to have FEATS.
     """
 
     data: bytes
     line: int
     header: bytes = b""
+    feats: bool = False
 
     @property
     def sent_id(self) -> str:
@@ -66,6 +70,32 @@ def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
             chunk = Chunk(header + chunk.data.removeprefix(BOM), chunk.line - 1)
         front = b""
         yield chunk._replace(header=header) if header else chunk
+
+
+def split_with_feats(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
+    """The same, after a look for FEATS, wherever in the file they begin; a pipe that begins without some is copied.
+
+    Raises:
+        DeptreeError: see `split_chunks`.
+    """
+    ahead, feats = b"", False
+    while not feats and len(ahead) < _AHEAD and (line := stream.readline(_AHEAD)):
+        ahead += line
+        feats = _has_feats(Chunk(ahead, 1, header_of(ahead)))
+    stream = rewound(ahead, stream)  # type: ignore[arg-type]
+    with nullcontext(stream) if feats else seekable(stream) as again:
+        with suppress(DeptreeError):  # raised behind the sentences in front of it
+            feats = feats or any(map(_has_feats, split_chunks(again)))
+        if again.seekable():
+            again.seek(0)
+        yield from (chunk._replace(feats=feats) for chunk in split_chunks(again, place))
+
+
+def _has_feats(chunk: Chunk) -> bool:
+    """Whether a word or an empty node has FEATS."""
+    columns = chunk.header.lower().partition(b"=")[2].split() or [name.encode() for name in COLUMNS]
+    before = columns.index(b"feats") - 1 if b"feats" in columns else len(columns)
+    return re.search(rb"(?m)^[^\t\n#-]++(?:\t[^\t\n]*+){%d}\t(?!_(?:\s|\Z))\S" % before, chunk.data) is not None
 
 
 def _check(chunk: Chunk, place: str) -> None:

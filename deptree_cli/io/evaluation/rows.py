@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,15 +17,6 @@ from deptree_cli.io.evaluation.vocabulary import Vocabulary
 from deptree_cli.kernels.text.columns import HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
-
-
-class _Range(NamedTuple):
-    """A multiword token: its row, its sentence, and the numbers of its first and last word."""
-
-    row: int
-    sentence: int
-    first: int
-    last: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,23 +58,14 @@ class Rows:
         """How many words there are in front of each row, and in all."""
         return starts_of(self._is_word)
 
-    @cached_property
-    def _ranges(self) -> list[_Range]:
-        rows = [row for row, id_ in enumerate(self.ids) if "-" in id_]
-        sentences = np.searchsorted(self.starts, rows, side="right") - 1
-        return [
-            _Range(row, sentence, *map(int, self.ids[row].split("-")))
-            for row, sentence in zip(rows, sentences.tolist(), strict=True)
-        ]
-
     def words(self, vocabulary: Vocabulary) -> Words:
         """The words, as numbers of a vocabulary."""
         covered = np.zeros(len(self.heads), dtype=bool)
         is_token = self._is_word.copy()
-        for each in self._ranges:
-            start = self._words_before[self.starts[each.sentence]]
-            covered[start + each.first - 1 : start + each.last] = True
-            is_token[each.row] = True
+        for row in (row for row, id_ in enumerate(self.ids) if "-" in id_):
+            first, last = map(int, self.ids[row].split("-"))
+            covered[self._words_before[row] :][: last - first + 1] = True
+            is_token[row] = True
         word_rows = np.flatnonzero(self._is_word)
         is_token[word_rows[covered]] = False
         bare = [vocabulary.bare[form] for form in compress(self.cells[FORM], is_token.tolist())]

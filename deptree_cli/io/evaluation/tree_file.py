@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -96,22 +97,10 @@ class TreeFile:
         return int(words.rows[first + token]) if end > first else 0
 
     def _flush(self) -> None:
-        run: list[Block | DeptreeError] = []
-        columns = None
-        for item in self._waiting:  # rows of one file have the same columns, but several files may be read as one
-            own = columns if isinstance(item, DeptreeError) else item.columns
-            if run and columns is not None and own != columns:
-                self._make(run)
-                run = []
-            columns = own
-            run.append(item)
-        if run:
-            self._make(run)
+        for _, run in groupby(self._waiting, lambda item: getattr(item, "columns", None)):  # maybe of several files
+            self._parts.append(Rows.of(list(run)).words(self.vocabulary))
         self._waiting.clear()
         self._size = 0
-
-    def _make(self, items: Sequence[Block | DeptreeError]) -> None:
-        self._parts.append(Rows.of(items).words(self.vocabulary))
 
 
 def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> TreeFile:

@@ -144,12 +144,12 @@ def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
         try:
             head = stream.read(_HEAD)
             if head.startswith(_GZIP):
-                stream = opened.enter_context(gzip.GzipFile(fileobj=_rewound(head, stream)))
+                stream = opened.enter_context(gzip.GzipFile(fileobj=rewound(head, stream)))
                 head = stream.read(_HEAD)
             head = _past_space(head, stream)
             if not (may_be_empty or head.removeprefix(_BOM).strip()):
                 raise DeptreeError("the file is empty", "Check the program that wrote it", place=place)
-            yield Input(_rewound(head, stream), head, place)
+            yield Input(rewound(head, stream), head, place)
         except (OSError, EOFError, zlib.error) as error:
             raise DeptreeError(f"cannot be read to its end ({error})", "Write or copy it again", place=place) from None
 
@@ -206,7 +206,8 @@ def entries_of(stream: BinaryIO, place: str) -> Iterator[tuple[str, bytes]]:
                 blank = 0
 
 
-def _rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
+def rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
+    """The stream with the bytes that were read of it put back in front."""
     if isinstance(stream, io.BufferedReader) and stream is not getattr(sys.stdin, "buffer", None) and stream.seekable():
         stream.seek(0)
         return stream

@@ -69,10 +69,11 @@ def many_trees(blocks: Sequence[Block], have_other_tags: Sequence[bool]) -> Many
     deprel, upos, feats = columns_of(blocks, "deprel", "upos", "feats")
     tags, tag = numbered(upos)
     morphology, features = numbered(feats)
-    # tag, features, and whether tags are known: a number for each kind of words that there is
-    others = np.repeat(np.array(have_other_tags, dtype=np.int64), np.diff(starts))
-    keys, kind = np.unique((tag * len(morphology) + features) * 2 + others, return_inverse=True)
-    kinds = _words(*np.divmod(keys, 2), [_text(each) for each in tags], [_text(each) for each in morphology])
+    # tag, features, and whether features and tags are known: a number for each kind of words that there is
+    known = [2 * block.chunk.feats + other for block, other in zip(blocks, have_other_tags, strict=True)]
+    others = np.repeat(np.array(known, dtype=np.int64), np.diff(starts))
+    keys, kind = np.unique((tag * len(morphology) + features) * 4 + others, return_inverse=True)
+    kinds = _words(*np.divmod(keys, 4), [_text(each) for each in tags], [_text(each) for each in morphology])
     texts, label = numbered(deprel)
     own = ["" if (name := _text(each)) == _NOTHING else name for each in texts]
     names, numbers = _NUMBERED.of(own)
@@ -84,12 +85,12 @@ def many_trees(blocks: Sequence[Block], have_other_tags: Sequence[bool]) -> Many
 def _words(both: Int, others: Int, tags: Sequence[str], morphology: Sequence[str]) -> Words:
     """What is known of words of each kind."""
     found = [
-        (None if other else acts_as(own, features), features, own)
+        (None if other % 2 else acts_as(own, features), features, own)
         for other, (tag, feats) in zip(
             others.tolist(), np.stack(np.divmod(both, len(morphology)), 1).tolist(), strict=True
         )
         for own in [None if tags[tag] == _NOTHING else tags[tag]]
-        for features in [frozenset() if morphology[feats] == _NOTHING else frozenset(morphology[feats].split("|"))]
+        for features in [frozenset(morphology[feats].split("|") if other > 1 or morphology[feats] != _NOTHING else ())]
     ]
     upos, known, given = zip(*found, strict=True)
     return Words((), upos, known, tags=given)

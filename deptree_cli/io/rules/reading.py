@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from itertools import chain, starmap
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,7 @@ def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
         return Words(names, [None] * n, [frozenset()] * n)
     cells = [(tag, feats) for number, tag, feats in block.cells("id", "upos", "feats") if number.isdigit()]
     try:
-        upos, feats, tags = zip(*starmap(_word, cells), strict=True)
+        upos, feats, tags = zip(*(_word(*each, block.chunk.feats) for each in cells), strict=True)
     except UnicodeDecodeError:
         for each in chain.from_iterable(cells):
             decoded(each, block.place)
@@ -135,10 +135,10 @@ def words_of(block: Block | None, n: int, labels: Labels | None) -> Words:
 
 
 @lru_cache(1 << 14)  # sentences have the same few
-def _word(tag: bytes, feats: bytes) -> tuple[str | None, frozenset[str], str | None]:
+def _word(tag: bytes, feats: bytes, has_feats: bool) -> tuple[str | None, frozenset[str], str | None]:
     """What is known of a word: the part of speech that it acts as, its features, and what stands in UPOS."""
     own = None if tag == b"_" else tag.decode()
-    known = frozenset() if feats == b"_" else frozenset(feats.decode().split("|"))
+    known = frozenset(feats.decode().split("|")) if has_feats or feats != b"_" else frozenset[str]()
     return acts_as(own, known), known, own
 
 

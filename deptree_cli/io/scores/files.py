@@ -106,6 +106,7 @@ class ScoreFiles:
         gold: the path of the sentences with gold heads.
         other: a second score file of the same sentences.
         any_heads: whether HEAD of the sentences may be anything, as of `Block`.
+        feats: whether rules ask if words of the file of sentences have FEATS.
     """
 
     source: ScoreSource
@@ -115,6 +116,7 @@ class ScoreFiles:
     gold: str | None = None
     other: ScoreSource | None = None
     any_heads: bool = False
+    feats: bool = False
 
     @property
     def paths(self) -> list[str]:
@@ -144,7 +146,7 @@ class ScoreFiles:
         with ExitStack() as opened:
             source = opened.enter_context(self.source.read(layout, self.lengths))
             if self.conllu is not None:
-                lead = sentences([self.conllu], first, any_heads=self.any_heads)
+                lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
             scores, companions = side_of(source, self.source), self._companions(layout, opened)
             if lead is not None:
                 companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))

@@ -81,5 +81,6 @@ def read(
     rules = options.get("rules", ())
     chosen["constraints"] = read_constraints([rules] if isinstance(rules, str) else rules)
     how = Interpretation(arcs, read_labels(names) if names else None, **chosen)
-    files = ScoreFiles(source, conllu, options.get("lengths"), label_scores)
+    feats = how.constraints is not None and how.constraints.rules.ask_feats
+    files = ScoreFiles(source, conllu, options.get("lengths"), label_scores, feats=feats)
     return prepared(files.read(arcs), how, on_error)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.chunks import Chunk, split_chunks
+from deptree_cli.io.conllu.chunks import Chunk, split_with_feats
 from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_for
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import object_of, sent_id_of
@@ -203,7 +203,7 @@ def read_written(
     if fmt is JSON_LINES:
         found: Iterator[Written] = _lines(stream, place, first, ends)
         return (replace(each, suspect=_suspect(known, each.number)) for each in found)
-    chunks = enumerate(split_chunks(stream, place), first)
+    chunks = enumerate(split_with_feats(stream, place), first)
     return (Written(chunk, place, number, _suspect(known, number)) for number, chunk in chunks)
 
 
