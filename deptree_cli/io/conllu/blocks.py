@@ -41,7 +41,7 @@ UNLABELLED = "dep"
 
 
 def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
-    """The sentences of a binary stream, one in memory at a time; what is not a sentence is raised with ``file:line``."""
+    """The sentences of a binary stream, one in memory at a time; what is no sentence is raised with ``file:line``."""
     return (Block(chunk, place) for chunk in split_chunks(stream, place))
 
 
