@@ -17,6 +17,7 @@ from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
+from deptree_cli.core.spaces.shifted import constant_of, shift_batch
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("log_scores", "lengths"), meta_fields=("space",))
@@ -117,28 +118,10 @@ def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
     shifts are constants to derivatives.
     """
     scores = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
-    fixed = lax.stop_gradient(scores)
-    tops = (fixed[..., 1:, :] if sentences.space.single_root else fixed).max(-2)
-    tops = jnp.where(tops == -jnp.inf, fixed[..., 0, :], tops)  # a word that only ROOT may govern
-    tops = jnp.where(tops == -jnp.inf, 0, tops)
-    below, constants = scores - tops[..., None, :], tops.sum(-1)
-    if sentences.space.single_root:
-        row, top = _below_highest(fixed[..., 0, :], tops)
-        own = jnp.where(row == -jnp.inf, 0, scores[..., 0, :])
-        below = below.at[..., 0, :].set(row + (own - lax.stop_gradient(own)))
-        constants = constants + top
-    return Sentences(below, sentences.lengths, sentences.space), constants
-
-
-def _below_highest(row: Array, tops: Array) -> tuple[Array, Array]:
-    """ROOT's row less the tops of words, shifted to a maximum of 0 without rounding twice, and by how much, (...,)."""
-    high = row - tops
-    shown = high - row
-    low = jnp.where(high == -jnp.inf, 0, (row - (high - shown)) - (tops + shown))  # what rounding took off (Knuth)
-    best = high.argmax(-1)[..., None]
-    top, rest = (jnp.take_along_axis(part, best, -1) for part in (high, low))
-    top = jnp.where(top == -jnp.inf, 0, top)
-    return (high - top) + (low - rest), (top + rest)[..., 0]
+    below, parts = shift_batch(jnp, lax.stop_gradient(scores), sentences.space.single_root)
+    finite = jnp.where(below == -jnp.inf, 0, scores)
+    own = Sentences(below + (finite - lax.stop_gradient(finite)), sentences.lengths, sentences.space)
+    return own, constant_of(jnp, parts)
 
 
 def require_trees(log_z: Array, sentences: Sentences) -> None:

@@ -106,7 +106,7 @@ class BatchDistribution(Distribution):
     @property
     def log_partition(self) -> Tensor:
         """The natural logarithm of the partition function, the sum of all trees' weights, (...,)."""
-        return self._to_batch_dtype(self._sums.log_z + self._shifted.constant)
+        return self._to_batch_dtype(self._sums.log_z + self._shifted.constant())
 
     @property
     def log_count(self) -> Tensor:
@@ -142,7 +142,7 @@ class BatchDistribution(Distribution):
     def unnormalized_log_prob(self, value: Tensor) -> Tensor:
         """Return the log-weights of trees, (*sample, ...): the sums of their arcs' log-scores. See `log_prob`."""
         total, sound = self._scores_of(value)
-        return self._to_batch_dtype(torch.where(sound, total + self._shifted.constant, -torch.inf))
+        return self._to_batch_dtype(torch.where(sound, total + self._shifted.constant(), -torch.inf))
 
     def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor]:
         """The shifted scores of trees, (*sample, B) float64, and whether each is possible."""

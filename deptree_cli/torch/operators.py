@@ -10,7 +10,6 @@ a signature, and what is compiled must be an operator: either would cost a batch
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -109,13 +108,23 @@ class _Covariance(torch.autograd.Function):
         return _as_larger_batch(_Covariance.apply, *given)
 
 
+def _is_transformed(*tensors: Tensor) -> bool:
+    """Whether tensors have no numbers of their own, as inside `torch.func` and batched gradients, or forward tangents.
+
+    To be known beforehand: the error that PyTorch raises then is a RuntimeError, as real ones in sums are.
+    """
+    return torch._C._are_functorch_transforms_active() or any(
+        torch._C._functorch.is_legacy_batchedtensor(each) or unpack_dual(each).tangent is not None  # type: ignore[no-untyped-call]
+        for each in tensors
+    )
+
+
 def _covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, precision: str) -> Tensor:
     """Return `sums.arc_covariance`, by itself where no derivative is asked for, backward or forward."""
     given = log_scores, lengths, values, space, precision
-    if not torch.is_grad_enabled() and all(unpack_dual(each).tangent is None for each in (log_scores, values)):  # type: ignore[no-untyped-call]
-        with suppress(RuntimeError):  # of tensors that are transformed, which have no numbers of their own
-            return sums.arc_covariance(*given)
-    return _Covariance.apply(*given)  # type: ignore[no-untyped-call]
+    if torch.is_grad_enabled() or _is_transformed(log_scores, values):
+        return _Covariance.apply(*given)  # type: ignore[no-untyped-call]
+    return sums.arc_covariance(*given)
 
 
 class _Sums(torch.autograd.Function):
@@ -153,10 +162,7 @@ def log_partition(*given: Any) -> Tensor:
     """Return log Z, (B,), of the arguments of `sums.log_partition`; without a gradient."""
     if torch.compiler.is_compiling():
         return log_partition_op(*given)
-    try:
-        return sums.log_partition(*given)
-    except RuntimeError:  # inside torch.func, whose tensors have no numbers of their own
-        return _transformed(*given)[0]
+    return _transformed(*given)[0] if _is_transformed(given[0]) else sums.log_partition(*given)
 
 
 def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor]:
@@ -164,10 +170,9 @@ def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor]:
     if torch.compiler.is_compiling():
         found: tuple[Tensor, Tensor] = sums_op(*given)
         return found
-    try:
-        found = _Sums.apply(*given)  # type: ignore[no-untyped-call]
-    except RuntimeError:  # inside torch.func, which takes no function without a setup_context, or forward
+    if _is_transformed(given[0]):
         return _transformed(*given)
+    found = _Sums.apply(*given)  # type: ignore[no-untyped-call]
     return found
 
 

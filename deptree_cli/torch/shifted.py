@@ -9,6 +9,7 @@ from torch import Tensor
 
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces.rules import Rules
+from deptree_cli.core.spaces.shifted import constant_of, shift_batch
 from deptree_cli.torch.trees import arc_mask
 
 
@@ -17,13 +18,18 @@ class Shifted(NamedTuple):
 
     Attributes:
         scores: (B, N, N) float64, -inf where there is no arc: outside sentences too.
-        constant: (B,) float64, what log Z loses by the shift; no gradient passes through it, as none has to.
+        parts: (B, N) float64, what log Z loses by the shift: no gradient passes through it, as none has to.
     """
 
     scores: Tensor
-    constant: Tensor
+    parts: Tensor
 
-    # A method, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
+    # Methods, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
+    def constant(self) -> Tensor:
+        """Return the sum of what log Z loses, (B,)."""
+        found: Tensor = constant_of(torch, self.parts)
+        return found
+
     def finite(self) -> Tensor:
         """Return the scores with 0 where there is no arc, so that a marginal of 0 times it is 0."""
         return self.scores.masked_fill(self.scores == -torch.inf, 0.0)
@@ -42,31 +48,9 @@ def shift(log_scores: Tensor, lengths: Tensor, space: Rules) -> Shifted:
     """
     given = wide(log_scores)
     scores = given.masked_fill(~arc_mask(lengths, given.shape[-1]) | (given <= -MASK), -torch.inf)
-    fixed = scores.detach()
-    columns = fixed[:, 1:].amax(1) if space.single_root else fixed.amax(1)
-    columns = _usable(torch.where(columns == -torch.inf, fixed[:, 0], columns))
-    below = fixed - columns[:, None]
-    constants = [columns]
-    if space.single_root:
-        below[:, 0], of_root = _below_best(fixed[:, 0], columns)
-        constants.append(of_root)
+    below, parts = shift_batch(torch, scores.detach(), space.single_root)
     finite = scores.masked_fill(below == -torch.inf, 0.0)
-    return Shifted(below + (finite - finite.detach()), torch.cat(constants, 1).sum(1))
-
-
-def _below_best(row: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ROOT's row (B, n) less the words' maxima (B, n) and less its best arc then; and what that is, (B, 2).
-
-    The best arc's score goes first, so that a mask on the whole row leaves with it, and takes no digits along.
-    """
-    best = (row - columns).argmax(1, keepdim=True)
-    of_row, of_column = _usable(row.gather(1, best)), columns.gather(1, best)
-    return (row - of_row) - (columns - of_column), torch.cat((of_row, -of_column), 1)
-
-
-def _usable(maximum: Tensor) -> Tensor:
-    """Maxima to shift by; 0 in place of those that are none, which are left for whoever checks scores to report."""
-    return torch.where(maximum.abs() <= MASK, maximum, 0.0)
+    return Shifted(below + (finite - finite.detach()), parts)
 
 
 def tree_scores(scores: Tensor, heads: Tensor, words: Tensor, forbidden: float = -torch.inf) -> tuple[Tensor, Tensor]:

@@ -13,6 +13,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.jax import entropy, log_partition, marginals
@@ -188,6 +189,29 @@ def test_masks_that_no_tree_needs_are_as_good_as_forbidding(projective: bool, gr
 
     for found, expected in zip(answers(masked), answers(plain), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("projective", "implementation"), [(False, "device"), (False, "kernels"), (True, "kernels")], ids=str
+)
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_masks_that_no_tree_needs_cost_no_digits(
+    single_root: bool, projective: bool, implementation: str, dtype: Any, x64: None, graphs: Any
+) -> None:
+    """log Z, and its gradient: of a padded batch in which word 2 can only hang on ROOT."""
+    masked, lengths = np.stack([graphs.gaussian(5, 3, seed=b) for b in range(4)]).astype(dtype), np.array([5, 4, 5, 3])
+    masked[:, 1:, 2] = np.array([-1e4, -1e6, -1e9, -9e14])[:, None]
+    plain, probs, log_z = masked.astype(np.float64), np.zeros(masked.shape), []
+    plain[:, 1:, 2] = -np.inf
+    for own, n, out in zip(plain, lengths.tolist(), probs, strict=True):
+        sentence = TreeDistribution(own[: n + 1, : n + 1], single_root=single_root, projective=projective)
+        log_z.append(sentence.log_partition)
+        out[: n + 1, : n + 1] = sentence.marginals()
+    how = {"lengths": lengths, "single_root": single_root, "projective": projective, "implementation": implementation}
+    digits = 8 * np.finfo(dtype).eps
+    np.testing.assert_allclose(log_partition(masked, **how), log_z, rtol=digits, atol=digits)
+    np.testing.assert_allclose(gradient(masked, **how), probs, rtol=0, atol=digits)
 
 
 def test_float64_that_compiled_code_has_lost_is_an_error() -> None:

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals
+from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals, sums
 from tests.bounded import bounded
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES.names)
@@ -105,6 +105,22 @@ def test_sums_have_the_precision_of_the_scores(dtype: torch.dtype) -> None:
     found = [losses.negative_log_likelihood(log_scores, heads, precision=each) for each in (None, own)]
     assert torch.equal(*found)
     assert not torch.equal(marginals(log_scores), marginals(log_scores, precision=other))
+
+
+@pytest.mark.parametrize("name", ["log_partition", "log_partition_and_marginals", "arc_covariance"])
+def test_errors_in_sums_are_not_taken_for_those_of_transformed_tensors(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """As where no thread can be started: nothing is computed once more in another way."""
+    log_scores = scores().requires_grad_(name != "log_partition")
+    found = marginals(log_scores, LENGTHS)
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(sums, name, fails)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        found.backward(found.detach()) if name == "arc_covariance" else log_partition(log_scores, LENGTHS)
 
 
 def test_a_third_derivative_is_refused() -> None:

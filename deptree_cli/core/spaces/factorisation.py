@@ -151,10 +151,10 @@ class ArcSweep(SweepFactorisation, Factorisation):
         return self.kind.floats(found), in_range
 
     def arc_covariance(self, values: Float) -> Float:
-        """See `Factorisation`; 0 for forbidden arcs, whose values, finite as all are, do not count. O(n^3).
+        """See `Factorisation`; 0 for forbidden arcs, whose values do not count, NaN for others if one is not finite.
 
-        It is the derivative of the marginals in that direction, by both sweeps on dual numbers: behind every gradient
-        of Zmigrod et al. 2021b.
+        It is the derivative of the marginals in that direction, by both sweeps on dual numbers, O(n^3): behind every
+        gradient of Zmigrod et al. 2021b.
         """
         return self.answer(lambda own: own._arc_covariance(values))
 
@@ -166,4 +166,5 @@ class ArcSweep(SweepFactorisation, Factorisation):
 
         weights = Dual(self.weights, self.kind.scaled(self.weights, values))
         found = self.kind.floats(self._backward(weights, self._forward(weights, zeros), zeros)[0].tangent)
+        found = np.where(self.shifted.log_weights > -np.inf, found, 0.0)
         return found, bool(np.isfinite(found).all())
