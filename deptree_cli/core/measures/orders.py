@@ -50,16 +50,6 @@ def expected_sum_length_projective(heads: Int, starts: Int) -> Float:
     return _sums(heads, starts)[2] / 6
 
 
-def expected_sum_length_planar(heads: Int, starts: Int) -> Float:
-    """The mean of D over planar orders. O(n).
-
-    ((n - 1) (3n^2 + 2n - 2) - sum over words v of (2 k_v - 1) s_v) / 6n, where s_v sums the squares of the sizes of the
-    k_v trees that remain without v. Alemany-Puig and Ferrer-i-Cancho 2022, *Linear-time calculation of the expected
-    sum of edge lengths in planar linearizations of trees*.
-    """
-    return _sums(heads, starts)[3]
-
-
 def expected_crossings(heads: Int, starts: Int) -> Float:
     """The mean of C over all orders, |Q| / 3, where Q are the pairs of arcs that share no word. O(n).
 
@@ -97,7 +87,7 @@ def smallest_sum_length_projective(heads: Int, starts: Int) -> Float:
     Alemany-Puig, Esteban and Ferrer-i-Cancho 2022, *Minimum projective linearizations of trees in linear time*. Of the
     subtrees below a word, largest first, each stands outside those behind it in its row, on both sides in turn.
     """
-    return _sums(heads, starts)[4]
+    return _sums(heads, starts)[3]
 
 
 def smallest_sum_length_planar(heads: Int, starts: Int) -> Float:
@@ -105,7 +95,7 @@ def smallest_sum_length_planar(heads: Int, starts: Int) -> Float:
 
     Hochberg and Stallmann 2003, *Optimal one-page tree embeddings in linear time*.
     """
-    return _sums(heads, starts)[5]
+    return _sums(heads, starts)[4]
 
 
 def optimality(heads: Int, starts: Int) -> Float:

@@ -11,8 +11,8 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.trees.preorder import centroid, in_preorder, reroot, subtree_sizes
 
 # The columns that are summed.
-PAIRS, VARIANCE, PROJECTIVE, PLANAR, LEAST_PROJECTIVE, LEAST_PLANAR = range(6)
-COLUMNS = 6
+PAIRS, VARIANCE, PROJECTIVE, LEAST_PROJECTIVE, LEAST_PLANAR = range(5)
+COLUMNS = 5
 
 
 @kernel(allocates=True)
@@ -92,15 +92,11 @@ def of_one_root(above, degrees, rows, sums):
     n = above.shape[0]
     sizes = rows[0]
     subtree_sizes(above, sizes)
-    projective, planar = -1, (n - 1) * (3 * n * n + 2 * n - 2)
+    projective = -1
     for i in range(n):
         dependents = degrees[i] - (above[i] >= 0)
         projective += sizes[i] * (2 * dependents + 1)
-        if above[i] >= 0:
-            planar -= sizes[i] * sizes[i] * (2 * degrees[above[i]] - 1)
-            planar -= (n - sizes[i]) * (n - sizes[i]) * (2 * degrees[i] - 1)
     sums[PROJECTIVE] += projective
-    sums[PLANAR] += planar / (6 * n)
     sums[LEAST_PROJECTIVE] += least_projective(above, sizes, rows[2], rows[3], rows[4])
     rerooted = rows[1][:n]
     reroot(above, sizes, centroid(sizes, n), rows[2], rerooted)
