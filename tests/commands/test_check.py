@@ -201,9 +201,9 @@ def test_decoded_under_rules_nothing_is_broken(done, deptree) -> None:
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [
-        (("check",), "Leave out the longest sentences."),
-        (("measure",), "Leave out the longest sentences."),
-        (("measure", "-k", 2), "Ask for fewer trees, or leave out the longest sentences."),
+        (("check",), "Leave out the longest ones."),
+        (("measure",), "Leave out the longest ones."),
+        (("measure", "-k", 2), "Ask for fewer trees, or leave out the longest ones."),
     ],
 )
 def test_what_helps_where_memory_ends(deptree, trees, monkeypatch, line: tuple[object, ...], remedy: str) -> None:
@@ -215,4 +215,4 @@ def test_what_helps_where_memory_ends(deptree, trees, monkeypatch, line: tuple[o
 
     monkeypatch.setattr("deptree_cli.commands.check.Check.batch", end)
     monkeypatch.setattr("deptree_cli.cli.measuring.Measure.batch", end)
-    assert deptree(*line, trees).said == [f"deptree: not enough memory. {remedy}"]
+    assert deptree(*line, trees).said == [f"deptree: there is not enough memory for these sentences. {remedy}"]
