@@ -117,9 +117,8 @@ def _with_tokens(rows: Callable[[], Iterable[Row]], counts: Counts, name: str, b
         for rule, _, first, last, form in tokens
     )
     more = (dict(zip(COLUMNS, each, strict=True)) for each in cells)
-    return Checked(
-        lambda: chain(rows(), more), replace(counts, rules=counts.rules + Counter(rule for rule, *_ in tokens))
-    )
+    counts = replace(counts, rules=counts.rules + Counter(rule for rule, *_ in tokens))
+    return Checked(lambda: chain(rows(), more), counts)
 
 
 def _rows_of(trees: GivenTrees, number: int, broken: Sequence[Violation]) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
@@ -25,14 +26,13 @@ class Region(NamedTuple):
     last: int
 
 
-# A wrong multiword token: what the UD validator calls it, what is wrong, its first and last word, and its form.
-WrongToken = tuple[str, str, int, int, bytes]
-
-
-def wrong_tokens(block: Block) -> list[WrongToken]:
-    """The multiword tokens that are not in front of their words, end beyond the sentence or overlap others."""
-    found: list[WrongToken] = []
-    words = covered = 0
+def wrong_tokens(block: Block) -> list[tuple[str, str, int, int, bytes]]:
+    """The multiword tokens that are not in front of their words, end beyond the sentence or overlap others: of each
+    what the UD validator calls it, what is wrong, its first and last word, and its form."""
+    found, words, covered = [], 0, 0
+    rows = block.raw[block.template.rows_start :]
+    if not (b"-" in rows.partition(b"\t")[0] or re.search(rb"\n[0-9]+-", rows)):
+        return []
     for number, form in block.cells("id", "form"):
         words += number.isdigit()
         if b"-" not in number:
