@@ -54,7 +54,7 @@ def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
 def read_blocks_or_errors(
     stream: BinaryIO, place: str, any_heads: bool = False, feats: bool = False
 ) -> Iterator[Block | DeptreeError]:
-    """The sentences of a stream, or the error of a malformed one. any_heads: see `Block`. feats: look for FEATS first."""
+    """The sentences of a stream, or errors of malformed ones; any_heads: see `Block`; feats: look for FEATS first."""
     for chunk in split_with_feats(stream, place) if feats else split_chunks(stream, place):
         try:
             yield Block(chunk, place, any_heads)
