@@ -81,9 +81,9 @@ class TreeDistribution(BatchDistribution):
     `partition` is `log_partition` here, its `topk` is `top_k`).
 
     All sums are differentiable, twice where that makes sense, and computed in float64 on the CPU. Results have the
-    precision of the scores, at least float32. No gradient is NaN: it is 0 at forbidden arcs, in padding, and where a
-    result is infinite. Results are cached with their graphs. To call `backward` twice, retain the graph or make a new
-    distribution, as training loops do.
+    precision of the scores, at least float32. No gradient is NaN, unless one that comes in is infinite or NaN: it is 0
+    at forbidden arcs, in padding, and where a result is infinite. Results are cached with their graphs. To call
+    `backward` twice, retain the graph or make a new distribution, as training loops do.
 
     Args:
         log_scores: (..., N, N), ``[head, dependent]``, natural logarithms of weights; node 0 is ROOT. Column 0 and the

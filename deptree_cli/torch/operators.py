@@ -162,20 +162,14 @@ def log_partition(*given: Any) -> Tensor:
     """Return log Z, (B,), of the arguments of `sums.log_partition`; without a gradient."""
     if torch.compiler.is_compiling():
         return log_partition_op(*given)
-    return _transformed(*given)[0] if _is_transformed(given[0]) else sums.log_partition(*given)
+    return log_partition_and_marginals(*given)[0] if _is_transformed(given[0]) else sums.log_partition(*given)
 
 
 def log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor]:
     """Return what `sums.log_partition_and_marginals` does of its arguments; differentiable."""
+    found: tuple[Tensor, Tensor]
     if torch.compiler.is_compiling():
-        found: tuple[Tensor, Tensor] = sums_op(*given)
-        return found
-    if _is_transformed(given[0]):
-        return _transformed(*given)
-    found = _Sums.apply(*given)  # type: ignore[no-untyped-call]
-    return found
-
-
-def _transformed(*given: Any) -> tuple[Tensor, Tensor]:
-    found: tuple[Tensor, Tensor] = _TransformedSums.apply(*given)  # type: ignore[no-untyped-call]
+        found = sums_op(*given)
+    else:
+        found = (_TransformedSums if _is_transformed(given[0]) else _Sums).apply(*given)  # type: ignore[no-untyped-call]
     return found

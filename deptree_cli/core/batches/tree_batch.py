@@ -86,7 +86,7 @@ class TreeBatch(Sentences):
         """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
 
         It is the derivative of the marginals in the direction of the values, which are laid out as the scores are and
-        count on possible arcs only. O(n^3) a sentence.
+        count on possible arcs only: an infinite one or NaN there gives NaN at all of its sentence. O(n^3) a sentence.
 
         Args:
             raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.

@@ -134,15 +134,14 @@ class Constrained:
     def _search(self, size: int, method: str, budget: int) -> Searched:
         """See `best_trees`; what was searched for last is kept."""
         asked = size, method, budget
-        kept = self.__dict__.get("_searched")
+        kept: tuple[object, Searched] | None = self.__dict__.get("_searched")
         if kept is None or kept[0] != asked:
             worth = expected_arcs(self.distribution) if method == MBR else LogScores(self.distribution)
             division = BranchAndBound(worth, self.distribution.space, self.finders, budget)
             trees = list(islice(division.trees(), size))
             found = Searched(trees, division.opened, division.is_infeasible)
             kept = self.__dict__["_searched"] = asked, found  # both at once: threads share them
-        searched: Searched = kept[1]
-        return searched
+        return kept[1]
 
     def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
         """What to say where there is no tree, or none was found."""
