@@ -61,7 +61,7 @@ def object_of(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
     except (ValueError, RecursionError) as error:
         found, remedy = _SENT_ID.search(line), "Give one complete JSON object a line"
         name = found[1].decode("utf-8", "replace") if found else ""
-        return DeptreeError(f"not JSON ({error})", remedy, place=place, sent_id=name)
+        return DeptreeError(f"not JSON ({error})", remedy, place=place, sent_id="" if "\ufffd" in name else name)
     if not isinstance(value, dict):
         problem = f"a JSON {_kind(value)} where an object should be"
         return DeptreeError(problem, "Give one JSON object a line", place=place)

@@ -1,4 +1,4 @@
-"""All that we use of numba's inner life: a release may move it, so pyproject.toml bounds numba above."""
+"""All that we use of numba's inner life: its releases may move it, so numba has an upper bound."""
 
 from numba.core.codegen import JITCodeLibrary as JITCodeLibrary
 from numba.core.compiler import Compiler as Compiler
