@@ -8,4 +8,4 @@ DATA = Path(__file__).parents[1] / "sample_data"
 SCORES = (DATA / "scores.npz", "--from", "natasha")
 SENTENCES = ("--conllu", DATA / "sentences.conllu")
 LABELS = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
-FIGURE1 = (DATA / "figure1.npy", "--orient", "head-dep")
+FIGURE1 = (DATA / "figure1.npy", "--from", "head-dep")

@@ -117,7 +117,7 @@ HEADING = re.compile(r"^(\w+):\n", re.MULTILINE)
 # What every command takes that works on sentences, one by one.
 EVERYWHERE = {
     "Writing": ["--output"],
-    "Running": ["--jobs", "--scheduler", "--shard", "--on-error", "--quiet", "--help"],
+    "Running": ["--jobs", "--shard", "--on-error", "--quiet", "--help"],
 }
 ALL_AT_ONCE = ("hpyp train", "hpyp describe", "show", "bitext show", "warm")
 NO_SCORES = ("dump", "estimate", "warm", *(name for name in COMMANDS if name.startswith("hpyp ")))

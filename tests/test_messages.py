@@ -114,22 +114,22 @@ def constant(call: ast.Call) -> bool:
     return all(isinstance(each, ast.Constant) for each in call.args)
 
 
-BUDGET, ROOTS, LOG = Setting("budget"), Setting("single_root", False, "multi-root"), Setting("scale", "log")
+BUDGET, ROOTS, LOG = Setting("budget"), Setting("single_root", False, "multi-root"), Setting("scale", "log", "from log")
 
 
 def test_an_argument_as_an_option() -> None:
     error = DeptreeError("it is wrong", f"Pass {LOG}, {ROOTS} or another {BUDGET}", options=[LOG, ROOTS, BUDGET])
     assert str(error) == 'it is wrong. Pass `scale="log"`, `single_root=False` or another `budget`.'
-    assert error.on_command_line == "it is wrong. Pass --scale log, --multi-root or another --budget."
+    assert error.on_command_line == "it is wrong. Pass --from log, --multi-root or another --budget."
     assert pickle.loads(pickle.dumps(error)).on_command_line == error.on_command_line
 
 
 @pytest.mark.parametrize(
     ("options", "scores", "says"),
     [
-        (["--scale", "weight"], [[0, -1], [0, 0]], "pass --scale log."),
-        (["--scale", "log"], [[0, 1, 1], [0, 0, -np.inf], [0, -np.inf, 0]], "(--multi-root)."),
-        (["--scale", "log", "--projective"], CROSSED, "leave out --projective."),
+        (["weight"], [[0, -1], [0, 0]], "pass --from log."),
+        (["log"], [[0, 1, 1], [0, 0, -np.inf], [0, -np.inf, 0]], "(--multi-root)."),
+        (["log", "--projective"], CROSSED, "leave out --projective."),
     ],
 )
 def test_errors_of_the_library_name_options(
@@ -138,7 +138,10 @@ def test_errors_of_the_library_name_options(
     """The library by itself calls them arguments, in backticks."""
     np.save(tmp_path / "s.npy", scores)
     with pytest.raises(DeptreeError) as caught:
-        deptree(["partition", str(tmp_path / "s.npy"), "--orient", "head-dep", *options], standalone_mode=False)
+        deptree(
+            ["partition", str(tmp_path / "s.npy"), "--from", f"head-dep,{options[0]}", *options[1:]],
+            standalone_mode=False,
+        )
     assert caught.value.on_command_line.endswith(says)
     assert "`" in str(caught.value)
     assert "`" not in caught.value.on_command_line

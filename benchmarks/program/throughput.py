@@ -141,7 +141,7 @@ def _treebank(folder: Path) -> Iterator[list[Cell]]:
 
 def _trees(folder: Path) -> Iterator[list[Cell]]:
     np.save(folder / "one.npy", np.random.default_rng(0).normal(size=(41, 41)))
-    how = ["sample", str(folder / "one.npy"), "--scale", "log", "--orient", "head-dep", "--seed", "1", "-q"]
+    how = ["sample", str(folder / "one.npy"), "--from", "head-dep,log", "--seed", "1", "-q"]
     for suffix in (".jsonl", ".npz"):
         seconds, _, memory = _best([*how, "-k", str(TREES), "-o", str(folder / f"trees{suffix}")])
         yield [suffix, seconds, memory]

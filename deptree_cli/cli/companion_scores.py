@@ -13,10 +13,7 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.score_options import ScoreOptions, options_of
 from deptree_cli.cli.sections import Decorator, bound, reading_option
 
-NAMES = (
-    *("scores", "preset", "orient", "root", "scale", "labels", "lengths", "space", "multi_root", "projective"),
-    "temperature",
-)
+NAMES = ("scores", "preset", "labels", "lengths", "space", "multi_root", "projective", "temperature")
 
 
 def companion(*, scores: str | None, also: Collection[str] = (), **how: Any) -> ScoreOptions | None:

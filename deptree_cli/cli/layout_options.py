@@ -11,8 +11,8 @@ from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.sections import bound, reading_option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import TreeSpace, tree_space
-from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.presets import PRESETS, complete
 from deptree_cli.io.scores.source import ScoreSource
 
 SPACE_OPTIONS = [
@@ -50,18 +50,13 @@ MATRIX_OPTIONS = [
     reading_option(
         "--from",
         "preset",
-        metavar="PARSER",
+        metavar="LAYOUT",
         often=True,
-        shell_complete=PRESETS.complete,
+        shell_complete=complete,
         names=lambda: PRESETS.names,
-        help="The layout that this parser uses ({names}), or parts of a layout: dep-head,log.",
-    ),
-    reading_option("--orient", type=click.Choice(CHOICES["orient"]), help="Rows are heads, or rows are dependents."),
-    reading_option("--root", "root", type=click.Choice(CHOICES["root"]), help="The position of ROOT."),
-    reading_option(
-        "--scale",
-        type=click.Choice(CHOICES["scale"]),
-        help="Weights (0 forbids), or log-scores such as logits (-inf and anything up to -1e15 forbid).",
+        help="The parser whose layout it is ({names}), its parts, or both (supar,weight): head-dep or dep-head (rows "
+        "are heads or dependents); ROOT first, last or on the diagonal; weight (0 forbids) or log (log-scores such as "
+        "logits; -inf and anything up to -1e15 forbid).",
     ),
     *SPACE_OPTIONS,
 ]

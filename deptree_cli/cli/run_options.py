@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from deptree_cli.cli.sections import bound, running_option, writing_option
 from deptree_cli.cli.status_line import message
 from deptree_cli.core.corpus import Workers
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.core.workers import LOCAL, WORKERS_PER_CORE, most_workers
+from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
 
 # How many errors are named, and how many kinds of the others.
 NAMED = 10
@@ -160,13 +161,7 @@ _SHARING = [
         default=1,
         envvar="DEPTREE_JOBS",
         metavar="N",
-        help="Number of processes.  [default: 1]",
-    ),
-    running_option(
-        "--scheduler",
-        envvar="DEPTREE_SCHEDULER",
-        metavar="ADDRESS",
-        help=f"Work on the dask.distributed cluster at this address; {LOCAL}: on one of its own, of --jobs processes.",
+        help="Number of processes; DEPTREE_SCHEDULER=ADDRESS: work on that dask cluster.  [default: 1]",
     ),
     running_option(
         "--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
@@ -178,12 +173,11 @@ def _run(
     *,
     output: str | None,
     jobs: int = 1,
-    scheduler: str | None = None,
     shard: tuple[int, int] = (1, 1),
     on_error: str,
     quiet: bool,
 ) -> RunOptions:
-    messages = Messages(quiet, on_error == "skip")
+    messages, scheduler = Messages(quiet, on_error == "skip"), os.environ.get("DEPTREE_SCHEDULER") or None
     workers = Workers(jobs if scheduler else _sensible(jobs, messages), scheduler)
     return RunOptions(output, workers, shard, quiet, messages)
 

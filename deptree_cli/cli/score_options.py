@@ -234,9 +234,6 @@ def options_of(
     scores: str | tuple[str, ...],
     conllu: tuple[str, ...] = (),
     preset: str | None,
-    orient: str | None,
-    root: str | None,
-    scale: str | None,
     labels: str | None,
     lengths: tuple[str, ...] = (),
     space: str | None,
@@ -254,7 +251,7 @@ def options_of(
     paths = (scores,) if isinstance(scores, str) else scores
     feats = rules is not None and rules.rules.ask_feats
     found = _paired(paths, feats, conllu=conllu, lengths=lengths, label_scores=label_scores, gold=gold)
-    read = one_layout([each.source for each in found], layout(preset, orient, root, scale))
+    read = one_layout([each.source for each in found], layout(preset))
     read = layout_of_arcs(read, labels is not None, bool(label_scores))
     short: Short = {"single_root": False if multi_root else None, "projective": projective or None}
     how = Interpretation(

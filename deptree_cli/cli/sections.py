@@ -61,6 +61,13 @@ class Option(click.Option):
         return super().type_cast_value(ctx, readable(value) if isinstance(value, str) and not is_name else value)
 
 
+# Options of old, of all commands or of one, and what does their work now; {} is their value.
+GONE = {
+    **dict.fromkeys(("--orient", "--root", "--scale"), "--from {}"),
+    "--scheduler": "the variable DEPTREE_SCHEDULER={}",
+}
+
+
 class Command(click.Command):
     """A command whose help has its options in sections, and which guards its files and its terminal.
 
@@ -75,6 +82,23 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, --help and, behind it, --help-all."""
         return [*super().get_params(ctx), _HELP_ALL]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line.
+
+        Raises:
+            click.UsageError: an option that was removed is named, with what does its work now.
+        """
+        given = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            instead = GONE.get(f"{ctx.info_name} {name}", GONE.get(name))
+            if instead is None:
+                raise
+            said = " ".join(given).replace("=", " ").partition(f"{name} ")[2].partition(" ")[0]
+            raise click.UsageError(f"{name} is gone: now {instead.format(said)}.", ctx) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does."""

@@ -94,7 +94,7 @@ def combine(
 ) -> int:
     """Combine parsers, or votes."""
     _check(scores, weights, fit, gold, conllu)
-    asked = layout(how["preset"], how["orient"], how["root"], how["scale"])
+    asked = layout(how["preset"])
     members = members_of(scores, asked)
     mixed = _is_mixture(method, members, fit)
     writing = writing.of_single_trees() if mixed else writing.narrowed("a product, which is scores", SCORES)

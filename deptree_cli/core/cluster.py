@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.settings import Setting
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.core.workers import LOCAL
 
@@ -31,8 +30,6 @@ TALKERS = ("distributed", "tornado", "asyncio")
 
 # How often a chunk is tried again where it, or what it ran on, came to grief.
 RETRIES = 3
-
-SCHEDULER = Setting("scheduler")
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def _local_cluster(distributed: Any, jobs: int, folder: str) -> Any:
         return distributed.LocalCluster(jobs, threads_per_worker=1, **settings)
     except Exception as error:  # of any kind: it opens ports, writes files, starts processes
         problem = f"no dask cluster can be started here ({_reason(error)})"
-        raise DeptreeError(problem, f"Leave out {SCHEDULER}", options=[SCHEDULER]) from None
+        raise DeptreeError(problem, "Work without a cluster") from None
 
 
 def _client(distributed: Any, to: Any, address: str) -> Any:
@@ -109,7 +106,7 @@ def _client(distributed: Any, to: Any, address: str) -> Any:
         return distributed.Client(to, set_as_default=False, timeout=PATIENCE)
     except Exception as error:  # of any kind: an address may be wrong in many ways
         problem = f"{_whose(address)} cannot be reached ({_reason(error)})"
-        raise DeptreeError(problem, f"Check {SCHEDULER}", options=[SCHEDULER]) from None
+        raise DeptreeError(problem, "Check its address") from None
 
 
 async def _reach(address: str) -> None:

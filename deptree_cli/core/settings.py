@@ -32,7 +32,7 @@ class Setting:
 # Those of which several modules speak.
 BUDGET = Setting("budget")
 ITERATIONS = Setting("iterations")
-LOG_SCALE = Setting("scale", "log")
+LOG_SCALE = Setting("scale", "log", "from log")
 PROJECTIVE = Setting("projective", True)
 RELAX = Setting("relax", True)
 RESUME = Setting("resume")

@@ -18,7 +18,7 @@ from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.table import Entry
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.parsers import PARSERS
-from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.presets import PRESETS, QUESTIONS
 
 PACKAGE = "deptree_scratch"
 TABLE = {
@@ -176,14 +176,14 @@ def test_bash_completes_commands(complete: Callable[..., list[str]]) -> None:
         (("sample", "--sampler", "wil"), [name for name in SAMPLERS.names if name.startswith("wil")]),
         (("sample", "--sampler", ""), SAMPLERS.names),
         (("sample", "--from", "na"), ["natasha"]),
-        (("check-bias", "x.npz", "--from", ""), PRESETS.names),
+        (("check-bias", "x.npz", "--from", ""), [*PRESETS.names, *QUESTIONS]),
         (("convert", "x.npz", "--to", "tor"), ["torch-struct"]),
         (("swor", "--sampler", "be"), ["beam"]),
         (("expect", "ren"), ["renyi"]),
         (("dump", "n"), ["natasha"]),
         (("dump", ""), PARSERS.names),
         (("estimate", "--quantity", "d"), ["depth"]),
-        (("sample", "--orient", "h"), ["head-dep"]),
+        (("sample", "--from", "supar,dep"), ["supar,dep-head"]),
         (("sample", "--fix"), ["--fix-heads"]),
         (("marginals", "--no-h"), ["--no-header"]),
     ],

@@ -31,7 +31,7 @@ LATEST = 3.0
 ENOUGH = 30
 
 # Long enough that most are still at work when the signal comes.
-SCORES = ("{scores}", "--scale", "log", "--orient", "head-dep")
+SCORES = ("{scores}", "--from", "head-dep,log")
 COMMANDS = [
     ("sample", *SCORES, "-k", "100000", "-o", "out.jsonl"),
     ("sample", *SCORES, "-k", "100000", "--format", "npz", "-o", "out.npz"),
@@ -48,10 +48,12 @@ COMMANDS = [
     ("estimate", "{draws}", "-o", "out.jsonl"),
     ("swor", *SCORES, "--sampler", "beam", "-k", "2000"),
 ]
+# Among the arguments of a command: its processes are those of a cluster.
+DASK = "DEPTREE_SCHEDULER=local"
 WORKERS = [
     (),
     ("--jobs", "2"),
-    ("--jobs", "2", "--scheduler", "local"),
+    ("--jobs", "2", DASK),
 ]
 
 
@@ -81,10 +83,11 @@ def cases(count: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, b
 
 def start(folder: Path, *args: str) -> subprocess.Popen[bytes]:
     """The command in a group of its own; waits until it answers signals, for before that Python does."""
-    command = [sys.executable, "-m", "deptree_cli", *args]
+    command = [sys.executable, "-m", "deptree_cli", *(each for each in args if each != DASK)]
+    env = os.environ | ({"DEPTREE_SCHEDULER": "local"} if DASK in args else {})
     with (folder / "stderr").open("wb") as err, (folder / "stdout").open("wb") as out:
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
         )
     while process.poll() is None and not answers(process.pid):
         time.sleep(0.002)
@@ -157,9 +160,7 @@ def test_a_signal_ends_it_at_once(
 
 
 @pytest.mark.slow("process")
-@pytest.mark.parametrize(
-    "workers", [("--jobs", "2"), ("--jobs", "2", "--scheduler", "local")], ids=["processes", "dask"]
-)
+@pytest.mark.parametrize("workers", [("--jobs", "2"), ("--jobs", "2", DASK)], ids=["processes", "dask"])
 def test_workers_do_not_outlive_a_killed_parent(
     tmp_path: Path, files: dict[str, str], workers: tuple[str, ...]
 ) -> None:

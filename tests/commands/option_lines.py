@@ -240,7 +240,6 @@ NEEDS = {
 # What by its nature changes nothing where nothing is wrong, and why.
 NEVER = {
     "--jobs": "the same bytes, by several processes",
-    "--scheduler": "the same bytes, on a cluster",
     "--on-error": "nothing is wrong with these sentences",
     "--quiet": "there may be nothing to say",
     "dump --batch": "the same bytes, in other steps",
@@ -279,7 +278,6 @@ EXCUSED: dict[str, dict[str, str]] = {
     "measure --space": {"--by label": "it lets trees through that have several roots"},
     "measure --multi-root": {"--by label": "as --space"},
     "measure --projective": {"--by label": "it refuses trees with crossing arcs"},
-    "repair --root": {"nines.conllu": "these trees are repaired alike"},
     "bitext show --seed": {"rdp": "of short pairs it keeps every span, whatever it draws"},
     "agree --labels": {"joint": "their names are not shown"},
     "diff --labels": {"joint": "both files have the same names"},

@@ -87,7 +87,7 @@ def test_bytes_are_those_of_each_alone(deptree, monkeypatch, tmp_path, lines, co
     name, *options = command
 
     def ran(*more: object) -> Any:
-        found = deptree(*name.split(), "scores.jsonl", "--orient", "head-dep", "--scale", "log", *options, *more)
+        found = deptree(*name.split(), "scores.jsonl", "--from", "head-dep,log", *options, *more)
         page = tmp_path / "page.html"
         return replace(found, out=found.out + (page.read_bytes() if page.exists() else b""))
 

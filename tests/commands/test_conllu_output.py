@@ -114,7 +114,7 @@ def nasty(put):
 def test_nasty_files_survive(done, nasty, put, newline, bom, last):
     text = (bom + NASTY.encode().rstrip(b"\n") + last).replace(b"\n", newline)
     put("nasty.conllu", text)
-    out = done("sample", nasty, "--orient=head-dep", "--conllu", "nasty.conllu", "-k", 4, "--seed", 7).out
+    out = done("sample", nasty, "--from=head-dep", "--conllu", "nasty.conllu", "-k", 4, "--seed", 7).out
     assert_spliced(text, out, 4)
     assert (out.startswith(bom), out.count(BOM)) == (True, len(bom) // 3)
     assert out.endswith(last.replace(b"\n", newline))

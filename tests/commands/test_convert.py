@@ -67,7 +67,7 @@ def test_options_of_reading_are_carried_out(done, tmp_path):
 def test_weights_that_no_float_holds(done, put):
     """Columns are shifted where that helps; what is still too small is counted."""
     put("far.npy", np.array([[0, 800.0, 900], [0, 0, 100], [0, 790, 0]]))
-    far = ("far.npy", "--orient", "head-dep", "--scale", "log")
+    far = ("far.npy", "--from", "head-dep,log")
     shifted = done("convert", *far, "--to", "weight")
     assert "1 arc is forbidden now" in shifted.err
     (row,) = shifted.rows[1:]
@@ -114,7 +114,7 @@ def test_forms_that_cannot_stand_in_a_column_are_an_error(deptree):
     for forms in (["a\tb"], ["a\nb"], [""], [1], "a", ["a", "b"], ["\ud800"]):
         line = json.dumps({"scores": [[1, 1], [1, 1]], "forms": forms}).encode()
         for command in (("partition",), ("sample", "--format", "conllu")):
-            ran = deptree(*command, "-", "--orient", "head-dep", stdin=line)
+            ran = deptree(*command, "-", "--from", "head-dep", stdin=line)
             assert ran.code == 2
             assert "forms" in ran.err
             assert "--conllu" in ran.err or "Repair" in ran.err

@@ -51,7 +51,7 @@ FIXED = """\
 def test_fixed_heads_are_kept(done, put, command):
     put("fixed.conllu", FIXED)
     put("scores.npy", np.random.default_rng(1).random((4, 4)))
-    given = ("scores.npy", "--orient", "head-dep", "--conllu", "fixed.conllu", "--fix-heads", "--format", "jsonl")
+    given = ("scores.npy", "--from", "head-dep", "--conllu", "fixed.conllu", "--fix-heads", "--format", "jsonl")
     rows = done(command, *given, *(["--seed", 1, "-k", 4] if command != "decode" else [])).rows
     assert {row["heads"][0] for row in rows} == {2}
     assert sum(np.exp(row["log_prob"]) for row in rows) <= 4.0000001
@@ -62,7 +62,7 @@ def test_fixed_heads_condition_the_distribution(done, put):
     put("fixed.conllu", FIXED)
     scores = np.random.default_rng(1).random((4, 4))
     put("scores.npy", scores)
-    given = ("scores.npy", "--orient", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
+    given = ("scores.npy", "--from", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
     trees = [(2, 0, 1), (2, 0, 2), (2, 3, 0)]
     weights = np.array([np.prod([scores[h, d] for d, h in enumerate(tree, 1)]) for tree in trees])
     (row,) = done("partition", *given).rows
@@ -90,7 +90,7 @@ def test_fixed_heads_that_no_tree_has(deptree, put, heads, said):
     if "forbid" in said:
         scores[3, 1] = 0
     put("scores.npy", scores)
-    ran = deptree("sample", "scores.npy", "--orient", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
+    ran = deptree("sample", "scores.npy", "--from", "head-dep", "--conllu", "fixed.conllu", "--fix-heads")
     assert ran.code == 2
     assert len(ran.said) == 1
     assert said in ran.err

@@ -39,7 +39,7 @@ def test_what_the_other_forbids_is_null(done, put):
     put("ours.npy", scores)
     scores[1, 2] = 0.0
     put("theirs.npy", scores)
-    (row,) = done("diff", "ours.npy", "theirs.npy", "--orient", "head-dep").rows
+    (row,) = done("diff", "ours.npy", "theirs.npy", "--from", "head-dep").rows
     assert row["kl"] is None
     assert row["kl_reverse"] > 0
     assert 0 < row["jensen_shannon"] < np.log(2)

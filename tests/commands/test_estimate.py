@@ -83,7 +83,7 @@ def test_errors_that_are_unknown(done, terminal):
 def test_arcs_are_marginals(done):
     done("swor", DATA / "figure1.npy", "-k", 5, "-o", "all.jsonl")
     (row,) = done("estimate", "all.jsonl", "--quantity", "arcs").rows
-    (exact,) = done("marginals", DATA / "figure1.npy", "--orient", "head-dep").rows
+    (exact,) = done("marginals", DATA / "figure1.npy", "--from", "head-dep").rows
     assert np.array(row["arcs"]["unbiased"]) == pytest.approx(np.array(exact["marginals"]))
     assert not np.array(row["arcs"]["unbiased_error"]).any()
 

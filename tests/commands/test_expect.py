@@ -38,14 +38,14 @@ def test_divergence_between_two_files(done, put):
     ours, theirs = ({"a": rng.random((4, 4)), "b": rng.random((6, 6))} for _ in range(2))
     put("ours.npz", ours)
     put("theirs.npz", theirs)
-    given = ("ours.npz", "--orient", "head-dep", "--other", "theirs.npz")
+    given = ("ours.npz", "--from", "head-dep", "--other", "theirs.npz")
     kl, cross = done("expect", "kl", *given, "--grad").rows, done("expect", "cross-entropy", *given).rows
-    entropies = done("expect", "entropy", "ours.npz", "--orient", "head-dep").rows
+    entropies = done("expect", "entropy", "ours.npz", "--from", "head-dep").rows
     for one, two, three in zip(kl, cross, entropies, strict=True):
         assert one["kl"] == pytest.approx(two["cross-entropy"] - three["entropy"])
         assert one["kl"] > 0.01
         assert np.array(one["gradient_other"]).shape == np.array(one["gradient"]).shape
-    same = done("expect", "kl", "ours.npz", "--orient", "head-dep", "--other", "ours.npz").rows
+    same = done("expect", "kl", "ours.npz", "--from", "head-dep", "--other", "ours.npz").rows
     assert [row["kl"] for row in same] == [0.0, 0.0]
 
 
@@ -54,7 +54,7 @@ def test_an_infinite_divergence_says_why(done, put):
     put("ours.npy", scores)
     scores[1, 2] = 0.0
     put("theirs.npy", scores)
-    (row,) = done("expect", "kl", "ours.npy", "--orient", "head-dep", "--other", "theirs.npy", "--grad").rows
+    (row,) = done("expect", "kl", "ours.npy", "--from", "head-dep", "--other", "theirs.npy", "--grad").rows
     assert row["kl"] is None
     assert row["reason"].startswith("infinite")
 

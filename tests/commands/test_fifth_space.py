@@ -131,7 +131,7 @@ def test_commands(done, put, graphs) -> None:
     """It is listed, drawn from with and without replacement, audited and decoded, and its files say whose they are."""
     found = distribution(graphs, 4)
     path = put("s.npy", found.log_scores)
-    given = (path, "--scale", "log", "--space", NAME)
+    given = (path, "--from", "log", "--space", NAME)
     assert NAME in done("sample", "--help-all").out.decode()
     drawn = done("sample", *given, "-k", 20, "--seed", 1, "--header")
     assert f"|trees:{NAME}|" in drawn.signature
@@ -152,8 +152,8 @@ def test_commands(done, put, graphs) -> None:
 def test_trees_of_another_space_are_impossible_and_what_is_missing_is_one_line(deptree, done, put, graphs) -> None:
     found = distribution(graphs, 4)
     path = put("s.npy", found.log_scores)
-    given = (path, "--scale", "log", "--space", NAME)
-    put("others.jsonl", done("sample", path, "--scale", "log", "-k", 200, "--seed", 1).out)
+    given = (path, "--from", "log", "--space", NAME)
+    put("others.jsonl", done("sample", path, "--from", "log", "-k", 200, "--seed", 1).out)
     assert deptree("check-bias", *given, "--samples", "others.jsonl").code == 1
     for run, words in {
         ("partition", *given, "--summary"): f"there is one space of {HEADS_FIRST.trees}",

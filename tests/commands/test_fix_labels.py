@@ -12,7 +12,7 @@ from deptree_cli import TreeDistribution, read
 from deptree_cli.core.errors import DeptreeError
 
 NAMES = ("root", "obj", "nmod", "nsubj")
-READING = ("--orient", "head-dep", "--scale", "log", "--conllu", "s.conllu", "--fix-heads")
+READING = ("--from", "head-dep,log", "--conllu", "s.conllu", "--fix-heads")
 LABELS = ("--labels", "labels.txt")
 
 
@@ -148,7 +148,7 @@ def test_show_has_the_labels(scores, put, done) -> None:
 
 def test_the_library_keeps_them(scores, put) -> None:
     put("s.conllu", sentence(("_", "_"), (4, "nmod:special"), ("_", "obj"), ("_", "_")))
-    options = {"conllu": "s.conllu", "orient": "head-dep", "scale": "log", "fix_heads": True}
+    options = {"conllu": "s.conllu", "preset": "head-dep,log", "fix_heads": True}
     for given in ({"scores": "s.npy", "labels": "labels.txt"}, {"scores": "arcs.npy"}):
         (found,) = read(**given, **options)
         trees = found.distribution.sample(3, 1)

@@ -27,7 +27,7 @@ FIRST, SECOND = (SENTENCE.format(name=name).rstrip("\n").encode() for name in "a
 def scores(names: str) -> list[str]:
     """The arguments for the scores and sentences of files of these names."""
     files, sentences = [f"{name}.jsonl" for name in names], [("--conllu", f"{name}.conllu") for name in names]
-    return [*files, "--orient", "head-dep", *chain.from_iterable(sentences)]
+    return [*files, "--from", "head-dep", *chain.from_iterable(sentences)]
 
 
 def raw(names: str) -> list[str]:

@@ -52,5 +52,5 @@ def test_a_padded_batch_beside_trees_needs_lengths(deptree, put):
 
 def test_messages_name_what_they_mean(deptree, put):
     put("large.npy", np.full((3, 3), 1e16))
-    ran = deptree("partition", "large.npy", "--orient", "head-dep", "--scale", "log")
+    ran = deptree("partition", "large.npy", "--from", "head-dep,log")
     assert "is too large for a score (beyond 1e+15)" in ran.err

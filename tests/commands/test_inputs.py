@@ -86,7 +86,8 @@ def test_presets(done, put, name):
 @pytest.mark.parametrize("command", ["sample", "inspect", "convert -o out.npz", "bitext expectations"])
 def test_second_order_scores_are_refused(deptree, command: str) -> None:
     """In one line, also where sentences that cannot be used are skipped: their scores would be others."""
-    ran = deptree(*command.split(), DATA / "second_order.npz", "--scale", "log", "--on-error", "skip", "-q")
+    as_log = ("--scale", "log") if command.startswith("bitext") else ("--from", "log")
+    ran = deptree(*command.split(), DATA / "second_order.npz", *as_log, "--on-error", "skip", "-q")
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert "second_order.npz[en-1.grandparent]: these are second-order scores" in ran.err
     assert "deptree_cli.second_order.read" in ran.err

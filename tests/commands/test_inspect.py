@@ -75,7 +75,7 @@ def test_gold_heads_tell_the_orientation(done, put):
     put("gold.conllu", (DATA / "gold.conllu").read_text(encoding="utf-8").split("\n\n")[0] + "\n\n")
     facts = inspected(done, "weights.npy", "--conllu", "gold.conllu")
     assert facts["log_prob_per_word_head_dep"] > facts["log_prob_per_word_dep_head"] + 1
-    turned = inspected(done, "turned.npy", "--orient", "dep-head", "--conllu", "gold.conllu")
+    turned = inspected(done, "turned.npy", "--from", "dep-head", "--conllu", "gold.conllu")
     assert turned["log_prob_per_word_dep_head"] == pytest.approx(facts["log_prob_per_word_head_dep"])
 
 
@@ -109,7 +109,7 @@ def test_no_heads_no_fit(done):
     assert facts.get("log_prob_per_word") is None
 
 
-TURNED = "the gold heads fit --orient {} far better"
+TURNED = "the gold heads fit {} far better"
 
 
 @pytest.mark.slow("process")
@@ -124,20 +124,20 @@ def test_a_wrong_orientation_of_a_real_parser_is_found(deptree, put, treebank):
     put("last.npz", {key: np.roll(each, -1, axis=1) for key, each in rectangles.items()})
     gold = (treebank / "gold.conllu").read_text(encoding="utf-8").rstrip("\n").split("\n\n")[:100]
     put("gold.conllu", "\n\n".join(gold) + "\n\n")
-    options = ("--scale", "log", "--conllu", "gold.conllu", "--json")
+    options = ("--conllu", "gold.conllu", "--json")
     for right, wrong in (("dep-head", "head-dep"), ("head-dep", "dep-head")):
-        assert deptree("inspect", f"{right}.npz", "--orient", right, *options).code == 0
-        ran = deptree("inspect", f"{right}.npz", "--orient", wrong, *options)
+        assert deptree("inspect", f"{right}.npz", "--from", f"{right},log", *options).code == 0
+        ran = deptree("inspect", f"{right}.npz", "--from", f"{wrong},log", *options)
         assert ran.code == 1
         assert TURNED.format(right) in ran.err
-        assert f"pass --orient {right}" in ran.err
+        assert f"pass --from {right},first,log" in ran.err
         fits = ran.rows[0]
         one, other = (fits[f"log_prob_per_word_{name.replace('-', '_')}"] for name in (right, wrong))
         assert one > other + 2
-    ran = deptree("inspect", "last.npz", *options)
+    ran = deptree("inspect", "last.npz", "--from", "log", *options)
     assert ran.code == 1
-    assert "fit --root last far better" in ran.err
-    assert deptree("inspect", "last.npz", "--root", "last", *options).code == 0
+    assert "fit last far better" in ran.err
+    assert deptree("inspect", "last.npz", "--from", "last,log", *options).code == 0
 
 
 def test_an_orientation_in_which_there_is_no_tree_is_named(deptree, put):
@@ -146,19 +146,17 @@ def test_an_orientation_in_which_there_is_no_tree_is_named(deptree, put):
         square = np.vstack([np.full((1, 9), -np.inf), scores["en-1"]])
     put("square.npy", square)
     for command in ("inspect", "sample"):
-        ran = deptree(command, "square.npy", "--orient", "head-dep", "--scale", "log")
+        ran = deptree(command, "square.npy", "--from", "head-dep,log")
         assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
         assert "no word may attach to ROOT" in ran.err
-        assert "Read with --orient dep-head the sentence has a tree: is that meant?" in ran.err
+        assert "Read with --from dep-head,log the sentence has a tree: is that meant?" in ran.err
 
 
 LOGITS = [np.random.default_rng(n).normal(size=(n + 1, n + 1)) for n in (3, 5, 4)]
 
 
 @pytest.mark.parametrize("kind", ["all", "the last", "nulls"])
-@pytest.mark.parametrize(
-    "options", [(), ("--on-error", "skip"), ("--jobs", 2), ("--shard", "1/1", "--orient", "dep-head")]
-)
+@pytest.mark.parametrize("options", [(), ("--on-error", "skip"), ("--jobs", 2), ("--shard", "1/1", "--multi-root")])
 def test_logits_are_reported_although_nobody_named_their_scale(deptree, done, put, kind, options):
     """As weights they are impossible, and that is said; the report is of log-scores. Other commands refuse them."""
     arrays = [np.abs(each) + 1 if kind == "the last" and each is not LOGITS[-1] else each for each in LOGITS]
@@ -177,7 +175,7 @@ def test_logits_are_reported_although_nobody_named_their_scale(deptree, done, pu
     ]
     assert not [line for line in ran.said if "reading as weights" in line]
     assert deptree("partition", "s.jsonl").code == 2
-    assert deptree("inspect", "s.jsonl", "--scale", "weight").code == 2
+    assert deptree("inspect", "s.jsonl", "--from", "weight").code == 2
 
 
 def test_weights_are_reported_as_weights(done, deptree, put):
@@ -187,4 +185,4 @@ def test_weights_are_reported_as_weights(done, deptree, put):
     put("s.npy", LOGITS[0])
     ran = deptree("inspect", "-", stdin=Path("s.npy").read_bytes())
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert "is negative. If these are log-scores (logits), pass --scale log" in ran.err
+    assert "is negative. If these are log-scores (logits), pass --from log" in ran.err

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing 
         f"partition {SCORES}",
         f"marginals {SCORES}",
         f"marginals {SCORES} --projective",
-        f"marginals {DATA}/saturated.npy --scale log",
+        f"marginals {DATA}/saturated.npy --from log",
         f"expect entropy {SCORES} --grad",
         f"decode {SCORES} -k 3",
         f"decode {SCORES} --method mbr --conllu {DATA}/sentences.conllu",

@@ -170,9 +170,9 @@ def test_a_padded_batch_of_joint_scores(done, put):
         row[1 : len(tensor) + 1, : len(tensor) + 1] = tensor
     put("batch.npy", batch)
     put("one.npz", {f"s{i}": tensor for i, tensor in enumerate(tensors)})
-    lengths = ("--lengths", DATA / "lengths.txt", "--orient", "dep-head")
-    got = done("decode", "batch.npy", "--scale", "log", *LABELS, *lengths).rows
-    expected = done("decode", "one.npz", "--scale", "log", *LABELS).rows
+    lengths = ("--lengths", DATA / "lengths.txt", "--from", "dep-head,log")
+    got = done("decode", "batch.npy", *LABELS, *lengths).rows
+    expected = done("decode", "one.npz", "--from", "log", *LABELS).rows
     assert [row["deprels"] for row in got] == [row["deprels"] for row in expected]
 
 
@@ -239,8 +239,8 @@ def test_the_best_tree_is_that_of_arcs_with_labels(done, tmp_path, method):
     np.savez(tmp_path / "s.npz", **{f"s{place}": each for place, each in enumerate(scores)})
     (tmp_path / "names.txt").write_text("\n".join(names))
     labels = tmp_path / "names.txt"
-    found = done("decode", tmp_path / "s.npz", "--scale", "log", "--labels", labels, "--method", method).rows
-    by_arcs = [each.distribution for each in read(str(tmp_path / "s.npz"), scale="log", labels=str(labels))]
+    found = done("decode", tmp_path / "s.npz", "--from", "log", "--labels", labels, "--method", method).rows
+    by_arcs = [each.distribution for each in read(str(tmp_path / "s.npz"), preset="log", labels=str(labels))]
     after = [(each.argmax() if method == "mst" else each.mbr()).tolist() for each in by_arcs]
     assert [(row["heads"], row["deprels"]) for row in found] == [_best_labelled(each, names, method) for each in scores]
     assert 0 < sum(row["heads"] != heads for row, heads in zip(found, after, strict=True)) < 40

@@ -20,7 +20,7 @@ def own(done, put) -> str:
 @pytest.mark.parametrize("reader", OF_TREES)
 def test_an_option_changes_nothing_that_a_file_says(deptree, own, reader):
     expected = numbers(deptree(*line(reader, own)))
-    for said in (("--orient", "head-dep"), ("--root", "first"), ("--scale", "log"), ("--from", "synjax")):
+    for said in (("--from", "head-dep"), ("--from", "first"), ("--from", "log"), ("--from", "synjax")):
         if reader not in PAGES:
             assert numbers(deptree(*line(reader, own), *said)) == expected, said
 
@@ -29,9 +29,9 @@ def test_an_option_changes_nothing_that_a_file_says(deptree, own, reader):
 @pytest.mark.parametrize(
     ("said", "both"),
     [
-        (("--orient", "dep-head"), ("head-dep", "dep-head was asked for")),
-        (("--root", "last"), ("first", "last was asked for")),
-        (("--scale", "weight"), ("log", "weight was asked for")),
+        (("--from", "dep-head"), ("head-dep", "dep-head was asked for")),
+        (("--from", "last"), ("first", "last was asked for")),
+        (("--from", "weight"), ("log", "weight was asked for")),
         (("--from", "torch-struct"), ("first", "diagonal was asked for")),
     ],
     ids=lambda each: each[0],
@@ -59,7 +59,7 @@ def test_one_line_names_all_that_is_assumed(deptree, put, reader):
         assert about[0] == "deptree: no --scale or --null given: reading as log-scores, without NULL"
         assert "given: reading" not in deptree(*line(reader, "bare.npz"), "--scale", "log", "--null", "last").err
         return
-    for each in ("--scale", "--orient", "--root or --from", "as weights", "heads in rows", "ROOT first", "inspect"):
+    for each in ("no --from", "as weights", "heads in rows", "ROOT first", "inspect"):
         assert each in about[0]
     assert "given: reading" not in deptree(*line(reader, "bare.npz"), "--from", "treesample").err
     assert "given: reading" not in deptree(*line(reader, "bare.npz"), "-q").err
@@ -69,13 +69,13 @@ def test_what_options_leave_open_is_assumed(done, put):
     put("bare.npy", np.ones((4, 4)))
     put("rectangle.npy", np.ones((3, 4)))
     told = {
-        ("bare.npy", "--scale", "weight"): "no --orient, --root or --from given: reading heads in rows, ROOT first;",
-        ("bare.npy", "--orient", "head-dep", "--root", "last"): "no --scale or --from given: reading as weights;",
-        ("rectangle.npy", "--root", "first"): "no --scale or --from given: reading as weights;",
+        ("bare.npy", "--from", "weight"): "only --from weight given: reading heads in rows, ROOT first;",
+        ("bare.npy", "--from", "head-dep,last"): "only --from head-dep,last given: reading as weights;",
+        ("rectangle.npy", "--from", "first"): "only --from first given: reading as weights;",
     }
     for given, words in told.items():
         assert words in done("partition", *given).err
-    given = ("--scale", "weight", "--orient", "head-dep", "--root", "first")
+    given = ("--from", "head-dep,first,weight")
     assert done("partition", "bare.npy", *given).err == ""
 
 
@@ -93,8 +93,8 @@ NUMBERS = {
 @pytest.mark.parametrize(("scores", "like_logits"), NUMBERS.values(), ids=NUMBERS)
 def test_weights_that_look_like_logits(done, put, scores, like_logits):
     put("bare.npy", scores)
-    assert ("they look like logits: if so, pass --scale log" in done("partition", "bare.npy").err) == like_logits
-    assert "logits" not in done("partition", "bare.npy", "--scale", "weight").err
+    assert ("they look like logits: if so, pass --from log" in done("partition", "bare.npy").err) == like_logits
+    assert "logits" not in done("partition", "bare.npy", "--from", "weight").err
 
 
 @pytest.mark.parametrize("scores", [np.full((3, 4), 0.25), np.eye(3)])
@@ -109,7 +109,7 @@ def test_inspect_marks_what_is_assumed(done, put):
     put("bare.npy", np.ones((4, 4)))
     (row,) = done("inspect", "bare.npy").rows
     assert [row[name] for name in CHOICES] == ["head-dep (assumed)", "first (assumed)", "weight (assumed)"]
-    (row,) = done("inspect", "bare.npy", "--scale", "log", "--root", "last").rows
+    (row,) = done("inspect", "bare.npy", "--from", "last,log").rows
     assert [row[name] for name in CHOICES] == ["head-dep (assumed)", "last", "log"]
     (row,) = done("inspect", "bare.npy", "--from", "supar").rows
     assert [row[name] for name in CHOICES] == ["dep-head", "first", "log"]
@@ -122,7 +122,7 @@ def test_marginals_are_read_as_probabilities_in_one_line(deptree, done, put):
     about = "these are probabilities of arcs, as deptree marginals wrote them: reading them as weights"
     assert sum(about in each for each in said) == 1
     assert not any("given: reading" in each for each in said)
-    assert "the file says weight of itself, but log was asked for" in deptree("sample", "m.npz", "--scale", "log").err
+    assert "the file says weight of itself, but log was asked for" in deptree("sample", "m.npz", "--from", "log").err
 
 
 def test_joined_files_of_two_layouts_are_not_read_as_one(deptree, done, put):
@@ -145,7 +145,7 @@ def test_results_are_no_scores_of_labels(deptree, done, put):
     assert "m.npz: deptree marginals wrote this file, and it holds no scores" in ran.err
 
 
-@pytest.mark.parametrize("given", [(), ("--scale", "weight")])
+@pytest.mark.parametrize("given", [(), ("--from", "weight")])
 def test_a_second_file_meets_the_first_as_it_is_read(deptree, done, put, given):
     """Whether somebody said how, or nobody."""
     put_files(put)

@@ -65,7 +65,7 @@ def test_no_probability_is_rounded_to_a_certainty(done, put, command, odds):
     """Two words, two trees, one of them `odds` times as probable."""
     put("s.npy", np.array([[0, odds, 1], [0, 0, 1], [0, 1, 0]]))
     put("s.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
-    out = done(command, "s.npy", "--orient", "head-dep", "--conllu", "s.conllu").out.decode()
+    out = done(command, "s.npy", "--from", "head-dep", "--conllu", "s.conllu").out.decode()
     found = re.findall(r"(?:HeadProb|LabelProb|tree_prob) ?= ?(\S+)", out)
     assert len(found) == 3
     assert all(0 < float(text) < 1 for text in found)
@@ -75,13 +75,13 @@ def test_no_probability_is_rounded_to_a_certainty(done, put, command, odds):
 def test_certainties_stay_certain(done, put):
     put("s.npy", np.array([[0, 1], [0, 0]]))
     put("s.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
-    assert "HeadProb=1\n" in done("decode", "s.npy", "--orient", "head-dep", "--conllu", "s.conllu").out.decode()
+    assert "HeadProb=1\n" in done("decode", "s.npy", "--from", "head-dep", "--conllu", "s.conllu").out.decode()
 
 
 def test_the_mass_of_some_trees_is_not_that_of_all(done, put):
     put("s.npy", np.array([[0, 1e9, 1], [0, 0, 1], [0, 1, 0]]))
     put("s.conllu", "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n2\tb\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
-    out = done("swor", "s.npy", "--orient", "head-dep", "--conllu", "s.conllu", "-k", 1, "--seed", 1).out.decode()
+    out = done("swor", "s.npy", "--from", "head-dep", "--conllu", "s.conllu", "-k", 1, "--seed", 1).out.decode()
     assert "# swor_mass = 0.999999999\n" in out
 
 

@@ -81,7 +81,7 @@ def test_everything_else_stays_byte_for_byte(done, put) -> None:
     rows = "1\tHeadProb=1\t_\t_\t_\t_\t0\troot\t_\tA=1||_|XHeadProb=2\n2\tb\t_\t_\t_\t_\t1\tx\t_\t_|B\n"
     put("odd.conllu", odd + rows + "\n")
     put("odd.jsonl", '{"scores":[[0,1,1],[0,0,1],[0,1,0]]}\n')
-    out = done("sample", "odd.jsonl", "--orient", "head-dep", "--conllu", "odd.conllu", "--no-header").out.decode()
+    out = done("sample", "odd.jsonl", "--from", "head-dep", "--conllu", "odd.conllu", "--no-header").out.decode()
     for line in odd.splitlines():
         assert line in out.splitlines()
     assert "\tA=1||_|XHeadProb=2\n" in out

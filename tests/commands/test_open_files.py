@@ -41,5 +41,5 @@ def test_an_error_closes_what_was_being_read(deptree, no_garbage_collection, tmp
         rows = (str(each.tolist()).replace("nan", "NaN") for each in scores)
         Path("bad.jsonl").write_text("".join(f'{{"scores": {row}}}\n' for row in rows))
     name, *options = command.split()
-    assert deptree(name, f"bad{suffix}", *options, "-q", "--orient", "head-dep").code == 2
+    assert deptree(name, f"bad{suffix}", *options, "-q", "--from", "head-dep").code == 2
     assert not [name for name in open_files() if "bad" in name]

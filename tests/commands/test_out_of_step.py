@@ -231,6 +231,6 @@ def test_an_order_that_numbers_contradict_is_told(done, put, archive):
             for each in numbers
         )
         put("t.conllu", trees)
-        ran = done("marginals", name, "--orient", "head-dep", "--root", "first", "--conllu", "t.conllu")
+        ran = done("marginals", name, "--from", "head-dep,first", "--conllu", "t.conllu")
         line = "matrices and sentences have no common ids and are paired by order: number 1 is called '2'"
         assert ran.err.count(line) == told

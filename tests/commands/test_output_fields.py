@@ -94,7 +94,7 @@ diff gold.conllu sentences.conllu --format conllu
 check-bias {SCORES} -k 50 --seed 7
 check-bias figure1.npy --sampler wilson-rc -k 500 --seed 7
 inspect {SCORES} --gold gold.conllu
-inspect scores.npy --scale log --orient head-dep --conllu gold.conllu
+inspect scores.npy --from head-dep,log --conllu gold.conllu
 convert {SCORES} --header
 convert {SCORES} --header {LABELS}
 dump natasha paragraphs.txt

@@ -50,7 +50,7 @@ def test_numbers_are_finite_or_null_with_a_reason(done, put):
     scores = np.zeros((4, 4))
     scores[0] = 1000
     put("roots.npy", scores)
-    (row,) = done("partition", "roots.npy", "--scale", "log").rows
+    (row,) = done("partition", "roots.npy", "--from", "log").rows
     assert row["log_z"] == pytest.approx(1000 + np.log(9))
     assert row["log_z_multi_root"] == pytest.approx(3000)
     assert row["samples_per_single_root_tree"] is None

@@ -21,7 +21,7 @@ HOT = ("-k", 20, "--temperature", 5, "--seed", 7)
 # Word 2 under word 4, which crosses 0 -> 3 and 3 -> 1.
 CROSSED = {"sent_id": "x", "scores": [[0, 0, 0, 1, 0], [0] * 5, [0] * 5, [0, 1, 0, 0, 1], [0, 0, 1, 0, 0]]}
 FOUR = {"sent_id": "four", "scores": np.ones((5, 5)).tolist()}
-HEAD_DEP = ("--orient", "head-dep", "--projective")
+HEAD_DEP = ("--from", "head-dep", "--projective")
 
 
 def lines(*objects: dict) -> str:
@@ -64,7 +64,7 @@ def test_shown_is_the_best_tree_without_crossing_arcs(done, put):
     scores = np.zeros((5, 5))
     scores[[0, 1, 4, 1], [1, 3, 2, 4]] = 5.0
     put("four.npy", scores)
-    given = ("show", "four.npy", "--scale", "log", "--orient", "head-dep", "--format", "text", "-q")
+    given = ("show", "four.npy", "--from", "head-dep,log", "--format", "text", "-q")
     all_trees, straight = (done(*given, *more).out.decode() for more in ((), ("--projective",)))
     probability = TreeDistribution(scores, projective=True)
     best = probability.argmax()

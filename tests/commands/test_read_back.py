@@ -58,7 +58,7 @@ WRITERS = {
         ("--from", "synjax", "--projective"),
     ),
     "dump": Writer(partial(with_meta, Meta.of(signature("dump", {"from": "natasha"})), 1), ("--from", "natasha")),
-    "marginals": Writer(by("marginals", *BASE), ("--from", "supar", "--scale", "weight")),
+    "marginals": Writer(by("marginals", *BASE), ("--from", "supar,weight")),
     "combine --method mixture": Writer(by("combine", *BASE, "--method", "mixture")),
     "sample": Writer(by("sample", *BASE, "-k", 4, "--seed", 1)),
     "decode": Writer(by("decode", *BASE, "-k", 3)),

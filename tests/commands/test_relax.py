@@ -19,7 +19,7 @@ ASKED = {
     "s2": {1: "HeadIn=2|DeprelIn=nsubj", 3: "HeadIn=2|DeprelIn=nsubj"},
     "s3": {1: "HeadIn=4|Span=1-3", 2: "HeadIn=5"},
 }
-READING = ("--orient", "head-dep", "--scale", "log", "--labels", "l.txt", "--conllu", "s.conllu")
+READING = ("--from", "head-dep,log", "--labels", "l.txt", "--conllu", "s.conllu")
 RULES = ("--rules", "r.toml", "--rules", "misc")
 TOML = 'at-most-one = [{name = "one-subject", label = "nsubj"}]\n'
 MASKS = "HeadIn of word 1 and NotHead of word 1 together"
@@ -119,7 +119,7 @@ def test_k_best_of_a_relaxed_sentence(method: str, given, done) -> None:
 
 
 def test_python_relaxes_as_the_command_does(given, done) -> None:
-    options = {"labels": "l.txt", "orient": "head-dep", "scale": "log", "rules": ["r.toml", "misc"]}
+    options = {"labels": "l.txt", "preset": "head-dep,log", "rules": ["r.toml", "misc"]}
     asked = {"conllu": "s.conllu", **options}
     rows = done("decode", "s.npz", *READING, *RULES, "--relax", "--format", "jsonl").rows
     found = list(read("s.npz", relax=True, **asked))

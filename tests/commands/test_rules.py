@@ -272,7 +272,7 @@ def test_a_right_tree_with_crossing_arcs_is_kept(deptree, done, put) -> None:
     np.savez("s.npz", s=scores)
     put("names.json", json.dumps(names))
     put("strict.toml", 'no-crossing = [{ name = "punct-no-crossing", label = "punct" }]')
-    args = ("s.npz", "--scale", "log", "--orient", "head-dep", "--labels", "names.json", "--conllu", "s.conllu", *JSON)
+    args = ("s.npz", "--from", "head-dep,log", "--labels", "names.json", "--conllu", "s.conllu", *JSON)
     (row,) = done("decode", *args, "--rules", "ud").rows
     assert row["heads"] == [int(word[6]) for word in words]
     assert row["deprels"] == [word[7] for word in words]

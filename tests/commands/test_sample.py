@@ -82,24 +82,24 @@ def test_the_signature_says_how(done):
 
 
 DIFFERENCES = [
-    ((), ("--scale", "weight")),
-    ((), ("--orient", "dep-head")),
-    ((), ("--root", "last")),
+    ((), ("--from", "weight")),
+    ((), ("--from", "dep-head")),
+    ((), ("--from", "last")),
     ((), ("--multi-root",)),
     ((), ("--projective",)),
     ((), ("--temperature", "2")),
     (("--temperature", "1.0000001"), ("--temperature", "1.0000002")),
-    (("--from", "supar"), ("--from", "supar", "--scale", "weight")),
-    (("--from", "supar"), ("--from", "supar", "--orient", "head-dep")),
-    (("--from", "supar"), ("--from", "supar", "--root", "last")),
+    (("--from", "supar"), ("--from", "supar,weight")),
+    (("--from", "supar"), ("--from", "supar,head-dep")),
+    (("--from", "supar"), ("--from", "supar,last")),
     (("--from", "supar"), ("--from", "synjax")),
 ]
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENCES, ids=lambda options: " ".join(options) or "default")
 def test_what_changes_the_trees_changes_the_signature(done, put, one, other):
-    if other == ("--scale", "weight"):
-        one = ("--scale", "log")
+    if other == ("--from", "weight"):
+        one = ("--from", "log")
     put("ones.npy", np.ones((4, 4)))
     ran = [done("sample", "ones.npy", "--seed", 7, "--header", *options).signature for options in (one, other)]
     assert ran[0] != ran[1]

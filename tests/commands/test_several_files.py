@@ -75,7 +75,7 @@ def test_with_gold(done, parts):
 def test_running_numbers_go_on(done, put):
     put("a.npy", np.ones((2, 3, 3)))
     put("b.npy", np.ones((3, 3)))
-    rows = done("partition", "a.npy", "b.npy", "--orient", "head-dep").rows
+    rows = done("partition", "a.npy", "b.npy", "--from", "head-dep").rows
     assert [row["sent_id"] for row in rows] == ["1", "2", "3"]
 
 

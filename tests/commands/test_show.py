@@ -52,7 +52,7 @@ def test_the_most_probable_tree_and_what_else_may_be(done):
 def test_a_tree_that_the_sentence_has_is_drawn_however_improbable(done, put):
     put("two.conllu", "1\ta\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     put("two.npy", np.array([[0, 9995.0, 5], [0, 0, 1], [0, 1, 0]]))
-    ran = done("show", "two.npy", "--orient", "head-dep", "--conllu", "two.conllu")
+    ran = done("show", "two.npy", "--from", "head-dep", "--conllu", "two.conllu")
     assert arcs(ran.out, "tree") == {(2, 1): 0.0005, (0, 2): 0.0005}
     assert set(arcs(ran.out, "other")) == {(0, 1), (1, 2)}
     assert b">det &lt;.01<" in ran.out
@@ -70,7 +70,7 @@ def test_a_tree_that_the_sentence_has_is_drawn_however_improbable(done, put):
 def test_heads_that_no_parser_would_give(done, put, heads, said):
     put("two.conllu", "".join(f"{word}\ta\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1)) + "\n")
     put("two.npy", np.array([[0, 1.0, 1], [0, 0, 0], [0, 1, 0]]))
-    assert said in done("show", "two.npy", "--orient", "head-dep", "--conllu", "two.conllu").out
+    assert said in done("show", "two.npy", "--from", "head-dep", "--conllu", "two.conllu").out
 
 
 def test_labels_of_the_sentence_stand_on_its_arcs_only(done):
@@ -96,7 +96,7 @@ def test_a_name_goes_before_a_number(done, put):
     put("named.conllu", "".join(rows))
     put("scores.npy", np.ones((3, 2, 2)))
     shown = [
-        words(done("show", "scores.npy", "--orient", "head-dep", "--conllu", "named.conllu", "--sentence", name).out)
+        words(done("show", "scores.npy", "--from", "head-dep", "--conllu", "named.conllu", "--sentence", name).out)
         for name in (7, 1, 2)
     ]
     assert shown == [["a"], ["c"], ["b"]]
@@ -115,7 +115,7 @@ def test_a_sentence_that_is_not_there(deptree, wanted, remedy):
 
 def test_other_sentences_may_be_unusable(done, deptree, put):
     put("scores.npz", {"bad": np.full((3, 3), np.nan), "good": np.ones((3, 3))})
-    given = ("scores.npz", "--orient", "head-dep")
+    given = ("scores.npz", "--from", "head-dep")
     assert words(done("show", *given, "--sentence", "good").out) == ["1", "2"]
     ran = deptree("show", *given)
     assert ran.code == 2
@@ -200,7 +200,7 @@ def test_forms_that_are_not_there(deptree, given, tmp_path, monkeypatch):
 def test_what_breaks_a_file_or_a_terminal_is_left_out(done, put):
     put("odd.conllu", '# sent_id = x\n1\t<&"\x1b[31m\t_\t_\t_\t_\t0\ta\x1b[0m\t_\t_\n\n')
     put("one.npy", np.ones((2, 2)))
-    given = ("show", "one.npy", "--orient", "head-dep", "--conllu", "odd.conllu", "--sentence", "x")
+    given = ("show", "one.npy", "--from", "head-dep", "--conllu", "odd.conllu", "--sentence", "x")
     svg = done(*given).out
     assert words(svg) == ['<&"[31m']
     assert b"\x1b" not in svg

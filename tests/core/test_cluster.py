@@ -31,10 +31,11 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "nonsense://x:1", "127.0.0.1:99999"])
 def test_a_wrong_scheduler(address: str) -> None:
     """Nobody waits for long: loading dask takes a second or two, and reaching nobody four."""
-    ran = subprocess.run([*COMMAND, "--scheduler", address], capture_output=True, text=True, check=False, timeout=60)
+    env = os.environ | {"DEPTREE_SCHEDULER": address}
+    ran = subprocess.run(COMMAND, env=env, capture_output=True, text=True, check=False, timeout=60)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith(f"deptree: the scheduler {address}")
-    assert ran.stderr.endswith("). Check --scheduler.\n")
+    assert ran.stderr.endswith("). Check its address.\n")
     assert ran.stderr.count("\n") == 1
 
 
@@ -55,8 +56,9 @@ def test_a_scheduler_that_is_killed(tmp_path: Path) -> None:
     try:
         address = cluster.stdout.readline().strip()
         command = [sys.executable, "-m", "deptree_cli", "sample", str(DATA / "scores.npz"), "--from", "natasha", "-q"]
-        command += ["-k", "3000000", "--scheduler", address, "-o", str(tmp_path / "out.jsonl")]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        command += ["-k", "3000000", "-o", str(tmp_path / "out.jsonl")]
+        env = os.environ | {"DEPTREE_SCHEDULER": address}
+        process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
         time.sleep(8)
         assert process.poll() is None
         os.killpg(cluster.pid, signal.SIGKILL)

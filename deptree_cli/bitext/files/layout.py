@@ -16,6 +16,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.nearest import one_of
 from deptree_cli.core.scores import SCALES
+from deptree_cli.core.settings import Setting
 
 NULLS = ("first", "last")
 
@@ -97,11 +98,15 @@ class PairLayout:
         """
         p, q = self.lengths(scores.shape)
         links, of_source, of_target = self._parted(scores)
-        return LinkScores(
-            checked_links(links, self.scale, 1.0),
-            checked_nulls("source", of_source, p, self.scale, 1.0),
-            checked_nulls("target", of_target, q, self.scale, 1.0),
-        )
+        try:
+            return LinkScores(
+                checked_links(links, self.scale, 1.0),
+                checked_nulls("source", of_source, p, self.scale, 1.0),
+                checked_nulls("target", of_target, q, self.scale, 1.0),
+            )
+        except DeptreeError as error:
+            error.options = (Setting("scale", "log"),)  # here the scale is an option of its own
+            raise
 
     def _parted(self, scores: Array) -> tuple[Array, ArrayLike, ArrayLike]:
         """The scores of links, and of leaving source and target words unlinked: for each, or one number for all."""

@@ -19,6 +19,7 @@ from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.scores.meta import Meta
+from deptree_cli.io.scores.presets import text_of
 from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
 
@@ -59,10 +60,10 @@ class Assumptions:
         if not assumed:
             return ""
         said = {name: words for name, words in _ASSUMED.items() if name in assumed}
-        options = ", ".join(f"--{name}" for name in said)
+        given = f"only --from {known}" if (known := text_of(self._layout)) else "no --from"
         if "scale" in said and look_like_logits(scores, self._layout):
-            said["scale"] += " (they look like logits: if so, pass --scale log)"
-        return f"no {options} or --from given: reading {', '.join(said.values())}; `deptree inspect` shows more"
+            said["scale"] += " (they look like logits: if so, pass --from log)"
+        return f"{given} given: reading {', '.join(said.values())}; `deptree inspect` shows more"
 
 
 def with_assumptions(

@@ -13,6 +13,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.layout import CHOICES, Layout
+from deptree_cli.io.scores.presets import text_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
@@ -114,7 +115,7 @@ def better_layout(means: Fits, read: Layout) -> str:
     if means[best] - means[used] < MARGIN or not np.isfinite(means[best]):
         return ""
     better, usual = layouts[best], layouts[used]
-    given = [f"--{name} {getattr(better, name)}" for name in CHOICES if getattr(better, name) != getattr(usual, name)]
+    better_ones = [getattr(better, name) for name in CHOICES if getattr(better, name) != getattr(usual, name)]
     gain = f"mean log-probability {means[best]:.2f} instead of {means[used]:.2f} per word"
-    options = " ".join(given)
-    return f"the gold heads fit {options} far better ({gain}): pass {options}"
+    fitting = " and ".join(better_ones)
+    return f"the gold heads fit {fitting} far better ({gain}): pass --from {text_of(read.merged(better))}"

@@ -119,7 +119,7 @@ def words_in(shape: tuple[int, ...], layout: Layout) -> int:
     if layout.root == "diagonal" and not square:
         raise DeptreeError(
             f"with ROOT on the diagonal the matrix must be (n, n), but it has shape {shape}",
-            "A rectangle has a row or column for ROOT: pass --root first or --root last",
+            "A rectangle has a row or column for ROOT: say first or last in --from",
         )
     n = min(rows, columns) - (square and layout.root != "diagonal")
     if n < 1:
@@ -144,7 +144,7 @@ def _wrong_dimensions(shape: tuple[int, ...]) -> DeptreeError:
 def _no_sentence(shape: tuple[int, ...]) -> DeptreeError:
     return DeptreeError(
         f"the scores have shape {shape}, which is not that of a sentence",
-        "Give one matrix per sentence: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with --root diagonal",
+        "Give one matrix per sentence: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with --from diagonal",
     )
 
 
@@ -160,7 +160,7 @@ def orientation(rows: int, columns: int, layout: Layout) -> str:
     if layout.orient not in (None, own):
         raise DeptreeError(
             f"the layout is {layout.orient}, but the matrix has shape {(rows, columns)}, which is {own}",
-            f"Pass --orient {own}, or remove it: a rectangle decides its own orientation",
+            f"Say {own} in --from, or nothing: a rectangle decides its own orientation",
         )
     return own
 

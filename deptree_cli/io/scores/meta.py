@@ -71,7 +71,7 @@ class Meta:
         """
         own = self.layout
         if self.are_probabilities:
-            own = layout(parse(self.signature).fields.get("from"), scale="weight")
+            own = layout(parse(self.signature).fields.get("from")).merged(Layout(scale="weight"))
         if own is None:
             self.check_no_results()
             return asked

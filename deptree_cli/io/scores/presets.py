@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.nearest import did_you_mean
 from deptree_cli.core.register import Register
 from deptree_cli.io.scores.layout import CHOICES, Layout
 
@@ -40,10 +40,8 @@ PRESETS: Register[Layout] = Register(
 QUESTIONS = {answer: name for name, answers in CHOICES.items() for answer in answers}
 
 
-def layout(
-    text: str | None = None, orient: str | None = None, root: str | None = None, scale: str | None = None
-) -> Layout:
-    """The layout that a text tells, with single answers over it.
+def layout(text: str | None = None) -> Layout:
+    """The layout that a text tells.
 
     Args:
         text: the name of a preset, single answers such as ``dep-head,log``, or both: ``supar,weight``.
@@ -56,13 +54,15 @@ def layout(
     said = {QUESTIONS.get(word, ""): word for word in words}
     if "" in said or len(said) < len(words):
         remedy = did_you_mean(said.get("", ""), QUESTIONS, "Name a parser, or answers such as dep-head,first,log")
-        raise DeptreeError(f"{text!r} is no layout", remedy)
-    for name, answer in (("orient", orient), ("root", root), ("scale", scale)):
-        if answer is not None and answer not in CHOICES[name]:
-            raise DeptreeError(f"unknown --{name} {answer}", one_of(CHOICES[name]))
-    return preset.merged(Layout(said.get("orient"), said.get("root"), said.get("scale"))).merged(
-        Layout(orient, root, scale)
-    )
+        raise DeptreeError(f"{text!r} is not a layout", remedy)
+    return preset.merged(Layout(said.get("orient"), said.get("root"), said.get("scale")))
+
+
+def complete(context: object, parameter: object, incomplete: str) -> list[str]:
+    """The presets and answers that go on so: click's `shell_complete`."""
+    before, comma, last = incomplete.rpartition(",")
+    names = QUESTIONS if comma else (*PRESETS.names, *QUESTIONS)
+    return [before + comma + each for each in names if each.startswith(last)]
 
 
 def text_of(read: Layout) -> str:

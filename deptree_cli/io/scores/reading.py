@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, TypedDict, Unpack
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short
@@ -24,18 +24,14 @@ CHOSEN = ("fix_heads", "relax", "budget")
 class ReadOptions(TypedDict, total=False):
     """How `read` reads, each as the option of that name on the command line.
 
-    preset: the layout (--from). It and the next three answer what the file does not say of itself. orient, root, scale:
-    single answers over the preset. labels, label_scores, lengths: paths. space, single_root, projective: as of
-    `TreeDistribution`; projective always if the file says so. temperature (a number, or the path of a calibration),
-    fix_heads: as there. rules: `ud`, `tree`, `misc` or a file, or several of these. relax: whether the fewest rules are
-    given up where no tree obeys, with what is left of the others (`ScoredSentence.given_up` names them). budget:
-    maximum trees that a sentence may cost for it.
+    preset: the layout (--from), as far as the file does not say it itself. labels, label_scores, lengths: paths.
+    space, single_root, projective: as of `TreeDistribution`; projective always if the file says so. temperature (a
+    number, or the path of a calibration), fix_heads: as there. rules: `ud`, `tree`, `misc` or a file, or several of
+    these. relax: whether the fewest rules are given up where no tree obeys, with what is left of the others
+    (`ScoredSentence.given_up` names them). budget: maximum trees that a sentence may cost for it.
     """
 
     preset: str
-    orient: str
-    root: str
-    scale: str
     labels: str
     label_scores: str
     lengths: str
@@ -62,7 +58,7 @@ def read(
         scores: path of a file in any container; `-` is standard input.
         conllu: path of the sentences of these scores, in CoNLL-U.
         on_error: called with the error of each sentence that cannot be used, which is then left out.
-        options: preset, orient, root, scale, labels, label_scores, lengths, space, single_root, projective,
+        options: preset, labels, label_scores, lengths, space, single_root, projective,
             temperature, fix_heads, rules, relax and budget, as on the command line (`ReadOptions`).
 
     Raises:
@@ -74,8 +70,7 @@ def read(
     chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
     chosen["temperature"] = temperature_of(options.get("temperature", 1.0))
     source = ScoreSource(scores)
-    answers = [cast(str | None, options.get(name)) for name in ("preset", "orient", "root", "scale")]
-    arcs = layout_of_arcs(source.layout(layout(*answers)), names is not None, label_scores is not None)
+    arcs = layout_of_arcs(source.layout(layout(options.get("preset"))), names is not None, label_scores is not None)
     short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
     chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
     rules = options.get("rules", ())

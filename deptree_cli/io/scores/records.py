@@ -19,6 +19,7 @@ from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.layout import Layout, to_head_dep
+from deptree_cli.io.scores.presets import text_of
 from deptree_cli.io.scores.sentence import SentenceAsRead
 from deptree_cli.io.scores.temperatures import UNCHANGED, Temperature
 from deptree_cli.io.sentence import Sentence
@@ -137,7 +138,7 @@ class Interpretation:
             error.remedy += ". If this is a padded batch, pass --lengths FILE or --conllu FILE"
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
         if read.is_square(record.scores.shape) and self._fits(record, turned):
-            error.remedy += f". Read with --orient {turned.orient} the sentence has a tree: is that meant?"
+            error.remedy += f". Read with --from {text_of(turned)} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:
         """Whether a record makes a distribution, laid out so."""

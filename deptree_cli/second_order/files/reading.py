@@ -43,9 +43,6 @@ def read(
     conllu: str | None = None,
     *,
     preset: str | None = None,
-    orient: str | None = None,
-    root: str | None = None,
-    scale: str | None = None,
     single_root: bool = True,
     temperature: float = 1.0,
     fix_heads: bool = False,
@@ -56,8 +53,7 @@ def read(
     Args:
         scores: path of the file; `-` is standard input. Sentences may lack either kind of parts, or both.
         conllu: path of the sentences of these scores, in CoNLL-U.
-        preset, orient, root, scale, temperature, fix_heads, on_error: as of `deptree_cli.read`; scale and
-            temperature apply to parts too.
+        preset, temperature, fix_heads, on_error: as of `deptree_cli.read`; scale and temperature apply to parts too.
         single_root: as of `SecondOrder`.
 
     Raises:
@@ -66,7 +62,7 @@ def read(
     if fix_heads and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
     source = ScoresWithParts(scores)
-    found = replace(source.layout(layout(preset, orient, root, scale)), labels=None)
+    found = replace(source.layout(layout(preset)), labels=None)
     trees = space_of(source.meta.trees, None, single_root=single_root, projective=True)
     options = {"single_root": trees.single_root, "temperature": temperature}
     prepare = partial(_sentence, source, found, fix_heads, options)

@@ -47,15 +47,15 @@ SENTENCE = [
     one("NaN", matrix((1, 2, np.nan)), "1 -> 2", "NaN", "np.isnan"),
     one("NaN of ROOT", matrix((0, 2, np.nan)), "ROOT -> 2", "NaN"),
     one("+inf among weights", matrix((1, 2, np.inf)), "1 -> 2", "inf"),
-    one("+inf among log-scores", matrix((1, 2, np.inf)), "1 -> 2", "inf", options=("--scale", "log")),
-    one("negative weight", matrix((1, 2, -0.25)), "1 -> 2 (-0.25)", "negative", "--scale log"),
+    one("+inf among log-scores", matrix((1, 2, np.inf)), "1 -> 2", "inf", options=("--from", "log")),
+    one("negative weight", matrix((1, 2, -0.25)), "1 -> 2 (-0.25)", "negative", "--from log"),
     one("not square", np.ones((3, 6)), "(3, 6)"),
     one("one dimension", np.ones(4), "(4,)"),
     one("a label axis", np.ones((2, 4, 4, 3)), "(2, 4, 4, 3)"),
     one("n = 0", np.ones((1, 1)), "(1, 1)", "without words"),
     one("no numbers at all", np.ones((0, 0)), "(0, 0)", "without words"),
     one("a word without a head", matrix((slice(None), 2, 0)), "no single-root tree is possible", "word 2 has no head"),
-    one("the same among log-scores", matrix((slice(None), 2, -np.inf)), "word 2 has no head", options=("--scale=log",)),
+    one("the same among log-scores", matrix((slice(None), 2, -np.inf)), "word 2 has no head", options=("--from=log",)),
     one("no arc from ROOT", matrix((0, slice(None), 0)), "no word may attach to ROOT"),
     one(
         "two words under ROOT only", matrix((slice(1, 4), slice(2, 4), 0)), "words 2 and 3", "ROOT only", "--multi-root"
@@ -63,16 +63,22 @@ SENTENCE = [
     one("no tree", TWO_ISLANDS, "no single-root tree is possible", "words 3 and 4 cannot be reached"),
     one("no spanning tree", TWO_ISLANDS, "words 3 and 4 cannot be reached from ROOT", options=("--multi-root",)),
     one("no projective tree", CROSSING, "0 -> 3 and 4 -> 2 cross", "leave out --projective", options=("--projective",)),
-    one("ROOT on the diagonal of a rectangle", np.ones((3, 4)), "(3, 4)", "--root", options=("--root", "diagonal")),
-    one("wide against head-dep", np.ones((3, 4)), "the layout is head-dep", "(3, 4)", options=("--orient", "head-dep")),
-    one("tall against dep-head", np.ones((4, 3)), "the layout is dep-head", "(4, 3)", options=("--orient", "dep-head")),
+    one(
+        "ROOT on the diagonal of a rectangle",
+        np.ones((3, 4)),
+        "(3, 4)",
+        "first or last in --from",
+        options=("--from", "diagonal"),
+    ),
+    one("wide against head-dep", np.ones((3, 4)), "the layout is head-dep", "(3, 4)", options=("--from", "head-dep")),
+    one("tall against dep-head", np.ones((4, 3)), "the layout is dep-head", "(4, 3)", options=("--from", "dep-head")),
     one("wide against a preset", np.ones((3, 4)), "the layout is head-dep", "(3, 4)", options=("--from", "synjax")),
     one(
         "what was assumed and may be why",
         DEP_HEAD,
         "no word may attach to ROOT",
-        "--orient dep-head",
-        options=("--scale=log",),
+        "--from dep-head",
+        options=("--from=log",),
     ),
     bad("the key", ("partition", "b.npz"), ("b.npz[two]", "NaN"), {"b.npz": {"two": matrix((1, 2, np.nan))}}),
     bad(
@@ -88,7 +94,7 @@ SENTENCE = [
     ("scores", "options"),
     [
         (matrix((1, 2, -0.25)), ()),
-        (matrix((1, 2, np.nan)), ("--scale", "log")),
+        (matrix((1, 2, np.nan)), ("--from", "log")),
         (TWO_ISLANDS, ()),
         (matrix((1, 2, 5)), ("--temperature", "1e-18")),
         (np.ones((4, 4), complex), ()),
@@ -100,7 +106,7 @@ def test_what_was_assumed_and_is_not_why(deptree, put, refused, scores, options)
     put("bad.npy", scores)
     ran = deptree("partition", "bad.npy", *options, "-q")
     refused(ran, "bad.npy")
-    assert "--orient" not in ran.err
+    assert "head-dep" not in ran.err
 
 
 FILES = [
@@ -165,4 +171,4 @@ def test_the_first_error_is_told_with_any_number_of_jobs(deptree, put, refused, 
     objects = [{"sent_id": str(i), "scores": bad if i in (3, 5) else good} for i in range(9)]
     put("b.jsonl", jsonl(*objects))
     ran = deptree("partition", "b.jsonl", "-q", "--jobs", jobs, "-o", "out.jsonl")
-    refused(ran, "b.jsonl:4 (3)", "negative", "--scale log")
+    refused(ran, "b.jsonl:4 (3)", "negative", "--from log")

@@ -28,7 +28,10 @@ OPTIONS = [
     bad("unknown sampler", ("sample", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown audited sampler", ("check-bias", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown algorithm", ("swor", *SCORES, "--sampler", "gibbs"), ("gibbs", "trie")),
-    bad("unknown orientation", ("sample", *SCORES, "--orient", "rows"), ("--orient", "rows", "head-dep")),
+    bad("unknown orientation", ("sample", SCORES[0], "--from", "log,rows"), ("rows", "head-dep")),
+    bad("an option of old", ("sample", *SCORES, "--orient=dep-head"), ("--orient is gone: now --from dep-head.",)),
+    bad("an option of old, apart", ("sample", *SCORES, "--scale", "log"), ("--scale is gone: now --from log.",)),
+    bad("the scheduler", ("sample", *SCORES, "--scheduler", "a:1"), ("now the variable DEPTREE_SCHEDULER=a:1.",)),
     bad("unknown format", ("sample", *SCORES, "--format", "xml"), ("--format", "xml", "jsonl")),
     bad("no trees", ("sample", *SCORES, "-k", 0), ("-k", "0")),
     bad("no distinct trees", ("swor", *SCORES, "-k", 0), ("-k", "0")),
@@ -108,7 +111,7 @@ def test_usage(meet, refused, args, says, files):
         (("sample", *SCORES, "--sed", 7), "--seed"),
         (("sampel", *SCORES), "sampel"),
         (("sample", *SCORES, "-k", 0), "-k"),
-        (("sample", SCORES[0], "-q"), "--scale log"),
+        (("sample", SCORES[0], "-q"), "--from log"),
         (("sample", *SCORES, "--format", "conllu", "-q"), "--conllu"),
     ],
     ids=["file", "option", "command", "value", "sentence", "format"],
@@ -132,5 +135,5 @@ def test_numbers_that_overflow_are_no_news(real, put):
     scores = np.zeros((4, 4))
     scores[0] = 1000
     put("roots.npy", scores)
-    ran = real("partition", "roots.npy", "--scale", "log", "-q")
+    ran = real("partition", "roots.npy", "--from", "log", "-q")
     assert (ran.code, ran.err) == (0, "")

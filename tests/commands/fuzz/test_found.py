@@ -35,7 +35,7 @@ def test_names_that_would_break_what_they_are_written_into(command, name, deptre
     """A newline made lines of a comment, a zip cut its entry's name at the NUL."""
     put("a.jsonl", named(name))
     put("a.conllu", "".join(f"{word}\tf" + "\t_" * 8 + "\n" for word in (1, 2)) + "\n")
-    refused(deptree(*command.split(), "--orient", "head-dep"), "a.jsonl:1", "control character")
+    refused(deptree(*command.split(), "--from", "head-dep"), "a.jsonl:1", "control character")
 
 
 def test_a_name_too_long_for_a_zip(deptree, put) -> None:
@@ -85,7 +85,7 @@ def test_scores_in_json_without_end(deptree, put, monkeypatch) -> None:
 def test_what_the_type_read_cannot_hold(type_, container, done, put) -> None:
     """Larger by --temperature, in half precision infinite; and JSON has no long doubles."""
     put("a.npy", (900 * np.array(SCORES)).astype(type_))
-    options = ("--orient", "head-dep", "--scale", "log")
+    options = ("--from", "head-dep,log")
     before = done("partition", "a.npy", *options, "--temperature", 0.01).rows
     done("convert", "a.npy", *options, "--temperature", 0.01, "--to", "log", "-o", container)
     (row,) = done("partition", container, *options).rows
@@ -95,7 +95,7 @@ def test_what_the_type_read_cannot_hold(type_, container, done, put) -> None:
 def test_weights_that_the_type_read_cannot_hold(done, put) -> None:
     """1e-30 to the tenth power is 0 in single precision, which would forbid the arc."""
     put("a.npy", np.array([[0, 1, 1e-30], [0, 0, 1e-30], [0, 1e-30, 0]], dtype="<f4"))
-    done("convert", "a.npy", "--orient", "head-dep", "--temperature", 0.1, "-o", "out.npy")
+    done("convert", "a.npy", "--from", "head-dep", "--temperature", 0.1, "-o", "out.npy")
     assert (np.load("out.npy")[0, 1:] > 0).all()
 
 
@@ -105,7 +105,7 @@ def test_a_long_relation_that_stays_and_goes_to_deps_too(real, tmp_path) -> None
     rows = b"1\tf\t_\t_\t_\t_\t0\troot\t_\t_\n2\tf\t_\t_\t_\t_\t1\t" + relation + b"\t_\t_\n\n"
     (tmp_path / "a.conllu").write_bytes(rows)
     np.save(tmp_path / "a.npy", np.array(SCORES, dtype=float))
-    ran = real("sample", "a.npy", "--orient=head-dep", "--conllu=a.conllu", "--fix-heads", "--deps=basic", "-k", 40)
+    ran = real("sample", "a.npy", "--from=head-dep", "--conllu=a.conllu", "--fix-heads", "--deps=basic", "-k", 40)
     assert (ran.code, ran.out.count(relation)) == (0, 80)
 
 

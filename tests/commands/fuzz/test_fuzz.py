@@ -68,7 +68,7 @@ OF_DRAWS = "estimate {}; estimate {} --quantity arcs"
 RUNNING = "--on-error skip; --on-error skip; --shard 2/3"
 MORE = """
     --on-error skip; --on-error skip; --multi-root; --temperature 0.01; --temperature 1e6; --shard 2/3;
-    --scale weight; --root diagonal; --root last; --orient head-dep"""
+    --from weight; --from diagonal; --from last; --from head-dep"""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ LAYOUTS = [
     *PRESETS,
     Layout(),
     Layout("dep-head", "diagonal", "log"),
-    layout("supar", "head-dep", "last", "weight"),
-    layout("spacy", scale="weight"),
+    layout("supar,head-dep,last,weight"),
+    layout("spacy,weight"),
 ]
 
 
@@ -40,8 +40,8 @@ def test_other_signatures_say_nothing_of_scores(text: object) -> None:
     [
         ({"from": "natascha,log"}, "Did you mean natasha?"),
         ({"from": "up"}, "there is no layout 'up'"),
-        ({"from": "supar,middle"}, "'supar,middle' is no layout"),
-        ({"from": "log,weight"}, "'log,weight' is no layout"),
+        ({"from": "supar,middle"}, "'supar,middle' is not a layout"),
+        ({"from": "log,weight"}, "'log,weight' is not a layout"),
         ({"from": "supar", "trees": "projectiv"}, "Did you mean projective?"),
     ],
 )
@@ -52,7 +52,7 @@ def test_what_this_version_does_not_know(fields: dict[str, str], part: str, says
 
 def test_where_it_is_not_kept_options_say_it() -> None:
     assert NOTHING.space_to_read() == NOTHING.layout_to_read() == []
-    meta = Meta("me", layout("supar", scale="weight"), "projective")
+    meta = Meta("me", layout("supar,weight"), "projective")
     assert (meta.space_to_read(), meta.layout_to_read()) == (["--projective"], ["--from supar,weight"])
     assert Meta("me", Layout("head-dep", "first", "log")).layout_to_read() == ["--from head-dep,first,log"]
 

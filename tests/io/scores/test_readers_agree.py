@@ -15,9 +15,9 @@ from deptree_cli.io.scores.reading import read
 # Logits are the same numbers wherever they stand.
 LOGITS = [
     ("keys_dep_x_head_rect.npz", {"preset": "natasha"}),
-    ("keys_dep_x_head_rect.npz", {"scale": "log"}),  # a rectangle decides its own orientation
+    ("keys_dep_x_head_rect.npz", {"preset": "log"}),  # a rectangle decides its own orientation
     ("arr_i_square.npz", {"preset": "supar"}),
-    ("arr_i_square.npz", {"orient": "dep-head", "scale": "log"}),
+    ("arr_i_square.npz", {"preset": "dep-head,log"}),
     ("stream.npys", {"preset": "stanza"}),
     ("padded_batch.npy", {"preset": "hanlp", "lengths": "lengths.txt"}),
     ("padded_batch.npy", {"preset": "hanlp", "conllu": "sentences.conllu"}),

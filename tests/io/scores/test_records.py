@@ -28,7 +28,7 @@ CONTAINERS = {
     "npy": (str(DATA / "scores.npy"), {"preset": "supar", "lengths": str(DATA / "lengths.txt")}),
     "batch": (str(DATA / "scores.npy"), {"preset": "supar", "conllu": GOLD}),
     "stream": (str(DATA / "scores_stream.npy"), {"preset": "supar"}),
-    "one": (str(DATA / "one.npy"), {"orient": "head-dep"}),
+    "one": (str(DATA / "one.npy"), {"preset": "head-dep"}),
     "figure1": (str(DATA / "figure1.npy"), {}),
     "saturated": (str(DATA / "saturated.npy"), {}),
 }
@@ -39,8 +39,8 @@ VARIANTS = [
     {"single_root": False},
     {"temperature": 2.5},
     {"conllu": GOLD, "fix_heads": True, "temperature": 3.0},
-    {"orient": "dep-head", "root": "last", "scale": "log"},
-    {"scale": "log"},
+    {"preset": "natasha,dep-head,last,log"},
+    {"preset": "supar,log"},
 ]
 
 
@@ -92,7 +92,7 @@ def test_every_container_is_read_as_the_commands_read_it(command, name) -> None:
 def test_every_option_does_what_it_does_there(command, options) -> None:
     path, given = NPZ
     given = given if "scale" not in options else {}
-    agree(list(read(path, **given, **options)), command, path, given | options)
+    agree(list(read(path, **given | options)), command, path, given | options)
 
 
 def test_a_file_that_says_its_layout_needs_no_preset(tmp_path) -> None:
@@ -103,7 +103,7 @@ def test_a_file_that_says_its_layout_needs_no_preset(tmp_path) -> None:
         np.testing.assert_array_equal(ours.distribution.log_scores, theirs.distribution.log_scores)
         assert ours.interpretation.layout.name == "torch-struct"
     with pytest.raises(DeptreeError, match="the file says log of itself, but weight was asked for"):
-        next(read(path, scale="weight"))
+        next(read(path, preset="weight"))
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_without_anybody_to_take_them_errors_are_raised(mixed) -> None:
     ("options", "part"),
     [
         ({"preset": "natahsa"}, "Did you mean natasha?"),
-        ({"orient": "up"}, "unknown --orient up"),
+        ({"preset": "log,up"}, "'log,up' is not a layout"),
         ({"preset": "natasha", "conllu": "nowhere.conllu"}, "nowhere.conllu: no such file"),
         ({"preset": "natasha", "labels": LABELS["labels"]}, "no axis of labels"),
         ({"preset": "natasha", "label_scores": LABELS["label_scores"]}, "needs the names of the labels"),

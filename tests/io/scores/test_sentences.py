@@ -45,7 +45,7 @@ def sentences(name: str, **options: Any) -> list[ScoredSentence]:
 def nasty(scratch: Callable[[str, bytes], str]) -> ScoredSentence:
     """NASTY, every tree alike."""
     scores = scratch("nasty.jsonl", b'{"scores": [[1,1,1,1],[1,1,1,1],[1,1,1,1],[1,1,1,1]]}')
-    (only,) = read(scores, scratch("nasty.conllu", NASTY.encode()), orient="head-dep")
+    (only,) = read(scores, scratch("nasty.conllu", NASTY.encode()), preset="head-dep")
     return only
 
 
