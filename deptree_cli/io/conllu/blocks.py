@@ -26,6 +26,7 @@ from deptree_cli.kernels.text.columns import (
     DEPREL_START,
     FINE,
     HEAD,
+    LINE,
     NO_HEAD,
     NO_NUMBER,
     WORD_FACTS,
@@ -130,6 +131,10 @@ class Block:
     def line(self) -> int:
         """The number of the first line that is not empty."""
         return self.chunk.line + self.raw.count(b"\n", 0, self._start)
+
+    def line_of(self, word: int) -> int:
+        """The number of the line of a word, from 1 on."""
+        return int(self._words[word - 1, LINE]) + self.chunk.line + bool(self.chunk.header)
 
     @property
     def place(self) -> str:
