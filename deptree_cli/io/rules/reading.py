@@ -18,9 +18,8 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import ROOT, Labels, is_special
 from deptree_cli.core.nearest import did_you_mean, nearest, one_of
 from deptree_cli.core.repair.habits import SUCCESSORS, meanings
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, word_starts
 from deptree_cli.io.conllu.malformed import decoded
-from deptree_cli.io.conllu.many import columns_of, heads_of, numbered, word_starts
 
 # Ours: those of Universal Dependencies, and nothing but a tree.
 NAMES = UD, TREE = "ud", "tree"
