@@ -107,12 +107,10 @@ class GivenTree:
 
     @cached_property
     def broken(self) -> list[Violation]:
-        """The places where it is no tree, or breaks a rule."""
         return self.asked.broken(self.heads, self.labels, self.of.space)
 
     @cached_property
     def wrong_tags(self) -> list[Violation]:
-        """The words whose UPOS is no part of speech."""
         from deptree_cli.core.constraints.checking import wrong_tags
 
         return wrong_tags(self.asked.rules, self.asked.words)
@@ -149,7 +147,6 @@ class Asked:
     mends: bool = False
 
     def __call__(self, read: Sentence | Written) -> GivenTree:
-        """A sentence with it."""
         block, name = (read.sentence, read.sent_id) if isinstance(read, Sentence) else (read.block, read.name)
         names = (each for each in names_of(block.sent_id) if each in self.constraints.of_words)
         asked = self.constraints.of(next(names, name), block, block.n, None)
@@ -220,14 +217,12 @@ class GivenTrees:
 
     @cached_property
     def broken(self) -> list[list[Violation]]:
-        """The places where each breaks a rule."""
         from deptree_cli.core.constraints.checking import broken_in_many
 
         return broken_in_many(self.of.constraints.rules, self.trees)
 
     @cached_property
     def wrong_tags(self) -> list[list[Violation]]:
-        """The words of each whose UPOS is no part of speech."""
         from deptree_cli.core.constraints.checking import wrong_tags_in_many
 
         return wrong_tags_in_many(self.of.constraints.rules, self.trees)
@@ -244,7 +239,6 @@ class GivenTrees:
 
     @property
     def counts(self) -> list[Counts]:
-        """What each counts for, as `GivenTree.counts`."""
         trees = self.trees
         named = [trees.kinds.labels[label] for label in trees.labels.tolist()]
         labels = [frozenset(named[start:end]) for start, end in pairwise(trees.starts.tolist())]
@@ -306,7 +300,6 @@ class BrokenRules(Fold[Counts]):
         ]
 
     def tables(self) -> Iterator[Table]:
-        """How often each rule is broken, if one is."""
         if self._places:
             yield Table("", (self._title, "places", "sentences"), [[*row.values()] for row in self.rows()])
 
@@ -332,5 +325,4 @@ class BrokenRules(Fold[Counts]):
 
     @property
     def exit_code(self) -> int:
-        """1 where a rule is broken, else 0."""
         return 1 if self._places else 0

@@ -215,7 +215,6 @@ class Test:
 
 
 def _sets(compared: Sentence, files: int) -> list[TreeSet]:
-    """The trees of each file."""
     return [compared.companions[str(number)] for number in range(files)]
 
 
@@ -360,7 +359,6 @@ class TwoFiles(Fold[SentenceTest]):
 
     @property
     def differ(self) -> bool:
-        """Whether a difference was found."""
         return self._tested.p <= self._alpha
 
     def rows(self) -> list[Row]:

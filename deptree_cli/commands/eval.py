@@ -118,7 +118,6 @@ def eval(
 
 
 def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:
-    """The file of gold trees, if there is one, and those of systems."""
     if len(trees) > 3:
         raise click.UsageError(f"{counted(len(trees), 'file')} of trees: give GOLD, SYSTEM and at most one SYSTEM2.")
     if len(trees) == 1 and scores is None:
@@ -211,7 +210,6 @@ class EvaluationSettings:
 
     @property
     def sheet(self) -> Sheet:
-        """How the rows are laid out."""
         several = len(self.systems) > 1
         shown = _CLASSES if self.kinds else _DIFFERENCES if several else _SCORES
         names = ("system",) * several + shown
@@ -257,7 +255,6 @@ class Evaluation(Fold[Unit | Expected]):
                 total.update(each)
 
     def rows(self) -> list[Row]:
-        """Return classes if they are asked for, else scores."""
         if not self._sentences:
             raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
         return self._by_class() if self._settings.kinds else self._informative if self._brief else self._scores
@@ -277,7 +274,6 @@ class Evaluation(Fold[Unit | Expected]):
         yield self._quoted
 
     def _without_wrong_labels(self) -> Iterator[str]:
-        """A line for each system whose LAS is its UAS, word by word, although heads are wrong."""
         uas, las = map(METRICS.index, ("UAS", "LAS"))
         for system, sums in zip(self._settings.systems, self._counts.sum(axis=0), strict=True):
             right = int(sums[uas, CORRECT])
@@ -299,7 +295,6 @@ class Evaluation(Fold[Unit | Expected]):
 
     @property
     def _informative(self) -> list[Row]:
-        """The rows of the other metrics."""
         return [row for row in self._scores if row["metric"].removesuffix(DIFFERENCE[2:]) not in self._left_out]
 
     @property
@@ -309,7 +304,6 @@ class Evaluation(Fold[Unit | Expected]):
 
     @cached_property
     def _scores(self) -> list[Row]:
-        """Every system's scores, and their differences."""
         return [*self._resampled(self._counts), *self._expectation()]
 
     def _resampled(self, counts: Integers) -> Iterator[Row]:
@@ -345,7 +339,6 @@ class Evaluation(Fold[Unit | Expected]):
 
     @cached_property
     def _quoted(self) -> str:
-        """All scores in a line, in percent, and how they were made."""
         systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self._settings.systems) > 1))
         found = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
         sentences, words = counted_thousands(self._sentences, "sentence"), counted_thousands(self._words, "word")
@@ -359,7 +352,6 @@ class Evaluation(Fold[Unit | Expected]):
 
 
 def _row(score: Score) -> Row:
-    """A score, or a difference of two, by the names of `SCORES`."""
     found: dict[str, Any] = dict(zip(("metric", "value", "low", "high"), (score.metric, *score.f1), strict=True))
     if score.p is not None:
         found["p"] = score.p
@@ -382,7 +374,6 @@ def _shares(sums: Sequence[int]) -> dict[str, float | None]:
 
 
 def _quoted(row: Row) -> str:
-    """A score in percent with its interval, and the p-value of a difference."""
     sign = "+" if "p" in row else ""
     text = f"{row['metric']} {100 * row['value']:{sign}.2f}"
     if row["low"] is not None:

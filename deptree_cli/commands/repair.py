@@ -65,7 +65,6 @@ MOST_COST = 1000
 
 
 def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Costs:
-    """``HEAD:LABEL`` as two numbers."""
     match = re.fullmatch(r"([1-9]\d*):([1-9]\d*)", text)
     if not match or max(map(int, match.groups())) > MOST_COST:
         raise click.BadParameter(f"{text!r} is not HEAD:LABEL, two numbers from 1 to {MOST_COST} such as 3:1.")
@@ -176,7 +175,6 @@ def _counted(files: Sequence[Reread], items: Iterator[Any], total: int | None = 
 
 
 def _names_of(item: Written | Sentence | DeptreeError) -> Sequence[str]:
-    """What files of rules may call a sentence."""
     if isinstance(item, DeptreeError):
         return [item.sent_id]
     written = item if isinstance(item, Written) else item.companions[WRITTEN]
@@ -337,7 +335,6 @@ class Repair(Work["Kept | Mended"]):
         return True
 
     def batch(self, found: AsTheyAre | GivenTrees, _: None) -> list[Kept | None]:
-        """The work on many sentences with which nothing is wrong."""
         if isinstance(found, AsTheyAre):
             return [Kept(each, NOTHING_DONE) for each in found.written]
         if self.aims.worth < inf:
@@ -435,7 +432,6 @@ class Mended:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """The words that have another head or label."""
         return changes_of(self.written.block, self.found.heads.tolist(), self.found.labels)
 
     @property
@@ -456,7 +452,6 @@ class Mended:
 
     @property
     def rows(self) -> list[Row]:
-        """A row for each word that has another head or label."""
         if not self.told or not self.changes:
             return []
         name, block = self.written.name, self.written.block
@@ -542,7 +537,6 @@ class Repairs(Fold[Done]):
 
     @property
     def exit_code(self) -> int:
-        """1 where rules were given up, or fewer changes may be enough, else 0."""
         return 1 if self._unsure or self._invalid else 0
 
 

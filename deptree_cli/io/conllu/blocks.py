@@ -133,7 +133,6 @@ class Block:
         return self.chunk.line + self.raw.count(b"\n", 0, self._start)
 
     def line_of(self, word: int) -> int:
-        """The number of the line of a word, from 1 on."""
         return int(self._words[word - 1, LINE]) + self.chunk.line + bool(self.chunk.header)
 
     @property
@@ -143,7 +142,6 @@ class Block:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its sent_id, if it has one."""
         return (self.sent_id,) if self.sent_id else ()
 
     @property
@@ -165,7 +163,6 @@ class Block:
 
     @property
     def deprels(self) -> list[str]:
-        """The words' labels, ``_`` where there is none."""
         if "deprel" not in self.columns:
             return [UNKNOWN] * self.n
         spans, data, place = self._words[:, [DEPREL_START, DEPREL_END]].tolist(), self.raw, self.place
@@ -194,7 +191,6 @@ class Block:
         return cells_of(self.raw[self._rows_start : self._rows_end], places)
 
     def comment(self, key: str) -> str | None:
-        """The value of the first comment ``# key = value``, None where there is none."""
         pattern = rb"^#[^\S\n]*%b[^\S\n]*=[^\S\n]*([^\n]*)" % re.escape(key.encode())
         match = re.search(pattern, self._comments, re.MULTILINE)
         return decoded(match[1].strip(), self.place) if match else None
@@ -265,22 +261,18 @@ class Block:
 
     @property
     def generators(self) -> bytes:
-        """The comments that say what made the file."""
         return b"".join(comment for comment in lines_of(self._comments) if key_of(comment) == GENERATOR)
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
-        """The block with other lines from start to end."""
         data = b"".join([self.raw[:start], *lines, self.raw[end:]])
         return Block(self.chunk._replace(data=data), self.file, self.any_heads)
 
     @property
     def start(self) -> int:
-        """Where in the bytes the comments begin."""
         return self._start
 
     @property
     def ends_with_newline(self) -> bool:
-        """Whether the last line that is not empty does."""
         return self.raw.endswith(b"\n", 0, self._rows_end)
 
     def without(self, keys: Set[bytes]) -> Block:
@@ -289,13 +281,11 @@ class Block:
 
     @property
     def newline(self) -> str:
-        """How the block's lines end."""
         return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self._start)].endswith(b"\r") else "\n"
 
 
 @cache
 def _scan() -> Callable[..., tuple[int, ...]]:
-    """Compiled code, loaded when there is something to read."""
     from deptree_cli.kernels.text.scanning import scan
 
     return scan

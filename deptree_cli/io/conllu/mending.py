@@ -35,17 +35,14 @@ class Change(NamedTuple):
 
     @property
     def moved(self) -> bool:
-        """Whether it had another head."""
         return self.old_head not in NOTHING and self.old_head != str(self.head)
 
     @property
     def renamed(self) -> bool:
-        """Whether it had another label."""
         return self.old_label not in NOTHING and self.old_label != self.label
 
     @property
     def filled(self) -> bool:
-        """Whether it had no head, or no label."""
         return self.old_head in NOTHING or (self.old_label in NOTHING and self.label not in NOTHING)
 
     @property
@@ -124,7 +121,6 @@ def _with_comments(block: Block, first: Sequence[bytes], comments: Mapping[str, 
 
 
 def _comments(block: Block) -> list[bytes]:
-    """The comments, each with its newline."""
     lines = block.raw[block.template.comments : block.template.rows_start].split(b"\n")
     return [line + b"\n" for line in lines[:-1]]
 
@@ -170,5 +166,4 @@ def _unreached(deps: Mapping[str, str]) -> list[str]:
 
 
 def _heads(arcs: str) -> Iterator[str]:
-    """The heads that DEPS name."""
     return (arc.partition(":")[0] for arc in arcs.split("|")) if arcs not in NOTHING else iter(())

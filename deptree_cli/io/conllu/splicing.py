@@ -52,11 +52,9 @@ class Packed(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes they have, with one more for each."""
         return int(self.cuts[-1] - self.cuts[0]) + len(self.cuts)
 
     def part(self, start: int, stop: int) -> Packed:
-        """The pieces from start to stop."""
         return Packed(self.pool, self.cuts[start : stop + 1])
 
 
@@ -137,7 +135,6 @@ def with_trees(
 
 
 def _notes(size: int, comments: Mapping[str, Sequence[str]], closing: Mapping[str, str], newline: str) -> list[str]:
-    """The comments of each tree."""
     columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
     notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else [""] * size
     notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
@@ -190,7 +187,6 @@ class Names(NamedTuple):
 
 
 def packed(texts: Sequence[str]) -> Packed:
-    """The bytes of texts laid end to end."""
     whole = "".join(texts)
     pool = whole.encode()
     sizes = map(len, texts) if len(pool) == len(whole) else (len(text.encode()) for text in texts)
@@ -217,7 +213,6 @@ _GAPS = {
 
 @cache
 def _splice() -> Callable[..., tuple[int, int, int]]:
-    """Compiled code, loaded when there is something to write."""
     from deptree_cli.kernels.text.splicing import splice
 
     return splice

@@ -121,7 +121,6 @@ def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
 
 
 def _by_text(gold: TreeFile, system: TreeFile) -> Pairing:
-    """One text along the other."""
     walk = _Walk(gold, system)
     found = Pairing()
     g = s = 0
@@ -388,7 +387,6 @@ def _refused(words: Words, units: Int, size: int) -> Int:
 def compared_files(
     gold: str, systems: Sequence[str], kinds: Sequence[Classes] = (), no_punct: bool = False
 ) -> Iterator[Unit | DeptreeError]:
-    """Compare files of CoNLL-U, by their paths, as `compared`."""
     vocabulary = Vocabulary()
     first = read_trees(gold, vocabulary)
     yield from compared(first, [read_trees(each, vocabulary, True) for each in systems], kinds, no_punct)
@@ -414,7 +412,6 @@ class Evaluated:
     units: int = 0
 
     def __getitem__(self, metric: str) -> Score:
-        """The system's score."""
         return self.scores[metric]
 
 

@@ -70,7 +70,6 @@ class Vocabulary:
 
     @property
     def relations(self) -> Relations:
-        """Kinds of all relations so far."""
         return Relations.of(self.columns[DEPREL].names)
 
 
@@ -126,7 +125,6 @@ def _numbers(
 
 
 def _text(item: Block | DeptreeError) -> bytes:
-    """The rows of a sentence, each with its newline."""
     if isinstance(item, DeptreeError):
         return b""
     text = item.raw[item.template.rows_start : item.template.rows_end]
@@ -185,7 +183,6 @@ class TreeFile:
         )
 
     def sent_id(self, number: int) -> str:
-        """What messages call a sentence."""
         return self.names[number] or str(number + 1)
 
     def at(self, number: int, row: int | None = None) -> str:

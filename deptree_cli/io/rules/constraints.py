@@ -59,7 +59,6 @@ class WordConstraints:
 
     @property
     def labels(self) -> set[str]:
-        """The labels that it names."""
         of_labels = [each.get(key, ()) for each in self.words.values() for key in (DEPREL_IN, DEPREL_NOT)]
         return {label for labels in of_labels for label in labels if label not in ("", "_")}
 
@@ -78,7 +77,6 @@ class WordConstraints:
         return found
 
     def listed(self, n: int, labels: Sequence[str]) -> list[Constraint]:
-        """The same for each word and key by itself, under its name."""
         return [
             of_word(key, Choice(word, self._forbidden(word, key, values, n, labels)))
             for word, key, values in self._entries(n)
@@ -185,7 +183,6 @@ def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstrain
 
 
 def _of_row(line: str, place: str) -> tuple[str, WordConstraints]:
-    """The name of a sentence, and what a row asks of it."""
     sent_id, *others = line.split("\t")
     if not sent_id.strip() or len(others) not in (2, 3):
         remedy = "Write sent_id, word, key and value between tabs, or sent_id, first and last word"

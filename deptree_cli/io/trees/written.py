@@ -49,7 +49,6 @@ class Written:
 
     @property
     def sent_id(self) -> str:
-        """What messages call it where its own name is not known: its number."""
         return str(self.number)
 
     @property
@@ -67,7 +66,6 @@ class Written:
 
     @property
     def name(self) -> str:
-        """Its own name, else its number."""
         return self.block.sent_id or self.sent_id
 
 
@@ -105,7 +103,6 @@ def _as_conllu(fields: dict[str, Any], name: str) -> str:
 
 
 def _head(word: int, head: object) -> str:
-    """A head as CoNLL-U has it."""
     if head is None:
         return _NOTHING
     if type(head) is not int:
