@@ -326,16 +326,14 @@ class Evaluation(Fold[Unit | Expected]):
         yield {**row, "low": max(low / words, 0.0), "high": min(high / words, 1.0)}
 
     def _by_class(self) -> list[Row]:
-        return [
-            {
-                "system": system,
-                **dict(zip(("by", "class", "metric"), each, strict=True)),
-                **_shares(sums := [counter[each] for counter in found]),
-                **dict(zip(("correct", "gold", "predicted"), sums, strict=True)),
-            }
-            for system, found in zip(self._settings.systems, self._classes, strict=True)
-            for each in in_order(found, self._settings.kinds)
-        ]
+        rows = list[Row]()
+        for system, found in zip(self._settings.systems, self._classes, strict=True):
+            for each in in_order(found, self._settings.kinds):
+                correct, gold, predicted = sums = [counter[each] for counter in found]
+                shares = correct / predicted if predicted else None, correct / gold if gold else None
+                values = (system, *each, float(f1(np.array(sums))), *shares, *sums)
+                rows.append(dict(zip(BY_CLASS, values, strict=True)))
+        return rows
 
     @cached_property
     def _quoted(self) -> str:
@@ -361,16 +359,6 @@ def _row(score: Score) -> Row:
     for name, estimate in (("precision", score.precision), ("recall", score.recall)):
         found |= dict(zip((name, f"{name}_low", f"{name}_high"), estimate, strict=True))
     return found
-
-
-def _shares(sums: Sequence[int]) -> dict[str, float | None]:
-    """F1, precision and recall of a class; None where there are no words to be a share of."""
-    correct, gold, predicted = sums
-    return {
-        "f1": float(f1(np.array(sums))),
-        "precision": correct / predicted if predicted else None,
-        "recall": correct / gold if gold else None,
-    }
 
 
 def _quoted(row: Row) -> str:
