@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from deptree_cli.core.quantities import QUANTITIES
     from deptree_cli.core.samplers import SAMPLERS
     from deptree_cli.core.swor import ALGORITHMS
-    from deptree_cli.io.evaluation.evaluating import evaluate
+    from deptree_cli.io.evaluation.compared import evaluate
     from deptree_cli.io.rules.repairing import repaired
     from deptree_cli.io.scores.reading import read
     from deptree_cli.io.scores.records import ScoredSentence
@@ -75,7 +75,7 @@ _HOMES = {
     "__version__": "version",
     "batch": "core.batches.distributions",
     "estimate": "core.estimate",
-    "evaluate": "io.evaluation.evaluating",
+    "evaluate": "io.evaluation.compared",
     "read": "io.scores.reading",
     "repaired": "io.rules.repairing",
 }

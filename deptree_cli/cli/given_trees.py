@@ -1,28 +1,76 @@
-"""Sentences with trees that somebody gave them, right or not, and what these should be."""
+"""Sentences with trees that somebody gave them, right or not, and what these should be: what check and repair share."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress, pairwise
-from typing import TYPE_CHECKING, Any
+from itertools import chain, compress, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.tables import Table
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
-from deptree_cli.io.rules.many import ManyGiven, many_trees
+from deptree_cli.io.encoders.base import Row
+from deptree_cli.io.rules.reading import many_trees
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.base import names_of
 from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.core.constraints.many import ManyTrees
     from deptree_cli.core.constraints.ruleset import Ruleset
     from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
+
+Read = TypeVar("Read", Sentence | DeptreeError, Written)
+
+# So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
+ENOUGH, FEWEST = 1000, 20
+
+
+def noted(sentences: Iterator[Read], upos: Sequence[str]) -> Iterator[Read]:
+    """The sentences of a file, noted if most of its first tags are no parts of speech: then rules use none of them.
+
+    upos: the parts of speech; empty: any.
+    """
+    held: list[Read] = []
+    tags = Counter[bool]()
+    while upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
+        held.append(sentence)
+        with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
+            if not isinstance(sentence, DeptreeError) and (block := sentence.block):
+                tags.update(tag in upos for tag in block.column("upos") if tag != "_")
+    others = FEWEST <= tags[False] > tags[True]
+    for sentence in chain(held, sentences):
+        yield replace(sentence, has_other_tags=True) if others and not isinstance(sentence, DeptreeError) else sentence
+
+
+_NONE = Counter[str]()
+
+
+class Counts(NamedTuple):
+    """What a sentence counts for.
+
+    Attributes:
+        rules: how often each is broken.
+        no_upos, no_deprel: how many of its words have none.
+        labels: those that some word has.
+        other_upos: how many have one that is no part of speech, and that rules do not use.
+    """
+
+    rules: Counter[str]
+    no_upos: int
+    no_deprel: int
+    labels: frozenset[str]
+    other_upos: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +82,7 @@ class GivenTree:
         block: the sentence.
         name: its own, or its running number.
         asked: what its tree should obey; if the tags are no parts of speech, rules know none.
-        space: of which it should be.
+        of: what trees should be.
         distribution: of its trees, if there are scores.
     """
 
@@ -42,7 +90,7 @@ class GivenTree:
     block: Block
     name: str
     asked: SentenceConstraints
-    space: TreeSpace
+    of: Asked
     distribution: TreeDistribution | None = None
 
     @cached_property
@@ -59,15 +107,18 @@ class GivenTree:
 
     @cached_property
     def broken(self) -> list[Violation]:
-        """The places where it is no tree, or breaks a rule."""
-        return self.asked.broken(self.heads, self.labels, self.space)
+        return self.asked.broken(self.heads, self.labels, self.of.space)
 
     @cached_property
     def wrong_tags(self) -> list[Violation]:
-        """The words whose UPOS is no part of speech."""
         from deptree_cli.core.constraints.checking import wrong_tags
 
         return wrong_tags(self.asked.rules, self.asked.words)
+
+    @property
+    def counts(self) -> Counts:
+        missing = list(self.asked.words.tags).count(None), self.labels.count("")
+        return self.of.counts(self.broken, self.wrong_tags, *missing, frozenset(self.labels), self.read.has_other_tags)
 
     @property
     def is_suspect(self) -> bool:
@@ -96,7 +147,6 @@ class Asked:
     mends: bool = False
 
     def __call__(self, read: Sentence | Written) -> GivenTree:
-        """A sentence with it."""
         block, name = (read.sentence, read.sent_id) if isinstance(read, Sentence) else (read.block, read.name)
         names = (each for each in names_of(block.sent_id) if each in self.constraints.of_words)
         asked = self.constraints.of(next(names, name), block, block.n, None)
@@ -104,7 +154,7 @@ class Asked:
             asked = replace(asked, words=replace(asked.words, upos=[None] * block.n))
         elif self.mends:
             asked = replace(asked, words=asked.words.knowing(asked.rules.upos))
-        return GivenTree(read, block, name, asked, self.space)
+        return GivenTree(read, block, name, asked, self)
 
     def batch(self, items: Sequence[Sentence | Written]) -> GivenTrees | None:
         """Those that have trees of which rules alone ask something; None where none has."""
@@ -115,16 +165,12 @@ class Asked:
             return None
         places, read, blocks = map(list, zip(*found, strict=True))
         try:
-            many = many_trees(blocks, [item.has_other_tags for item in read])
-        except DeptreeError:  # not UTF-8: of one sentence, which is told of it by itself
+            trees = many_trees(blocks, [item.has_other_tags for item in read])
+        except UnicodeDecodeError:  # of one sentence, which is told of it by itself
             return None
         if self.mends:
-            many = ManyGiven(replace(many.trees, kinds=many.trees.kinds.knowing(self.constraints.rules.upos)))
-        sound = many.trees.are_trees(self.space)
-        if not sound.any():
-            return None
-        places, read, blocks = (list(compress(each, sound)) for each in (places, read, blocks))
-        return GivenTrees(places, read, blocks, many.only(sound), self.constraints.rules)
+            trees = replace(trees, kinds=trees.kinds.knowing(self.constraints.rules.upos))
+        return GivenTrees(places, read, blocks, trees, self).only(trees.are_trees(self.space).tolist())
 
     def _block(self, item: Sentence | Written) -> Block | None:
         """An item's sentence; None where it is malformed, or something is asked of its own words."""
@@ -133,9 +179,22 @@ class Asked:
         except DeptreeError:
             return None
         of_words = self.constraints.of_words
-        return (
-            None if of_words and any(each in of_words for each in [*names_of(block.sent_id), item.sent_id]) else block
-        )
+        is_named = of_words and any(each in of_words for each in [*names_of(block.sent_id), item.sent_id])
+        return None if is_named else block
+
+    def counts(
+        self,
+        broken: Sequence[Violation],
+        wrong_tags: Sequence[Violation],
+        no_upos: int,
+        no_deprel: int,
+        labels: frozenset[str],
+        has_other_tags: bool,
+    ) -> Counts:
+        """What a sentence counts for; wrong tags are broken rules unless trees are repaired, which mends none."""
+        found = [each.rule for each in (broken if self.mends else [*broken, *wrong_tags])]
+        rules = Counter(found) if found else _NONE
+        return Counts(rules, no_upos, no_deprel, labels, len(wrong_tags) if self.mends or has_other_tags else 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,68 +205,124 @@ class GivenTrees:
         places: the number of each among those that there were.
         read: the sentences as they were read.
         blocks: the sentences.
-        many: their trees.
-        rules: what these should obey.
+        trees: their trees.
+        of: what these should be.
     """
 
     places: list[int]
     read: list[Any]
     blocks: list[Block]
-    many: ManyGiven
-    rules: Ruleset
+    trees: ManyTrees
+    of: Asked
 
     @cached_property
     def broken(self) -> list[list[Violation]]:
-        """The places where each breaks a rule."""
         from deptree_cli.core.constraints.checking import broken_in_many
 
-        return broken_in_many(self.rules, self.many.trees)
+        return broken_in_many(self.of.constraints.rules, self.trees)
 
     @cached_property
     def wrong_tags(self) -> list[list[Violation]]:
-        """The words of each whose UPOS is no part of speech."""
         from deptree_cli.core.constraints.checking import wrong_tags_in_many
 
-        return wrong_tags_in_many(self.rules, self.many.trees)
+        return wrong_tags_in_many(self.of.constraints.rules, self.trees)
 
     @cached_property
     def unlabelled(self) -> list[int]:
         """How many words of each have no label."""
-        return self.many.count(self.many.unlabelled).tolist()
+        return self._count([not label for label in self.trees.kinds.labels], self.trees.labels)
 
-    @cached_property
-    def untagged(self) -> list[int]:
-        """How many words of each have nothing in the column UPOS."""
-        return self.many.count(self.many.without_tags).tolist()
+    def _count(self, named: Sequence[bool], numbers: Any) -> list[int]:
+        """How many words of each sentence have one of the numbers that are named."""
+        sentences = self.trees.sentences[np.array(named)[numbers]]
+        return np.bincount(sentences, minlength=len(self.places)).tolist()
 
     @property
-    def label_sets(self) -> Iterator[frozenset[str]]:
-        """The labels that each has."""
-        trees = self.many.trees
+    def counts(self) -> list[Counts]:
+        trees = self.trees
         named = [trees.kinds.labels[label] for label in trees.labels.tolist()]
-        return (frozenset(named[start:end]) for start, end in pairwise(trees.starts.tolist()))
+        labels = [frozenset(named[start:end]) for start, end in pairwise(trees.starts.tolist())]
+        untagged = self._count([tag is None for tag in trees.kinds.tags], trees.kind - 1)
+        others = [item.has_other_tags for item in self.read]
+        columns = self.broken, self.wrong_tags, untagged, self.unlabelled, labels, others
+        return [self.of.counts(*each) for each in zip(*columns, strict=True)]
 
     @cached_property
     def are_suspect(self) -> list[bool]:
         """Whether there is something to repair in each, as `GivenTree.is_suspect`."""
-        words, filled = self.many.trees.sizes.tolist(), "label" in self.rules.asks_for
+        words, filled = self.trees.sizes.tolist(), "label" in self.of.constraints.rules.asks_for
         looked_at = zip(self.broken, self.unlabelled, words, self.blocks, strict=True)
         return [
             bool(broken) or 0 < unlabelled < n + (filled and "deprel" in block.columns)
             for broken, unlabelled, n, block in looked_at
         ]
 
-    def without(self, marked: Sequence[bool]) -> GivenTrees:
-        """The others than those that are marked, which break no rule; there may be none."""
-        sound = [not each for each in marked]
-        if all(sound):
-            return self
-        places, read, blocks = (list(compress(each, sound)) for each in (self.places, self.read, self.blocks))
-        found = GivenTrees(places, read, blocks, self.many.only(np.array(sound)), self.rules)
-        found.__dict__["broken"] = [[] for _ in places]
+    def only(self, chosen: Sequence[bool]) -> GivenTrees | None:
+        """Some of them; None for none."""
+        if all(chosen) or not any(chosen):
+            return self if chosen and chosen[0] else None
+        places, read, blocks = (list(compress(each, chosen)) for each in (self.places, self.read, self.blocks))
+        found = GivenTrees(places, read, blocks, self.trees.only(np.array(chosen)), self.of)
+        if "broken" in self.__dict__:
+            found.__dict__["broken"] = list(compress(self.broken, chosen))
         return found
 
-    def name(self, number: int) -> str:
-        """What messages call a sentence: its own name, or its running number."""
-        read = self.read[number]
-        return read.sent_id if isinstance(read, Sentence) else self.blocks[number].sent_id or read.sent_id
+
+class BrokenRules(Fold[Counts]):
+    """How often each rule is broken, and in how many sentences; and what keeps rules from being applied.
+
+    Args:
+        rules: all of them.
+        title: of the column of their names in a table.
+    """
+
+    def __init__(self, rules: Ruleset, title: str = "rule") -> None:
+        self._rules, self._title, self._labels = rules, title, set[str]()
+        self._places, self._sentences = Counter[str](), Counter[str]()
+        self._checked = self._breaking = self._no_upos = self._no_deprel = self._other_upos = 0
+
+    def add(self, counts: Counts) -> None:
+        self._checked += 1
+        if counts.rules:
+            self._places.update(counts.rules)
+            self._sentences.update(counts.rules.keys())
+        self._breaking += bool(counts.rules)
+        self._no_upos += counts.no_upos
+        self._no_deprel += counts.no_deprel
+        self._other_upos += counts.other_upos
+        if not counts.labels <= self._labels:
+            self._labels |= counts.labels
+
+    def rows(self) -> list[Row]:
+        return [
+            {"rule": rule, "places": places, "sentences": self._sentences[rule]}
+            for rule, places in self._places.most_common()
+        ]
+
+    def tables(self) -> Iterator[Table]:
+        if self._places:
+            yield Table("", (self._title, "places", "sentences"), [[*row.values()] for row in self.rows()])
+
+    def notices(self, labels: bool = True) -> Iterator[str]:
+        """What keeps rules from being applied; `labels`: also that words have none."""
+        from deptree_cli.io.rules.reading import old_labels, unknown_labels  # when the work is done
+
+        for words, column, kind in ((self._no_upos, "UPOS", "upos"), (self._no_deprel * labels, "DEPREL", "label")):
+            if words and kind in self._rules.asks_for:
+                yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
+        if self._other_upos:
+            have = f"{counted(self._other_upos, 'word')} {'has' if self._other_upos == 1 else 'have'}"
+            yield f"{have} a UPOS that is none of UD's; rules about it are not applied to them"
+        known = old_labels(self._rules, self._labels), unknown_labels(self._rules, self._labels, "that no word has")
+        yield from filter(None, known)
+
+    def lines(self) -> Iterator[Table | str]:
+        yield from self.tables()
+        yield from self.notices()
+        sentences, places = counted(self._checked, "sentence"), counted(self._places.total(), "place")
+        found = f"rules are broken in {self._breaking} of {sentences}, at {places}"
+        yield found if self._places else f"no rule is broken in {sentences}"
+
+    @property
+    def exit_code(self) -> int:
+        return 1 if self._places else 0

@@ -66,7 +66,7 @@ def rule_option(effect: str, default: Sequence[str] = ()) -> Decorator[Any]:
         default=default,
         often=bool(default),
         help=f"{effect}: ud (Universal Dependencies), tree (only that heads are a tree), misc (constraints in MISC), or"
-        f" a file (.toml; for words and spans .tsv, .jsonl). May be repeated; show prints those of ud.{usual}",
+        f" a file (.toml; for words and spans .tsv). May be repeated; show prints those of ud.{usual}",
     )
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from functools import cached_property
+from itertools import combinations
+from math import isnan
 from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
-from deptree_cli.cli import agreement
-from deptree_cli.cli.agreement import Agreement, LabelAgreement, SentenceAgreement, SentenceTest, TwoFiles
 from deptree_cli.cli.companion_scores import companion_scores_options
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.layout_options import LENGTHS
 from deptree_cli.cli.options import check_effect, seed_option
@@ -21,20 +22,24 @@ from deptree_cli.cli.params import INPUT, FloatRange, IntRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Counted, Source, Work
+from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
-    SharedHeads,
+    Distances,
+    LabelCounts,
+    agreement,
     by_label,
     distances,
+    kappa,
+    label_chance,
     marginal_chance,
     numbered,
     of_labels,
     shared_heads,
 )
-from deptree_cli.core.agreement import agreement as agreeing
-from deptree_cli.core.agreement_of_many import SingleTrees
-from deptree_cli.core.two_samples import p_values, statistics, two_samples
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.two_samples import STATISTICS, Tested, p_values, statistics, two_samples
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.scores.records import ScoredSentence
@@ -44,10 +49,19 @@ from deptree_cli.io.trees.sets import TreeSet, scores_beside
 
 SENTENCE, LABEL = "sentence", "label"
 
-# Exit status where a difference is found.
-DIFFERENT = 1
-
 PERMUTATIONS, ALPHA = 999, 0.05
+
+PAIR = ("a", "b")
+AGREEMENT = tuple(f"{what}{each}" for what in ("attachment", "labelled") for each in ("", "_chance", "_kappa"))
+COLUMNS = (*PAIR, "sentences", "words", *AGREEMENT)
+BY_SENTENCE = ("sent_id", *PAIR, "words", *AGREEMENT)
+BY_LABEL = (*PAIR, "label", "words_a", "words_b", "words_both", "dice")
+P_VALUES = (*(f"p_{name}" for name in STATISTICS), "p")
+TEST = (*PAIR, "sentences", "trees_a", "trees_b", *P_VALUES, "verdict")
+TEST_BY_SENTENCE = ("sent_id", "words", "trees_a", "trees_b", *P_VALUES)
+
+# How many trees a sentence needs so that permuting them changes anything.
+_ENOUGH = 3
 
 
 @command()
@@ -93,20 +107,19 @@ def agree(
     _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per, bool(scores))
+        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per)
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
     job = Job("agree", _source(trees, scores, run), run, writing, first, last)
     work, found = Test(permutations), TwoFiles(trees, alpha)
     if per == SENTENCE:
-        code = job.write(work, seed, Sheet(agreement.TEST_BY_SENTENCE), [found])
+        code = job.write(work, seed, Sheet(TEST_BY_SENTENCE), [found])
     else:
-        code = job.summarise(work, found, Sheet(agreement.TEST), seed)
-    return max(code, DIFFERENT if found.differ else 0)
+        code = job.summarise(work, found, Sheet(TEST), seed)
+    return max(code, 1 if found.differ else 0)
 
 
 def _check(trees: Sequence[str], per: str | None, test: bool, scores: ScoreOptions | None) -> None:
-    """Raise for options that do not go together."""
     if len(trees) < 2:
         raise click.UsageError("One file of trees: give two or more, A B.")
     if not test:
@@ -121,100 +134,39 @@ def _check(trees: Sequence[str], per: str | None, test: bool, scores: ScoreOptio
 
 def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Sentence, Any]:
     if scores is None:
-        return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])), Together(len(trees)))
+        return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
     source = scores.source(run)
     found = read_several(list(map(Member, trees)), others=[scores_beside(scores.side(source))], warn=run.warn)
     return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
 
 
-def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None, scored: bool) -> int:
-    work = Compare(tuple(trees), per, scored)
+def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None) -> int:
+    work = Compare(tuple(trees), per == SENTENCE)
     if per == SENTENCE:
-        return job.write(work, sheet=Sheet(agreement.BY_SENTENCE))
+        return job.write(work, sheet=Sheet(BY_SENTENCE))
     if per == LABEL:
-        return job.summarise(work, LabelAgreement(trees), Sheet(agreement.BY_LABEL))
-    return job.summarise(work, Agreement(trees), Sheet(agreement.COLUMNS))
+        return job.summarise(work, LabelAgreement(trees), Sheet(BY_LABEL))
+    return job.summarise(work, Agreement(trees), Sheet(COLUMNS))
 
 
-@dataclass(frozen=True)
-class Together:
-    """Puts sentences together of which each file has one tree; it travels to worker processes."""
-
-    files: int
-
-    def __call__(self, read: Sentence) -> Sentence:
-        """A sentence by itself, as it is."""
-        return read
-
-    def batch(self, read: Sequence[Sentence]) -> TreesTogether | None:
-        """All of them, None where some have several trees."""
-        found = list(zip(*(_sets(each, self.files) for each in read), strict=True))
-        if not read or any(len(each.times) > 1 for sets in found for each in sets):
-            return None
-        labels = [[each.labels[0] if each.labels else ("",) * each.n for each in sets] for sets in found]
-        names = sorted({*chain.from_iterable(chain.from_iterable(labels))})
-        numbers = {name: number for number, name in enumerate(names)}
-        trees = SingleTrees(
-            np.array([each.n for each in read]),
-            np.stack([np.concatenate([each.heads[0] for each in sets]) for sets in found]),
-            np.array([[numbers[name] for name in chain.from_iterable(own)] for own in labels]),
-            np.array([[bool(each.labels) for each in sets] for sets in found]),
-            names,
-        )
-        return TreesTogether(range(len(read)), [each.sent_id for each in read], trees)
-
-
-class TreesTogether(NamedTuple):
-    """A tree of each sentence from each file; `places`: the number of each sentence among all."""
-
-    places: Sequence[int]
-    sent_ids: list[str]
-    trees: SingleTrees
-
-
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """A sentence's rows, and what it counts for."""
 
     found: Sequence[Row]
     counted: Any
 
     def rows(self) -> Sequence[Row]:
-        """A row for each pair of files."""
         return self.found
 
 
-# Of what the first sentence has counted too.
-_COUNTED = Result((), None)
-
-
 @dataclass(frozen=True)
-class Compare(Work[Result]):
-    """Compares the trees of a sentence.
-
-    Attributes:
-        files: those of the trees.
-        per: of what there are rows.
-        scored: whether there are scores; then a sentence is prepared as `ScoredSentence`.
-    """
+class Compare:
+    """Compares the trees of a sentence in some files; `tells`: whether there are rows for it."""
 
     files: tuple[str, ...]
-    per: str | None = None
-    scored: bool = False
+    tells: bool
 
-    @property
-    def in_batches(self) -> bool:
-        """Whether single trees of many sentences are compared at once."""
-        return not self.scored
-
-    def batch(self, found: TreesTogether, _: None) -> list[Result]:
-        """The work on many sentences; the first counts for all of them."""
-        if self.per == SENTENCE:
-            return [Result(rows, None) for rows in self._rows_of_many(found)]
-        return [Result((), found.trees), *([_COUNTED] * (len(found.sent_ids) - 1))]
-
-    def one(self, prepared: Sentence | ScoredSentence, _: None) -> Result:
-        """The work on one sentence."""
+    def __call__(self, prepared: Sentence | ScoredSentence, _: None) -> Result:
         compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
         sets = _sets(compared, len(self.files))
         names, labels = numbered([each.labels for each in sets])
@@ -222,58 +174,29 @@ class Compare(Work[Result]):
             shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
             for each, numbers in zip(sets, labels, strict=True)
         ]
-        chance = marginal_chance(scored.distribution.marginals()) if scored else None
-        counts = _counts(shares, names, chance)
-        if self.per != SENTENCE:
+        words, pairs = shares[0].n, list(combinations(shares, 2))
+        both = [None if a.labelled is None or b.labelled is None else (a.labelled, b.labelled) for a, b in pairs]
+        known = [of_labels(*each.labelled, len(names)) for each in shares if each.labelled is not None]
+        counts = SentenceAgreement(
+            words,
+            np.array([agreement(a.heads, b.heads) for a, b in pairs]),
+            np.array([agreement(*each) if each else np.nan for each in both]),
+            np.sum([distances(each) for each in shares], axis=0),
+            Counter(dict(zip(names, np.sum(known, axis=0).tolist() if known else (), strict=False))),
+            [by_label(*each, names) if each else {} for each in both],
+            marginal_chance(scored.distribution.marginals()) if scored else None,
+        )
+        if not self.tells:
             return Result((), counts)
-        of_words = None if chance is None else chance / counts.words
-        agreed = counts.attachment.tolist(), counts.labelled.tolist()
-        return Result(self._rows(compared.sent_id, counts.words, *agreed, of_words), counts)
-
-    def _rows_of_many(self, found: TreesTogether) -> Iterator[list[Row]]:
-        trees = found.trees
-        sentences = (found.sent_ids, trees.sizes.tolist(), trees.attachment.tolist(), trees.labelled_too.tolist())
-        return (self._rows(*sentence) for sentence in zip(*sentences, strict=True))
-
-    def _rows(
-        self,
-        sent_id: str,
-        words: int,
-        attachment: Sequence[float],
-        labelled: Sequence[float],
-        chance: float | None = None,
-    ) -> list[Row]:
-        """A row for each pair of files."""
-        return [
-            {
-                "sent_id": sent_id,
-                **dict(zip(agreement.PAIR, pair, strict=True)),
-                "words": words,
-                **agreement.agreement_row(heads, labels, words, chance),
-            }
-            for pair, heads, labels in zip(combinations(self.files, 2), attachment, labelled, strict=True)
+        chance = None if counts.chance is None else counts.chance / words
+        agreed = zip(combinations(self.files, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True)
+        of_sentence = {"sent_id": compared.sent_id}
+        rows = [
+            {**of_sentence, **dict(zip(PAIR, pair, strict=True)), "words": words}
+            | agreement_row(heads, labelled, words, chance)
+            for pair, heads, labelled in agreed
         ]
-
-
-def _sets(compared: Sentence, files: int) -> list[TreeSet]:
-    """The trees of each file."""
-    return [compared.companions[str(number)] for number in range(files)]
-
-
-def _counts(shares: Sequence[SharedHeads], names: Sequence[str], chance: float | None) -> SentenceAgreement:
-    pairs = list(combinations(shares, 2))
-    labelled = [each.labelled for each in shares if each.labelled is not None]
-    both = [(a.labelled, b.labelled) for a, b in pairs]
-    labels = np.sum([of_labels(*each, len(names)) for each in labelled], axis=0).tolist() if labelled else []
-    return SentenceAgreement(
-        shares[0].n,
-        np.array([agreeing(a.heads, b.heads) for a, b in pairs]),
-        np.array([np.nan if a is None or b is None else agreeing(a, b) for a, b in both]),
-        np.sum([distances(each) for each in shares], axis=0),
-        Counter(dict(zip(names, labels, strict=False))),
-        [{} if a is None or b is None else by_label(a, b, names) for a, b in both],
-        chance,
-    )
+        return Result(rows, counts)
 
 
 @dataclass(frozen=True)
@@ -283,10 +206,179 @@ class Test:
     permutations: int
 
     def __call__(self, compared: Sentence, rng: np.random.Generator) -> Result:
-        """The work on one sentence."""
         sets = _sets(compared, 2)
         samples = two_samples([each.heads for each in sets], [each.times for each in sets])
         found = statistics(samples, self.permutations, rng)
         trees = int(sets[0].times.sum()), int(sets[1].times.sum())
         row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
-        return Result([{**row, **agreement.test_row(p_values(found))}], SentenceTest(found, trees))
+        return Result([{**row, **test_row(p_values(found))}], SentenceTest(found, trees))
+
+
+def _sets(compared: Sentence, files: int) -> list[TreeSet]:
+    return [compared.companions[str(number)] for number in range(files)]
+
+
+class SentenceAgreement(NamedTuple):
+    """What a sentence counts for; agreement is in words.
+
+    Attributes:
+        words: how many it has.
+        attachment: of each pair of files.
+        labelled: of each pair, NaN where trees have no labels.
+        distances: (2 words + 1,), of heads from their words, of all files together.
+        labels: how often each is there, in words of all files together.
+        by_label: of each pair, by label.
+        chance: how many heads agree by chance under the scores; None without scores.
+    """
+
+    words: int
+    attachment: Float
+    labelled: Float
+    distances: Float
+    labels: Counter[str]
+    by_label: Sequence[dict[str, LabelCounts]]
+    chance: float | None = None
+
+
+class Agreement(Fold[SentenceAgreement]):
+    """Sums of agreement; chance is from the distances and labels of all files unless there are scores."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._pairs, self._files = list(combinations(paths, 2)), len(paths)
+        self._sentences = self._words = 0
+        self._attachment, self._labelled = np.zeros(len(self._pairs)), np.zeros(len(self._pairs))
+        self._distances, self._labels = Distances(), Counter[str]()
+        self._chance: float | None = None
+
+    def add(self, counts: SentenceAgreement) -> None:
+        self._sentences += 1
+        self._words += counts.words
+        self._attachment += counts.attachment
+        self._labelled += counts.labelled
+        self._labels.update(counts.labels)
+        self._distances.add(counts.distances, self._files)
+        if counts.chance is not None:
+            self._chance = (self._chance or 0.0) + counts.chance
+
+    def rows(self) -> list[Row]:
+        check_some(self._sentences)
+        heads = (self._distances.chance() if self._chance is None else self._chance) / self._words
+        labels = label_chance(self._labels) if self._labels else None
+        return [
+            {
+                **dict(zip(PAIR, pair, strict=True)),
+                "sentences": self._sentences,
+                "words": self._words,
+                **agreement_row(attachment, labelled, self._words, heads, labels),
+            }
+            for pair, attachment, labelled in zip(
+                self._pairs, self._attachment.tolist(), self._labelled.tolist(), strict=True
+            )
+        ]
+
+
+def agreement_row(
+    attachment: float, labelled: float, words: int, chance: float | None, labels: float | None = None
+) -> dict[str, float | None]:
+    """Agreement per word, with what chance does to it; a label is chosen independently of the head then.
+
+    Args:
+        attachment, labelled: how many words agree; NaN if there are no labels.
+        chance: of heads, per word; None if nothing is known of it.
+        labels: the same of labels.
+    """
+    row: dict[str, float | None] = {}
+    both = None if chance is None or labels is None else chance * labels
+    for name, sums, each in (("attachment", attachment, chance), ("labelled", labelled, both)):
+        if isnan(sums):
+            continue
+        observed = sums / words
+        row[name] = observed
+        if each is not None:
+            row |= {f"{name}_chance": each, f"{name}_kappa": kappa(observed, each)}
+    return row
+
+
+class LabelAgreement(Fold[SentenceAgreement]):
+    """Agreement by label, for each pair of files."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._pairs = list(combinations(paths, 2))
+        self._counts: list[dict[str, LabelCounts]] = [{} for _ in self._pairs]
+
+    def add(self, counts: SentenceAgreement) -> None:
+        for sums, found in zip(self._counts, counts.by_label, strict=True):
+            for label, each in found.items():
+                before = sums.get(label, LabelCounts(0.0, 0.0, 0.0))
+                sums[label] = LabelCounts(*(a + b for a, b in zip(before, each, strict=True)))
+
+    def rows(self) -> list[Row]:
+        if not any(self._counts):
+            raise DeptreeError("no two files have labels", "Leave out --per label, or give trees with labels")
+        return [
+            {
+                **dict(zip(PAIR, pair, strict=True)),
+                "label": label,
+                **dict(zip(BY_LABEL[3:], (*each, 2 * each.both / (each.first + each.second)), strict=True)),
+            }
+            for pair, found in zip(self._pairs, self._counts, strict=True)
+            for label, each in sorted(found.items(), key=lambda item: (-item[1].first - item[1].second, item[0]))
+        ]
+
+
+class SentenceTest(NamedTuple):
+    """What a sentence counts for in the test: statistics, (1 + permutations, ...), and how many trees there are."""
+
+    statistics: Float
+    trees: tuple[int, int]
+
+
+class TwoFiles(Fold[SentenceTest]):
+    """The test of two files: the statistics of all sentences, whose permutations are independent, are added up."""
+
+    def __init__(self, paths: Sequence[str], alpha: float) -> None:
+        self._paths, self._alpha = paths, alpha
+        self._sentences, self._most = 0, 0
+        self._trees = (0, 0)
+        self._statistics: Float | None = None
+
+    def add(self, counts: SentenceTest) -> None:
+        self._sentences += 1
+        self._most = max(self._most, sum(counts.trees))
+        self._trees = self._trees[0] + counts.trees[0], self._trees[1] + counts.trees[1]
+        self._statistics = counts.statistics if self._statistics is None else self._statistics + counts.statistics
+
+    @cached_property
+    def _tested(self) -> Tested:
+        assert self._statistics is not None
+        return p_values(self._statistics)
+
+    @property
+    def _verdict(self) -> str:
+        return "different" if self.differ else "no difference found"
+
+    @property
+    def differ(self) -> bool:
+        return self._tested.p <= self._alpha
+
+    def rows(self) -> list[Row]:
+        check_some(self._sentences)
+        if self._most < _ENOUGH:
+            problem = "no sentence has more than a tree in each file, so there is nothing to permute"
+            raise DeptreeError(problem, "Test sets of samples; eval tests whether a parser is better than another")
+        row = {"sentences": self._sentences, **dict(zip(("trees_a", "trees_b"), self._trees, strict=True))}
+        return [
+            {**dict(zip(PAIR, self._paths, strict=True)), **row, **test_row(self._tested), "verdict": self._verdict}
+        ]
+
+    def lines(self) -> Iterator[str]:
+        yield f"{self._verdict}: p = {self._tested.p:.3g} over {counted(self._sentences, 'sentence')}"
+
+
+def test_row(tested: Tested) -> dict[str, float]:
+    return dict(zip(P_VALUES, (*tested.each.tolist(), tested.p), strict=True))
+
+
+def check_some(sentences: int) -> None:
+    if not sentences:
+        raise DeptreeError("there is no sentence to compare", "Give files, or a shard, with sentences")

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.broken_rules import BrokenRules, Counts
-from deptree_cli.cli.given_trees import Asked, GivenTree, GivenTrees
+from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, GivenTrees, noted
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.layout_options import signature_of, space_options
-from deptree_cli.cli.other_tags import OtherTags
 from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.rule_options import met, rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.sections import command
 from deptree_cli.cli.work import Counted, Source, Work
 from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.malformed import decoded
 from deptree_cli.io.conllu.surface import wrong_tokens
@@ -55,8 +51,8 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
 
     Exit status: 0 no rule is broken, 1 some are (or sentences were skipped), 2 unusable input.
     """
-    watched, feats = OtherTags(rules.rules.upos, run.warn).watched, rules.rules.ask_feats
-    lead = sentences(trees, watched=watched, any_heads=True, feats=feats)
+    upos, feats = rules.rules.upos, rules.rules.ask_feats
+    lead = sentences(trees, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
     read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
     fields = {**signature_of(space), "rules": rules.name}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)
@@ -66,82 +62,55 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     return max(code, found.exit_code)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A sentence's tree with the rules that it breaks.
+class Checked(NamedTuple):
+    """The rows of the rules that a sentence's tree breaks, and what it counts for."""
 
-    Attributes:
-        found: the rows of the rules that it breaks; of tags in files that have other tags there are none.
-        counted: what it counts for.
-    """
-
-    found: Callable[[], Iterable[Row]]
+    found: list[Row]
     counted: Counts
 
     def rows(self) -> list[Row]:
-        """A row for each place."""
-        return [*self.found()]
+        return self.found
 
 
-@dataclass(frozen=True)
 class Check(Work[Checked]):
-    """Looks for broken rules."""
+    """Looks for broken rules; wrong tags are counted, but not listed in files that have other tags throughout."""
 
     @property
     def in_batches(self) -> bool:
-        """Whether rules are looked for in many trees at once."""
         return True
 
     def one(self, tree: GivenTree, _: None) -> Checked:
-        """The work on one sentence."""
-        broken = (*tree.broken, *tree.wrong_tags)
-        told = tree.broken if tree.read.has_other_tags else broken
-        rows = partial(_rows, tree.name, tree.block, tree.heads, tree.labels, told)
-        return _with_tokens(rows, Counts.of(tree, broken), tree.name, tree.block)
+        told = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
+        return _checked(tree.name, tree.block, tree.heads, tree.labels, told, tree.counts)
 
-    def batch(self, trees: GivenTrees, _: None) -> list[Checked]:
-        """The work on many sentences."""
-        both = [[*rules, *tags] for rules, tags in zip(trees.broken, trees.wrong_tags, strict=True)]
-        return [
-            _with_tokens(partial(_rows_of, trees, number, broken), counts, trees.name(number), trees.blocks[number])
-            for number, (broken, counts) in enumerate(zip(both, Counts.of_many(trees, both), strict=True))
-        ]
-
-
-def _with_tokens(rows: Callable[[], Iterable[Row]], counts: Counts, name: str, block: Block) -> Checked:
-    """What is found of a sentence's tree, and multiword tokens that are wrong."""
-    if not (tokens := wrong_tokens(block)):
-        return Checked(rows, counts)
-    cells = (
-        (name, rule, first, decoded(form, block.place), None, None, (first, last))
-        for rule, _, first, last, form in tokens
-    )
-    more = (dict(zip(COLUMNS, each, strict=True)) for each in cells)
-    counts = replace(counts, rules=counts.rules + Counter(rule for rule, *_ in tokens))
-    return Checked(lambda: chain(rows(), more), counts)
+    def batch(self, trees: GivenTrees, _: None) -> list[Checked | None]:
+        found: list[Checked | None] = []
+        names = trees.trees.kinds.labels
+        for number, (read, block, counts) in enumerate(zip(trees.read, trees.blocks, trees.counts, strict=True)):
+            name = read.sent_id
+            told = [*trees.broken[number], *(() if read.has_other_tags else trees.wrong_tags[number])]
+            tree = trees.trees.tree(number) if told else None
+            heads, labels = (tree.heads, [names[label] for label in tree.labels]) if tree else ((), ())
+            try:
+                found.append(_checked(name, block, heads, labels, told, counts))
+            except DeptreeError:  # told of the sentence by itself
+                found.append(None)
+        return found
 
 
-def _rows_of(trees: GivenTrees, number: int, broken: Sequence[Violation]) -> Iterator[Row]:
-    """The rows of one of many sentences."""
-    if trees.read[number].has_other_tags:
-        broken = trees.broken[number]
-    if not broken:
-        return iter(())
-    return _rows(trees.name(number), trees.blocks[number], *trees.many.tree(number), broken)
-
-
-def _rows(
-    name: str, block: Block, heads: Sequence[int], labels: Sequence[str], broken: Sequence[Violation]
-) -> Iterator[Row]:
-    """A row for each place."""
+def _checked(
+    name: str, block: Block, heads: Sequence[int], labels: Sequence[str], broken: Sequence[Violation], counts: Counts
+) -> Checked:
+    """A row for each place, also of multiword tokens that are wrong."""
     forms = block.column("form") if broken else []
-    for each in broken:
-        yield {
-            "sent_id": name,
-            "rule": each.rule,
-            "word": each.word,
-            "form": forms[each.word - 1],
-            "head": head if (head := heads[each.word - 1]) >= 0 else None,
-            "deprel": labels[each.word - 1] or None,
-            "words": tuple(each.words),
-        }
+    rows: list[tuple[Any, ...]] = []
+    for rule, word, words in broken:
+        head, label = heads[word - 1], labels[word - 1]
+        rows.append((name, rule, word, forms[word - 1], head if head >= 0 else None, label or None, tuple(words)))
+    if tokens := wrong_tokens(block):
+        rows += [
+            (name, rule, first, decoded(form, block.place), None, None, (first, last))
+            for rule, _, first, last, form in tokens
+        ]
+        counts = counts._replace(rules=counts.rules + Counter(rule for rule, *_ in tokens))
+    return Checked([dict(zip(COLUMNS, row, strict=True)) for row in rows], counts)

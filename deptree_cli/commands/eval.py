@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
 from deptree_cli.cli.companion_scores import companion_scores_options
-from deptree_cli.cli.evaluation import Evaluation, EvaluationSettings, Expected
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option
 from deptree_cli.cli.params import INPUT, FloatRange, IntRange
@@ -19,12 +23,17 @@ from deptree_cli.cli.score_options import ScoreOptions
 from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import ROWS, Writing, format_options
-from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.evaluation.classes import CLASSES, Classes
+from deptree_cli.core.dtypes import Integers
+from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
+from deptree_cli.core.evaluation.classes import CLASSES, Class, Classes, in_order
+from deptree_cli.core.evaluation.counts import ALIGNED, CORRECT, GOLD, METRICS
+from deptree_cli.core.evaluation.intervals import f1, normal_interval
+from deptree_cli.core.evaluation.scores import Resampling, Score, scores
+from deptree_cli.core.evaluation.words import REFUSED
 from deptree_cli.core.expectations.risks import risk_variance
-from deptree_cli.io.evaluation.compared import Unit, compared, compared_files
-from deptree_cli.io.evaluation.tree_file import TreeFile, read_trees
-from deptree_cli.io.evaluation.vocabulary import Vocabulary
+from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.evaluation.compared import OPTIONAL, Unit, compared, compared_files
+from deptree_cli.io.evaluation.tree_file import TreeFile, Vocabulary, read_trees
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.pairing import unmarked
 from deptree_cli.io.scores.records import ScoredSentence
@@ -32,8 +41,21 @@ from deptree_cli.io.sentence import Sentence
 
 SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 
-# A gold tree and those of two systems.
-MOST = 3
+SCORES = (
+    *("system", "metric", "value", "low", "high", "p", "correct", "gold", "predicted", "aligned", "aligned_accuracy"),
+    *("precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high"),
+)
+BY_CLASS = ("system", "by", "class", "metric", "f1", "precision", "recall", "correct", "gold", "predicted")
+
+# What tables show of these, behind the system if there are two.
+_SCORES, _DIFFERENCES = ("metric", "value", "low", "high", "precision", "recall", "correct"), SCORES[1:6]
+_CLASSES = ("by", "class", "metric", "f1", "precision", "recall", "gold")
+
+# Metrics of the expected score, and of the second system less the first.
+EXPECTED, DIFFERENCE = "expected UAS", "{} difference"
+
+# So many words with the right head would hardly all get the right label from a parser: at 97 %, one time in twenty.
+SUSPICIOUS = 100
 
 
 @command()
@@ -96,12 +118,11 @@ def eval(
 
 
 def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:
-    """The file of gold trees, if there is one, and those of systems."""
-    if len(trees) > MOST:
+    if len(trees) > 3:
         raise click.UsageError(f"{counted(len(trees), 'file')} of trees: give GOLD, SYSTEM and at most one SYSTEM2.")
     if len(trees) == 1 and scores is None:
         raise click.UsageError("One file of trees: give GOLD and SYSTEM, or add --scores FILE for the expected score.")
-    if len(trees) == MOST and scores is not None:
+    if len(trees) == 3 and scores is not None:
         raise click.UsageError("--scores belong to one SYSTEM, but there are two. Remove one.")
     return (None, trees) if len(trees) == 1 else (trees[0], trees[1:])
 
@@ -159,3 +180,190 @@ def _evaluated(item: Unit | ScoredSentence, _: None) -> Unit | Expected:
     known = np.flatnonzero(heads >= 0)
     mean = float(distribution.marginals()[heads[known], known + 1].sum())
     return Expected(mean, risk_variance(distribution, heads), distribution.n)
+
+
+class Expected(NamedTuple):
+    """How many heads of some words are right under a parser's distribution: the mean, and the variance."""
+
+    mean: float
+    variance: float
+    words: int
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """What is evaluated, and how.
+
+    Attributes:
+        systems: the paths of their files.
+        kinds: of classes, for tables of these.
+        confidence, resamples, seed: of intervals and of the test.
+        gold: the path of the gold file, None if there is none.
+    """
+
+    systems: tuple[str, ...]
+    kinds: tuple[Classes, ...]
+    confidence: float
+    resamples: int
+    seed: int
+    gold: str | None = None
+
+    @property
+    def sheet(self) -> Sheet:
+        several = len(self.systems) > 1
+        shown = _CLASSES if self.kinds else _DIFFERENCES if several else _SCORES
+        names = ("system",) * several + shown
+        return Sheet(BY_CLASS if self.kinds else SCORES, "", dict(zip(names, names, strict=True)))
+
+
+class Evaluation(Fold[Unit | Expected]):
+    """Keeps the counts of each unit, which are resampled in the end.
+
+    Args:
+        signature: of the run, for the line to quote.
+        brief: whether rows leave out what that line does.
+    """
+
+    attribute = ""
+
+    def __init__(self, settings: EvaluationSettings, signature: str, brief: bool) -> None:
+        self._settings, self._signature, self._brief = settings, signature, brief
+        self._flat = array("i")
+        self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in settings.systems]
+        self._units = self._sentences = self._words = 0
+        self._of = 0, 0, False
+        self._refused = np.zeros(len(REFUSED), dtype=np.int64)
+        self._filled = np.zeros(len(OPTIONAL), dtype=np.int64)
+        self._expected: Expected | None = None
+
+    def add(self, counts: Unit | Expected) -> None:
+        if isinstance(counts, Expected):
+            before = self._expected or Expected(0.0, 0.0, 0)
+            mean, variance = before.mean + counts.mean, before.variance + counts.variance
+            self._expected = Expected(mean, variance, before.words + counts.words)
+            if self._settings.gold is None:
+                self._sentences, self._words = self._sentences + 1, self._words + counts.words
+            return
+        self._units += 1
+        self._sentences += counts.sentences
+        self._words += counts.words
+        self._of, self._refused = counts.of, self._refused + counts.refused
+        self._filled += counts.filled
+        self._flat.frombytes(counts.scores.tobytes())
+        for ours, theirs in zip(self._classes, counts.classes, strict=False):
+            for total, each in zip(ours, theirs, strict=True):
+                total.update(each)
+
+    def rows(self) -> list[Row]:
+        if not self._sentences:
+            raise DeptreeError("there is no sentence to evaluate", "Give files, or a shard, with sentences")
+        return self._by_class() if self._settings.kinds else self._informative if self._brief else self._scores
+
+    def lines(self) -> Iterator[str]:
+        kinds = zip(self._refused.tolist(), REFUSED, strict=True)
+        if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
+            yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
+        if self._settings.gold is not None:
+            if self._empty:
+                where = f"{self._settings.gold} has none of these in any word"
+                yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
+            if self._left_out:
+                why = "right everywhere, or not in the gold trees"
+                yield f"{', '.join(self._left_out)}: {why}; left out of tables and of the last line"
+            yield from self._without_wrong_labels()
+        yield self._quoted
+
+    def _without_wrong_labels(self) -> Iterator[str]:
+        uas, las = map(METRICS.index, ("UAS", "LAS"))
+        for system, sums in zip(self._settings.systems, self._counts.sum(axis=0), strict=True):
+            right = int(sums[uas, CORRECT])
+            if SUSPICIOUS <= right == sums[las, CORRECT] and right < sums[uas, GOLD]:
+                all_words = f"all {counted_thousands(right, 'word')} with the right head have the right label"
+                yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
+
+    @property
+    def _empty(self) -> list[str]:
+        """Metrics of columns that the gold file lacks."""
+        return [name for name, filled in zip(OPTIONAL, self._filled.tolist(), strict=True) if not filled]
+
+    @cached_property
+    def _left_out(self) -> list[str]:
+        """Metrics of columns that the gold file lacks, or that all systems have from it: those behind BLEX if all 1."""
+        wrong = np.ptp(self._counts.sum(axis=0)[..., :ALIGNED], axis=-1).any(axis=0).tolist()
+        found = enumerate(zip(METRICS, wrong, strict=True))
+        return [name for at, (name, some) in found if name in self._empty or (at > METRICS.index("BLEX") and not some)]
+
+    @property
+    def _informative(self) -> list[Row]:
+        return [row for row in self._scores if row["metric"].removesuffix(DIFFERENCE[2:]) not in self._left_out]
+
+    @property
+    def _counts(self) -> Integers:
+        """Of all units, (units, systems, metrics, 4); none of these without gold trees."""
+        return np.asarray(self._flat).reshape(-1, len(self._settings.systems), len(METRICS), 4)
+
+    @cached_property
+    def _scores(self) -> list[Row]:
+        return [*self._resampled(self._counts), *self._expectation()]
+
+    def _resampled(self, counts: Integers) -> Iterator[Row]:
+        if not len(counts):
+            return
+        settings = self._settings
+        found, less = scores(counts, METRICS, Resampling(settings.confidence, settings.resamples, settings.seed))
+        for system, each in zip(settings.systems, found, strict=True):
+            yield from ({"system": system, **_row(score)} for score in each)
+        for score in less:
+            row = _row(score)
+            yield {"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"])}
+
+    def _expectation(self) -> Iterator[Row]:
+        if self._expected is None:
+            return
+        mean, variance, words = self._expected
+        low, high = normal_interval(mean, variance, self._settings.confidence)
+        row = {"system": self._settings.systems[0], "metric": EXPECTED, "value": mean / words}
+        yield {**row, "low": max(low / words, 0.0), "high": min(high / words, 1.0)}
+
+    def _by_class(self) -> list[Row]:
+        rows = list[Row]()
+        for system, found in zip(self._settings.systems, self._classes, strict=True):
+            for each in in_order(found, self._settings.kinds):
+                correct, gold, predicted = sums = [counter[each] for counter in found]
+                shares = correct / predicted if predicted else None, correct / gold if gold else None
+                values = (system, *each, float(f1(np.array(sums))), *shares, *sums)
+                rows.append(dict(zip(BY_CLASS, values, strict=True)))
+        return rows
+
+    @cached_property
+    def _quoted(self) -> str:
+        systems = groupby(self._informative, lambda row: f"{row['system']}: " * (len(self._settings.systems) > 1))
+        found = "; ".join(name + ", ".join(map(_quoted, rows)) for name, rows in systems)
+        sentences, words = counted_thousands(self._sentences, "sentence"), counted_thousands(self._words, "word")
+        most, most_words, more = self._of
+        if self._sentences < most:
+            sentences = f"{self._sentences:,} of {counted_thousands(most, 'sentence')}"
+            words = f"{self._words:,} of {'at least ' * more}{counted_thousands(most_words, 'gold word')}"
+        if self._units not in (0, self._sentences):
+            sentences += f" in {counted_thousands(self._units, 'group')} with the same ends"
+        return f"{found} (n = {sentences}, {words}) | {self._signature}"
+
+
+def _row(score: Score) -> Row:
+    found: dict[str, Any] = dict(zip(("metric", "value", "low", "high"), (score.metric, *score.f1), strict=True))
+    if score.p is not None:
+        found["p"] = score.p
+    else:
+        names = "correct", "gold", "predicted", "aligned", "aligned_accuracy"
+        found |= {name: getattr(score, name) for name in names}
+    for name, estimate in (("precision", score.precision), ("recall", score.recall)):
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), estimate, strict=True))
+    return found
+
+
+def _quoted(row: Row) -> str:
+    sign = "+" if "p" in row else ""
+    text = f"{row['metric']} {100 * row['value']:{sign}.2f}"
+    if row["low"] is not None:
+        text += f" [{100 * row['low']:.2f}, {100 * row['high']:.2f}]"
+    return f"{text} p = {row['p']:.2g}" if "p" in row else text

@@ -9,8 +9,8 @@ number says nothing, but per distance between head and word.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -112,20 +112,6 @@ class Distances:
                 self._counts[at - n] += float(counts[at]) / sets
         self._sentences[n] += 1
 
-    def add_many(self, sizes: Int, roots: Float, counts: Iterable[tuple[int, int]], sets: int) -> None:
-        """Count sentences.
-
-        Args:
-            sizes: (S,), how many words each has.
-            roots: (S,), how many heads of each are ROOT, over all files.
-            counts: distances of other heads, with how many there are in a sentence, sentence by sentence.
-            sets: how many files there are.
-        """
-        self._roots = total(self._roots, roots / sets)
-        for distance, count in counts:
-            self._counts[distance] += count / sets
-        self._sentences.update(sizes.tolist())
-
     def chance(self) -> float:
         """In how many words two heads agree that are drawn independently, each from the distances that a word allows.
 
@@ -144,11 +130,6 @@ class Distances:
             allowed = sums[low + n] - sums[low] + self._roots
             total += sentences * float((both / allowed**2).sum())
         return total
-
-
-def total(start: Any, each: Float) -> Any:
-    """A number, or a row of them, with others added one after another: the same sum whether or not some come later."""
-    return np.cumsum(np.concatenate([[start], each]), axis=0)[-1]
 
 
 def distances(shared: SharedHeads) -> Float:

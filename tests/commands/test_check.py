@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import tomllib
 import tracemalloc
 from pathlib import Path
@@ -90,14 +89,13 @@ def test_what_is_asked_of_words(deptree, put, trees) -> None:
     own = ("--rules", "none.toml", "--rules")
     found = [(row["rule"], row["word"]) for row in deptree("check", trees, *own, "misc").rows]
     assert found == [("HeadIn", 2), ("DeprelIn", 2), ("NotHead", 1)]
-    lines = [
-        {"sent_id": "two", "words": {"2": {"DeprelNot": ["nsubj:pass"]}}},
-        {"sent_id": "bare", "words": {"1": {"DeprelIn": "x"}}},
-    ]
-    put("asked.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-    assert [row["rule"] for row in deptree("check", trees, *own, "asked.jsonl").rows] == ["DeprelNot"]
+    put("asked.tsv", "two\t2\tDeprelNot\tnsubj:pass\nbare\t1\tDeprelIn\tx\n")
+    assert [row["rule"] for row in deptree("check", trees, *own, "asked.tsv").rows] == ["DeprelNot"]
     put("samples.conllu", TREES.replace("sent_id = two", "sent_id = two/sample_2"))
-    assert [row["sent_id"] for row in deptree("check", "samples.conllu", *own, "asked.jsonl").rows] == ["two/sample_2"]
+    assert [row["sent_id"] for row in deptree("check", "samples.conllu", *own, "asked.tsv").rows] == ["two/sample_2"]
+    ran = deptree("check", trees, *own, "asked.jsonl")
+    start = "deptree: there are no rules 'asked.jsonl'. Constraints of words are rows between tabs: sent_id, word, key,"
+    assert ran.said == [f"{start} value; or sent_id, first, last."]
     put("far.tsv", "two\t9\tHeadIn\t1\n")
     assert "(two): there is no word 9, which is asked for HeadIn" in deptree("check", trees, *own, "far.tsv").err
 

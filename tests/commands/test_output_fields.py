@@ -74,7 +74,6 @@ combine scores.npz:natasha gold.conllu {CONLLU}
 combine scores.npz:natasha scores.npz:natasha {CONLLU}
 check swor.conllu
 repair broken.conllu --changes - -o repaired.conllu
-repair draft.jsonl
 repair gold.conllu --rules tree {FORBIDDEN} --relax
 partition {SCORES}
 partition {SCORES} --summary
@@ -164,7 +163,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         np.savez(folder / "warmer.npz", **{key: scores[key] / 2 for key in scores})
     (folder / "target.txt").write_text("1\n2\n", encoding="utf-8")
     (folder / "forbidden.tsv").write_text("en-1\t1\tHeadIn\t2\nen-1\t2\tHeadIn\t1\n", encoding="utf-8")
-    (folder / "draft.jsonl").write_text('{"sent_id":"a","heads":[2,1],"deprels":["nsubj","dobj"]}\n', encoding="utf-8")
     marks = "sent_id\tword\tform\thead\tmark\tchosen\tnote\ncs-1\t8\tBrna\t6\twrong\t5\t_\n"
     (folder / "marks.tsv").write_text(marks, encoding="utf-8")
     return folder

@@ -57,13 +57,17 @@ LIKE = FINE + FREE.replace("99", "2").replace("_\t_\t_\t_\t_\t_\n3", "_\t_\t0\tr
 
 ROWS = [
     {"sent_id": "cycle", "word": 2, "form": "bark", "old_head": 5, "new_head": 0}
-    | {"old_deprel": "root", "new_deprel": "root", "rules": ["non-tree", "root-is-not-0"]},
+    | {"old_deprel": "root", "new_deprel": "root", "rules": ["non-tree", "root-is-not-0"]}
+    | {"file": "trees.conllu", "line": 13},
     {"sent_id": "free", "word": 1, "form": "Dogs", "old_head": 99, "new_head": 2}
-    | {"old_deprel": "nsubj", "new_deprel": "nsubj", "rules": ["unknown-head"]},
+    | {"old_deprel": "nsubj", "new_deprel": "nsubj", "rules": ["unknown-head"]}
+    | {"file": "trees.conllu", "line": 20},
     {"sent_id": "free", "word": 2, "form": "chase", "old_head": None, "new_head": 0}
-    | {"old_deprel": None, "new_deprel": "root", "rules": ["invalid-head"]},
+    | {"old_deprel": None, "new_deprel": "root", "rules": ["invalid-head"]}
+    | {"file": "trees.conllu", "line": 21},
     {"sent_id": "free", "word": 3, "form": "cats", "old_head": 2, "new_head": 2}
-    | {"old_deprel": "dobj", "new_deprel": "obj", "rules": ["unknown-udeprel"]},
+    | {"old_deprel": "dobj", "new_deprel": "obj", "rules": ["unknown-udeprel"]}
+    | {"file": "trees.conllu", "line": 22},
 ]
 
 

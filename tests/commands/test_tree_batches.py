@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli.given_trees import Asked
-from deptree_cli.cli.repairing import Prepared, Unseen
-from deptree_cli.commands.agree import Together
+from deptree_cli.commands.repair import Prepared
 from deptree_cli.io.trees import conllu
 from tests.sample import DATA
 
@@ -71,7 +70,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tagged.conllu").write_text(re.sub("\t[A-Z]+\t", lambda tag: tag[0].lower(), other))
     for name in "abc":
         (folder / f"{name}.conllu").write_bytes(b"".join(map(partial(annotated, rng, name), range(40))))
-    (folder / "lines.jsonl").write_text('{"sent_id": "a", "heads": [2, 0]}\n{"heads": [2, 1]}\n{"heads": [0]}\n')
     (folder / "asked.tsv").write_text("sent_id\tword\tHeadIn\ns1\t1\t2\ns4\t1\t0\n")
     return folder
 
@@ -81,7 +79,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Have no sentences worked on together from then on."""
 
     def from_now_on() -> None:
-        for each in (Asked, Prepared, Unseen, Together):
+        for each in (Asked, Prepared):
             monkeypatch.setattr(each, "batch", lambda how, read: None)
         monkeypatch.setattr(conllu, "_plain_trees", lambda blocks: iter([None] * len(blocks)))
 
@@ -105,16 +103,6 @@ COMMANDS: list[tuple[Any, ...]] = [
     ("repair", "sound.conllu", "--rules", "tree", "--changes", "changes.tsv"),
     ("repair", "sound.conllu", "--like", DATA / "treebank.conllu"),
     ("repair", "sound.conllu", "--like", "sound.conllu", "--rules", "tree", "--worth", 3),
-    ("repair", "lines.jsonl", "--rules", "tree"),
-    ("agree", "a.conllu", "b.conllu", "--json", *SKIP),
-    ("agree", "a.conllu", "b.conllu", "c.conllu", "--json", *SKIP),
-    ("agree", "a.conllu", "b.conllu", "c.conllu", "--json", "--per", "label", *SKIP),
-    ("agree", "a.conllu", "b.conllu", "c.conllu", "--json", "--per", "sentence", *SKIP),
-    ("agree", "a.conllu", "c.conllu", "--test", "--permutations", 9, "--seed", 1, *SKIP),
-    ("agree", "a.conllu", "trees.conllu"),
-    ("agree", "a.conllu", "b.conllu", "--tsv"),
-    ("agree", "trees.conllu", "trees.conllu", "--json", *SKIP),
-    ("agree", DATA / "gold.conllu", DATA / "treebank.conllu", *SKIP),
 ]
 
 

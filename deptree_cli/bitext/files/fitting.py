@@ -13,6 +13,7 @@ from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.sentence import Sentence
 
 _SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"
+_ROWS = "rows are source words, columns target words; if NULL has one of each, pass --null"
 
 
 # The roles of a pair's scores as read, of those of the other direction, and of its words.
@@ -71,16 +72,8 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
         return layout.cut(raw.scores, *words.lengths)
     problem = f"the scores are for {_sizes(lengths)} words, but there are {_sizes(words.lengths)} words"
     if words.place == raw.place:
-        raise DeptreeError(problem, "Give one row per source word and one column per target word" + _hint(raw, words))
-    raise OutOfStep(f"{problem} at {words.place}", _SAME + _hint(raw, words))
-
-
-def _hint(raw: RawScores, words: PairWords) -> str:
-    """What may be meant by a row and a column too many, or by rows that are as many as target words."""
-    p, q = words.lengths
-    if raw.scores.shape == (q, p):
-        return "; rows are source words: are these the scores of the other direction?"
-    return "; if NULL has a row and a column, pass --null" if raw.scores.shape == (p + 1, q + 1) else ""
+        raise DeptreeError(problem, f"Correct one of them: {_ROWS}")
+    raise OutOfStep(f"{problem} at {words.place}", f"{_SAME}: {_ROWS}")
 
 
 def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layout: PairLayout) -> LinkScores:

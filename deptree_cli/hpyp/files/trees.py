@@ -10,7 +10,7 @@ from deptree_cli.core.dtypes import Heads
 from deptree_cli.hpyp.files.treebank import Tags as Column
 from deptree_cli.hpyp.model.annotated import UNKNOWN, Annotated
 from deptree_cli.hpyp.model.symbols import Symbols
-from deptree_cli.io.conllu.bare import block_of
+from deptree_cli.io.conllu.blocks import block_of
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Tags
 from deptree_cli.kernels.text.columns import NO_HEAD

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.other_tags import NAMED, named
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.hpyp.model.annotated import UNKNOWN
 from deptree_cli.io.conllu.blocks import Block
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
 
 # More than this share of unseen tags, and so many at least, are another tag set or column rather than slips.
 MOST, FEWEST = 0.05, 5
+
+# So many tags are named.
+NAMED = 5
 
 # After so many words of a file it is clear which; until then sentences are held back once a tag was not known.
 ENOUGH = 1000
@@ -121,3 +123,9 @@ class UnknownTags:
         """Some tags that the parser knows."""
         tags = sorted(self._symbols.tags.symbols)
         return ", ".join(tags[:NAMED]) + (", ..." if len(tags) > NAMED else "")
+
+
+def named(counts: Mapping[str, int]) -> str:
+    """The most frequent of some symbols, with how often each is there."""
+    most = Counter(counts).most_common(NAMED)
+    return ", ".join(f"{symbol} {count}" for symbol, count in most) + (", ..." if len(counts) > NAMED else "")

@@ -43,17 +43,14 @@ class TreesOfMany:
     misc: Callable[[], Mapping[str, Float]] = field(default=_no_misc)
 
     def each(self) -> list[TreesOfOne]:
-        """What is written of each sentence."""
         return [TreesOfOne(self, number) for number in range(len(self.sent_ids))]
 
     @cached_property
     def heads(self) -> list[Heads]:
-        """The trees of each sentence, (K, n)."""
         return list(self.trees)
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The lines of each sentence."""
         size = self.trees.size
         sent_ids = chain.from_iterable(repeat(quoted(sent_id), size) for sent_id in self.sent_ids)
         ranks = list(range(1, size + 1)) * len(self.sent_ids) if self.ranked else None
@@ -66,7 +63,6 @@ class TreesOfMany:
         return self.notes()
 
     def to_conllu(self, number: int, style: Style) -> Spliced:
-        """One of the sentences once for each of its trees; see `Trees`."""
         block, heads, size = self.blocks[number], self.heads[number], self.trees.size
         if block is None:
             raise no_sentences()
@@ -78,17 +74,14 @@ class TreesOfMany:
 
     @cached_property
     def _comments(self) -> Mapping[str, Sequence[str]]:
-        """What comments say of all trees, by their keys."""
         return {note.key: note.texts for note in self._notes if note.key}
 
     @cached_property
     def _entries(self) -> Packed:
-        """What is added to MISC of all words."""
         return packed(entries_of(self.misc()))
 
     @cached_property
     def _ends(self) -> list[int]:
-        """Where the words of the trees of each sentence end."""
         ends: list[int] = np.cumsum(self.trees.lengths * self.trees.size).tolist()
         return ends
 
@@ -101,14 +94,11 @@ class TreesOfOne:
     number: int
 
     def to_jsonl(self) -> bytes:
-        """See `Trees`."""
         return self.of.lines[self.number]
 
     def to_conllu(self, style: Style) -> Spliced:
-        """See `Trees`."""
         return self.of.to_conllu(self.number, style)
 
     def arrays(self) -> list[tuple[str, Integers, str]]:
-        """The heads, of a single tree (n,)."""
         heads = self.of.heads[self.number]
         return [(self.of.sent_ids[self.number], smallest(heads if self.of.ranked else heads[0]), "")]

@@ -10,22 +10,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import compress, groupby
 from typing import BinaryIO
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Heads
+from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.chunks import SENT_ID, Chunk, split_chunks, split_with_feats
 from deptree_cli.io.conllu.columns import BOM, TEN, UNKNOWN, layout_of, no_column
 from deptree_cli.io.conllu.malformed import decoded, malformed
 from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, keys_in, may_hold, with_entries
-from deptree_cli.io.conllu.rows import cells_of, lines_of, with_values
 from deptree_cli.kernels.text.columns import (
     DEPREL_END,
     DEPREL_START,
     FINE,
     HEAD,
+    LINE,
     NO_HEAD,
     NO_NUMBER,
     WORD_FACTS,
@@ -131,6 +132,9 @@ class Block:
         """The number of the first line that is not empty."""
         return self.chunk.line + self.raw.count(b"\n", 0, self._start)
 
+    def line_of(self, word: int) -> int:
+        return int(self._words[word - 1, LINE]) + self.chunk.line + bool(self.chunk.header)
+
     @property
     def place(self) -> str:
         """``file:line``, for messages."""
@@ -138,7 +142,6 @@ class Block:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its sent_id, if it has one."""
         return (self.sent_id,) if self.sent_id else ()
 
     @property
@@ -160,7 +163,6 @@ class Block:
 
     @property
     def deprels(self) -> list[str]:
-        """The words' labels, ``_`` where there is none."""
         if "deprel" not in self.columns:
             return [UNKNOWN] * self.n
         spans, data, place = self._words[:, [DEPREL_START, DEPREL_END]].tolist(), self.raw, self.place
@@ -189,7 +191,6 @@ class Block:
         return cells_of(self.raw[self._rows_start : self._rows_end], places)
 
     def comment(self, key: str) -> str | None:
-        """The value of the first comment ``# key = value``, None where there is none."""
         pattern = rb"^#[^\S\n]*%b[^\S\n]*=[^\S\n]*([^\n]*)" % re.escape(key.encode())
         match = re.search(pattern, self._comments, re.MULTILINE)
         return decoded(match[1].strip(), self.place) if match else None
@@ -260,22 +261,18 @@ class Block:
 
     @property
     def generators(self) -> bytes:
-        """The comments that say what made the file."""
         return b"".join(comment for comment in lines_of(self._comments) if key_of(comment) == GENERATOR)
 
     def _with(self, start: int, lines: Sequence[bytes], end: int) -> Block:
-        """The block with other lines from start to end."""
         data = b"".join([self.raw[:start], *lines, self.raw[end:]])
         return Block(self.chunk._replace(data=data), self.file, self.any_heads)
 
     @property
     def start(self) -> int:
-        """Where in the bytes the comments begin."""
         return self._start
 
     @property
     def ends_with_newline(self) -> bool:
-        """Whether the last line that is not empty does."""
         return self.raw.endswith(b"\n", 0, self._rows_end)
 
     def without(self, keys: Set[bytes]) -> Block:
@@ -284,13 +281,88 @@ class Block:
 
     @property
     def newline(self) -> str:
-        """How the block's lines end."""
         return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self._start)].endswith(b"\r") else "\n"
 
 
 @cache
 def _scan() -> Callable[..., tuple[int, ...]]:
-    """Compiled code, loaded when there is something to read."""
     from deptree_cli.kernels.text.scanning import scan
 
     return scan
+
+
+def block_of(sent_id: str, forms: Sequence[str]) -> Block:
+    """A sentence that nobody read: nothing is known of it but its words."""
+    rows = "".join(f"{word}\t{form}" + "\t_" * 8 + "\n" for word, form in enumerate(forms, 1))
+    text = f"# sent_id = {sent_id}\n# text = {' '.join(forms)}\n{rows}\n"
+    return Block(Chunk(text.encode(), 1), sent_id)
+
+
+def lines_of(data: bytes) -> list[bytes]:
+    """Lines with their newlines; a lone carriage return ends none."""
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    return [*lines[:-1], lines[-1][:-1]] if lines[-1] != b"\n" else lines[:-1]
+
+
+def cells_of(data: bytes, places: Sequence[int | None]) -> Iterator[tuple[bytes, ...]]:
+    """What rows have in the columns at some places, ``_`` for None."""
+    for line in data.split(b"\n"):
+        if line:
+            row = line.rstrip(b"\r").split(b"\t")
+            yield tuple([b"_" if place is None else row[place] for place in places])
+
+
+def with_values(lines: Sequence[bytes], place: int, values: Sequence[str]) -> list[bytes]:
+    """Rows with other values in the column at a place, which is not the first, of those that are words."""
+    texts, written = iter(values), []
+    for line in lines:
+        row = line.split(b"\t")
+        if row[0].isdigit():
+            newline = row[place][len(row[place].rstrip(b"\r\n")) :]
+            row[place] = next(texts).encode() + newline
+        written.append(b"\t".join(row))
+    return written
+
+
+# The words of many sentences at once, one sentence behind the other, without a string of a word: what a column has are
+# bytes, `numbered` makes numbers of them, and whoever wants names decodes each that there is, once.
+
+
+def word_starts(blocks: Sequence[Block]) -> Int:
+    """Where the words of each of S sentences begin, and where the last end, (S + 1,)."""
+    return np.cumsum([0, *(block.n for block in blocks)])
+
+
+def heads_of(blocks: Sequence[Block]) -> Int:
+    """The heads of all words, 0 = ROOT, negative where the column is no number."""
+    return np.concatenate([block.template.words[:, HEAD] for block in blocks])  # type: ignore[index]
+
+
+def columns_of(blocks: Sequence[Block], *names: str) -> list[list[bytes]]:
+    """What all words have in some columns; ``_`` for each where a file does not have it."""
+    found: list[list[bytes]] = [[] for _ in names]
+    for columns, alike in groupby(blocks, lambda block: block.columns):
+        together = list(alike)
+        rows = list(_rows(together))
+        for name, cells in zip(names, found, strict=True):
+            if name in columns:
+                place = columns.index(name)
+                cells += [row[place] for row in rows]
+            else:
+                cells += [UNKNOWN.encode()] * len(rows)
+    return found
+
+
+def _rows(blocks: Sequence[Block]) -> Iterator[list[bytes]]:
+    """The rows of all words, cut into columns; those of multiword tokens and empty nodes are none."""
+    data = b"\n".join(block.raw[block.template.rows_start : block.template.rows_end] for block in blocks)
+    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    rows = [line.rstrip(b"\r").split(b"\t") for line in lines if line]
+    words = sum(block.n for block in blocks)
+    return iter(rows) if len(rows) == words else compress(rows, (row[0].isdigit() for row in rows))
+
+
+def numbered(cells: Sequence[bytes]) -> tuple[list[bytes], Int]:
+    """What stands in a column, each once, in the order in which it came; and the number of each word's."""
+    known = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
+    return list(known), np.fromiter(map(known.__getitem__, cells), dtype=np.int64, count=len(cells))

@@ -37,7 +37,6 @@ def header_of(data: bytes) -> bytes:
 
 
 def header_for(names: tuple[str, ...], newline: str) -> bytes:
-    """The first line of a file of these columns."""
     return f"# global.columns = {' '.join(names).upper()}{newline}".encode()
 
 
@@ -75,7 +74,6 @@ class Layout(NamedTuple):
 
 @lru_cache(64)
 def layout_of(header: bytes, place: str) -> Layout:
-    """The layout that a first line tells; see `named_by`."""
     names = named_by(header, place)
     found = [names.index(name) if name in names else NO_COLUMN for name in _SOUGHT]
     written = sorted((names.index(name), number) for number, name in enumerate(_WRITTEN) if name in names)
@@ -88,7 +86,6 @@ TEN = layout_of(b"", "")
 
 
 def shown(columns: tuple[str, ...]) -> str:
-    """The columns as a message names them."""
     return " ".join(columns).upper()
 
 

@@ -29,7 +29,6 @@ class Answer(NamedTuple):
 
     @property
     def note(self) -> str:
-        """The answer as entries of MISC of another annotation."""
         head, label = ("_" if each is None else str(each) for each in self)
         return f"{OTHER_HEAD}={head}|{OTHER_DEPREL}={label.replace('|', _BAR)}"
 
@@ -53,12 +52,10 @@ class Difference(NamedTuple):
 
     @property
     def is_of_heads(self) -> bool:
-        """Whether heads differ, and not labels alone."""
         return any(each.head != self.answers[0].head for each in self.answers)
 
     @property
     def lacks_label(self) -> bool:
-        """Whether an annotation has a head but no label there."""
         return any(each.label is None for each in self.answers)
 
 
@@ -113,21 +110,17 @@ class _Annotation:
         self._form, self._upos, self._head, self._label = _places(block.columns)
 
     def form(self, at: int) -> bytes:
-        """That of a word, by its place."""
         return _cell(self.rows[at].split(b"\t"), self._form)
 
     def upos(self, at: int) -> str:
-        """The part of speech of a word."""
         return self.text(_cell(self.rows[at].split(b"\t"), self._upos))
 
     def answer(self, at: int) -> Answer:
-        """What is said of a word."""
         cells = self.rows[at].split(b"\t")
         head, label = _cell(cells, self._head), _cell(cells, self._label)
         return Answer(None if head == _NOTHING else int(head), None if label == _NOTHING else self.text(label))
 
     def text(self, cell: bytes) -> str:
-        """A cell as text."""
         try:
             return cell.decode()
         except UnicodeDecodeError:
@@ -167,7 +160,6 @@ def _known_form(annotations: Sequence[_Annotation], word: int) -> str:
 
 
 def _check_forms(annotations: Sequence[_Annotation], at: int) -> None:
-    """Raise if annotations are of other words; an underscore may be any."""
     first, *others = [each for each in annotations if each.form(at) != _NOTHING]
     for each in others:
         if each.form(at) != first.form(at):

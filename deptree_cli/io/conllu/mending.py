@@ -5,7 +5,7 @@ What nobody changed stays: DEPS of the other words, empty nodes, multiword token
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from deptree_cli.io.conllu.blocks import Block
@@ -35,17 +35,14 @@ class Change(NamedTuple):
 
     @property
     def moved(self) -> bool:
-        """Whether it had another head."""
         return self.old_head not in NOTHING and self.old_head != str(self.head)
 
     @property
     def renamed(self) -> bool:
-        """Whether it had another label."""
         return self.old_label not in NOTHING and self.old_label != self.label
 
     @property
     def filled(self) -> bool:
-        """Whether it had no head, or no label."""
         return self.old_head in NOTHING or (self.old_label in NOTHING and self.label not in NOTHING)
 
     @property
@@ -78,18 +75,12 @@ def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> lis
     labels = labels if "deprel" in block.columns else [""] * block.n
     columns = zip(heads, labels, block.column("head"), block.column("deprel"), strict=True)
     for word, (head, label, old_head, old_label) in enumerate(columns, 1):
-        if (label and label != old_label) or not _is_number(old_head, head):
-            found.append(Change(word, head, label or _nothing_as_empty(old_label), old_head, old_label))
+        is_same = (
+            old_head.isascii() and old_head.isdigit() and int(old_head) == head
+        )  # zeros in front are no other head
+        if (label and label != old_label) or not is_same:
+            found.append(Change(word, head, label or ("" if old_label in NOTHING else old_label), old_head, old_label))
     return found
-
-
-def _is_number(text: str, number: int) -> bool:
-    """Whether it is written so; zeros in front are no other head."""
-    return text.isascii() and text.isdigit() and int(text) == number
-
-
-def _nothing_as_empty(label: str) -> str:
-    return "" if label in NOTHING else label
 
 
 def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str]) -> Mended:
@@ -106,15 +97,10 @@ def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str])
         notes = {}
     noted = changed.noting(notes)
     made_by = [each for each in _comments(block) if is_signature(each)]
-    return Mended(_with_comments(noted, made_by, comments), reduced, left_out)
+    return Mended(with_comments(noted, comments, made_by), reduced, left_out)
 
 
-def with_comments(block: Block, comments: Mapping[str, str]) -> bytes:
-    """The sentence as it is, but for some comments: each in the place of the one of its key, if there is one."""
-    return _with_comments(block, [], comments)
-
-
-def _with_comments(block: Block, first: Sequence[bytes], comments: Mapping[str, str]) -> bytes:
+def with_comments(block: Block, comments: Mapping[str, str], first: Sequence[bytes] = ()) -> bytes:
     """The sentence with comments in front of its own, and others ``# key = value`` in the place of those of their keys,
     or behind all."""
     lines = {key.encode(): f"# {key} = {value}{block.newline}".encode() for key, value in comments.items()}
@@ -124,7 +110,6 @@ def _with_comments(block: Block, first: Sequence[bytes], comments: Mapping[str, 
 
 
 def _comments(block: Block) -> list[bytes]:
-    """The comments, each with its newline."""
     lines = block.raw[block.template.comments : block.template.rows_start].split(b"\n")
     return [line + b"\n" for line in lines[:-1]]
 
@@ -136,7 +121,9 @@ def _with_arcs(block: Block, changes: Sequence[Change]) -> tuple[Block, int]:
     before = dict(deps)
     for each in changes:
         heads[each.word - 1], labels[each.word - 1] = str(each.head), each.label or "_"
-        _put_arc(deps, each)
+        word = str(each.word)
+        if deps[word] not in NOTHING and (each.moved or each.renamed):  # they say something, of the old arc
+            deps[word] = f"{each.head}:{each.label or '_'}"
     changed = block.with_column("head", heads).with_column("deprel", labels)
     if deps != before and not _unreached(before):
         for word in _unreached(deps):
@@ -148,27 +135,15 @@ def _with_arcs(block: Block, changes: Sequence[Change]) -> tuple[Block, int]:
     return (changed.with_column("deps", [deps[word] for word in words]) if deps != before else changed), reduced
 
 
-def _put_arc(deps: dict[str, str], change: Change) -> None:
-    """Write the new arc into the DEPS of a changed word, unless they say nothing, or nothing of the old one."""
-    word = str(change.word)
-    if deps[word] not in NOTHING and (change.moved or change.renamed):
-        deps[word] = f"{change.head}:{change.label or '_'}"
-
-
 def _unreached(deps: Mapping[str, str]) -> list[str]:
     """The nodes of an enhanced graph to which no path leads from ROOT; all nodes if there is no graph."""
     children: dict[str, list[str]] = {}
     for node, arcs in deps.items():
-        for head in _heads(arcs):
-            children.setdefault(head, []).append(node)
+        for arc in arcs.split("|") if arcs not in NOTHING else ():
+            children.setdefault(arc.partition(":")[0], []).append(node)
     seen, waiting = {"0"}, ["0"]
     while waiting:
         new = [node for node in children.get(waiting.pop(), ()) if node not in seen]
         seen.update(new)
         waiting += new
     return [node for node in deps if node not in seen]
-
-
-def _heads(arcs: str) -> Iterator[str]:
-    """The heads that DEPS name."""
-    return (arc.partition(":")[0] for arc in arcs.split("|")) if arcs not in NOTHING else iter(())

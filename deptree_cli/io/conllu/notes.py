@@ -43,7 +43,6 @@ def key_of(comment: bytes) -> bytes:
 
 
 def is_note(key: bytes) -> bool:
-    """Whether a comment of this key is a note of a command."""
     return key in COMMENTS or key.startswith(COMMENT_PREFIX)
 
 
@@ -138,7 +137,6 @@ def _shown(values: Iterable[float]) -> Iterator[tuple[float, str]]:
 
 
 def filled(data: bytes, mark: bytes, values: Iterable[str]) -> bytes:
-    """The bytes of trees with their places filled, in order."""
     pieces = data.split(mark)
     texts = [value.encode() for value in values]
     return b"".join(piece for pair in zip(pieces, [*texts, b""], strict=True) for piece in pair)

@@ -52,11 +52,9 @@ class Packed(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes they have, with one more for each."""
         return int(self.cuts[-1] - self.cuts[0]) + len(self.cuts)
 
     def part(self, start: int, stop: int) -> Packed:
-        """The pieces from start to stop."""
         return Packed(self.pool, self.cuts[start : stop + 1])
 
 
@@ -128,20 +126,14 @@ def with_trees(
     block = block.without({GENERATOR}) if made_by else block
     if comments or closing:
         block = block.without({key.encode() for key in (*comments, *closing)})
-    notes = _notes(len(heads), comments, closing, newline)
+    columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
+    notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else [""] * len(heads)
+    notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
     ids = sent_ids if block.id_span else [f"# sent_id = {sent_id}{newline}" for sent_id in sent_ids]
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
     found = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
     return found._replace(data=found.data[: block.start] + made_by + found.data[block.start :]) if made_by else found
-
-
-def _notes(size: int, comments: Mapping[str, Sequence[str]], closing: Mapping[str, str], newline: str) -> list[str]:
-    """The comments of each tree."""
-    columns = [(repeat(f"# {key} = "), texts, repeat(newline)) for key, texts in comments.items()]
-    notes = list(map("".join, zip(*chain.from_iterable(columns), strict=False))) if comments else [""] * size
-    notes[-1] += "".join(f"# {key} = {value}{newline}" for key, value in closing.items())
-    return notes
 
 
 def _left_out(block: Block, deprels: Deprels | None, deps: int, entries: Packed) -> tuple[str, ...]:
@@ -169,28 +161,20 @@ def _spliced(
     if "head" not in block.columns:
         raise no_column("head", block.columns, "trees", block.place)
     id_span = block.id_span or (block.start, block.start)
-    labels, names = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
+    labels, (names, longest) = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
     gap = _GAPS[block.newline, block.ends_with_newline]
     # An arc that stays may be written into DEPS once more, so its bytes count twice.
-    size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + names.longest)
+    size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + longest)
     out = np.empty(ids_and_notes.size + entries.size + len(heads) * size, dtype=np.uint8)
     pieces = tuple(ids_and_notes), tuple(entries)
     written, own_labels, reduced = _splice()(
-        tuple(block.template), id_span, *pieces, heads, labels, names.packed, deps, gap, out
+        tuple(block.template), id_span, *pieces, heads, labels, names, deps, gap, out
     )
     left_out = _left_out(block, deprels, deps, entries) if block.chunk.header else ()
     return Spliced(out[:written].tobytes(), own_labels, reduced > 0, block.empty_nodes if reduced else 0, left_out)
 
 
-class Names(NamedTuple):
-    """The names of labels behind those for words without a label, and the length of the longest."""
-
-    packed: tuple[NDArray[np.uint8], NDArray[np.int64]]
-    longest: int
-
-
 def packed(texts: Sequence[str]) -> Packed:
-    """The bytes of texts laid end to end."""
     whole = "".join(texts)
     pool = whole.encode()
     sizes = map(len, texts) if len(pool) == len(whole) else (len(text.encode()) for text in texts)
@@ -198,9 +182,10 @@ def packed(texts: Sequence[str]) -> Packed:
 
 
 @cache
-def _names(names: tuple[str, ...]) -> Names:
+def _names(names: tuple[str, ...]) -> tuple[tuple[NDArray[np.uint8], NDArray[np.int64]], int]:
+    """The names of labels behind those for words without a label, and the length of the longest."""
     found = packed(["root", UNLABELLED, *names])
-    return Names((found.pool, found.cuts), int(np.diff(found.cuts).max()))
+    return (found.pool, found.cuts), int(np.diff(found.cuts).max())
 
 
 _NO_ENTRIES = packed(())
@@ -217,7 +202,6 @@ _GAPS = {
 
 @cache
 def _splice() -> Callable[..., tuple[int, int, int]]:
-    """Compiled code, loaded when there is something to write."""
     from deptree_cli.kernels.text.splicing import splice
 
     return splice

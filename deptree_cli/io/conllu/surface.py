@@ -88,7 +88,10 @@ def between_spaces(block: Block) -> list[Region]:
     found: list[Region] = []
     joined = False
     for token, misc in _tokens(block):
-        found.append(_joined(found.pop(), token) if joined else token)
+        if joined:
+            one = found.pop()
+            token = Region(f"{one.first}-{token.last}", one.form + token.form, one.first, token.last)
+        found.append(token)
         joined = b"SpaceAfter=No" in misc.split(b"|")
     _check_text(found, block)
     return found
@@ -108,10 +111,6 @@ def _tokens(block: Block) -> Iterator[tuple[Region, bytes]]:
         if first.isdigit() and int(first) > covered:  # not an empty node, nor a word of a multiword token
             covered = int(last or first)
             yield Region(number.decode(), _text(form, block), int(first), covered), misc
-
-
-def _joined(one: Region, two: Region) -> Region:
-    return Region(f"{one.first}-{two.last}", one.form + two.form, one.first, two.last)
 
 
 def _check_text(regions: Sequence[Region], block: Block) -> None:

@@ -51,12 +51,10 @@ class Note:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is something to tell."""
         return self.values[0] is not None
 
     @property
     def texts(self) -> list[str]:
-        """The values as comments show them."""
         shown = self.template.format if isinstance(self.template, str) else self.template
         if bool in set(map(type, self.values)):
             return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
@@ -92,7 +90,6 @@ class Style:
     sent_id_format: str = "{id}/sample_{k}"
 
     def sent_ids(self, sent_id: str, size: int) -> list[str]:
-        """The names of a sentence's trees."""
         return [name.replace(_ID, sent_id) for name in _names_of_trees(self.sent_id_format, size)]
 
 
@@ -147,11 +144,9 @@ class Trees:
         return b"".join([data.removesuffix(b"}\n"), *closing, b"}\n"]) if closing else data
 
     def _blocks(self) -> Iterator[bytes]:
-        """The lines of all trees, block by block, without closing notes."""
         return (self._lines(slice(start, start + BLOCK)) for start in range(0, len(self.heads), BLOCK))
 
     def _lines(self, part: slice) -> bytes:
-        """The lines of some of the trees, without closing notes."""
         heads = self.heads[part].astype(np.int32, copy=False)
         size, n = heads.shape
         lines = json_lines(
@@ -166,11 +161,9 @@ class Trees:
 
     @property
     def _named(self) -> list[tuple[str, Deprels | Tags]]:
-        """The names of words beside their heads."""
         return [(name, each) for name, each in (("deprels", self.deprels), ("tags", self.tags)) if each]
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
-        """The sentence once per tree, each under a name of its own."""
         if self.block is None:
             raise no_sentences()
         sent_ids = style.sent_ids(self.sent_id, len(self.heads))
@@ -213,7 +206,6 @@ def acceptance_note(acceptance: float, trees: int) -> Note:
 
 
 def rounded(share: float) -> float:
-    """A share that is an estimate, to four digits."""
     return float(f"{share:.4g}")
 
 
@@ -273,7 +265,6 @@ def _all_quoted(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def each_json(values: Sequence[Value]) -> list[bytes]:
-    """Each value in JSON."""
     if any(isinstance(value, tuple) for value in values):
         return [dump(value)[:-1] for value in values]
     return dump(values)[1:-2].split(b",")
@@ -283,13 +274,10 @@ class AsTrees:
     """A result that becomes trees with notes when these are written: arrays of heads go without."""
 
     def trees(self) -> Trees:
-        """The trees."""
         raise NotImplementedError
 
     def to_jsonl(self) -> bytes | Pieces:
-        """See `Trees`."""
         return self.trees().to_jsonl()
 
     def to_conllu(self, style: Style) -> Spliced:
-        """See `Trees`."""
         return self.trees().to_conllu(style)

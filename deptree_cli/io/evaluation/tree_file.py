@@ -1,27 +1,134 @@
-"""A file of trees as it was read: its words as arrays, where its sentences stand, and what is wrong with some."""
+"""A file of trees as it was read: its words as arrays, where its sentences stand, and what is wrong with some.
+
+What stands in columns becomes numbers, the same for all files of an evaluation: no text is compared twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import compress, groupby
 
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.evaluation.words import Words, cyclic, starts_of
+from deptree_cli.core.evaluation.counts import Relations, universal, universal_features
+from deptree_cli.core.evaluation.words import DEPREL, FORM, Words, cyclic, starts_of
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.conllu.surface import error_of_tokens
-from deptree_cli.io.evaluation.rows import Rows
-from deptree_cli.io.evaluation.vocabulary import Vocabulary
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.pairing import unmarked
 from deptree_cli.io.trees.base import GivenTree
 from deptree_cli.io.trees.conllu import without_heads
+from deptree_cli.kernels.text.columns import HEAD
+
+_COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
 
 # Sentences of so many words become arrays at once.
 _TOGETHER = 1 << 14
+
+
+class Numbers(dict[str, int]):
+    """The number of each text of a column: that of what is compared of it, in the order in which these came.
+
+    Args:
+        compared: what of a text is compared.
+    """
+
+    def __init__(self, compared: Callable[[str], str] = str) -> None:
+        self._compared = compared
+        self.names: list[str] = []
+        self._known: dict[str, int] = {}
+        self["_"] = self.__missing__("_")
+
+    def __missing__(self, text: str) -> int:
+        name = self._compared(text)
+        if name not in self._known:
+            self._known[name] = len(self.names)
+            self.names.append(name)
+        self[text] = self._known[name]
+        return self[text]
+
+
+class Bare(dict[str, str]):
+    """The characters of forms: without white space within them, as the script of the CoNLL 2018 shared task has it."""
+
+    def __missing__(self, form: str) -> str:
+        self[form] = "".join(char for char in form if unicodedata.category(char) != "Zs")
+        return self[form]
+
+
+class Vocabulary:
+    """The numbers of what stands in columns, the same for all files of an evaluation."""
+
+    def __init__(self) -> None:
+        compared: list[Callable[[str], str]] = [str.lower, str, str, universal_features, str, universal]
+        self.columns = [Numbers(each) for each in compared]
+        self.bare = Bare()
+
+    @property
+    def relations(self) -> Relations:
+        return Relations.of(self.columns[DEPREL].names)
+
+
+def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> Words:
+    """The words of sentences that have the same columns, as numbers of a vocabulary; of errors no words.
+
+    Rows are those of words, multiword tokens and empty nodes.
+    """
+    texts = [_text(item) for item in items]
+    blocks = [item for item in items if isinstance(item, Block)]
+    lines = b"".join(texts).decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")[:-1]
+    table = list(zip(*(line.split("\t") for line in lines), strict=True)) or [()]
+    names = blocks[0].columns if blocks else ()
+    unknown = ("_",) * len(lines)
+    cells = [table[names.index(name)] if name in names else unknown for name in _COLUMNS]
+    heads = [block.template.words[:, HEAD] for block in blocks]  # type: ignore[index]
+    ids, starts = table[0], starts_of(np.array([text.count(b"\n") for text in texts]))
+    is_word = np.array([each.isdigit() for each in ids], dtype=bool)
+    words_before, word_rows = starts_of(is_word), np.flatnonzero(is_word)
+    covered, is_token = np.zeros(len(word_rows), dtype=bool), is_word.copy()
+    for row in (row for row, id_ in enumerate(ids) if "-" in id_):
+        first, last = map(int, ids[row].split("-"))
+        covered[words_before[row] :][: last - first + 1] = True
+        is_token[row] = True
+    is_token[word_rows[covered]] = False
+    bare = [vocabulary.bare[form] for form in compress(cells[FORM], is_token.tolist())]
+    tokens_before, token_rows = starts_of(is_token), np.flatnonzero(is_token)
+    tokens, words = tokens_before[starts], words_before[starts]
+    spans = zip(tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
+    return Words(
+        ["".join(bare[first:last]) for first, last in spans],
+        words,
+        tokens,
+        np.array([len(each) for each in bare], dtype=np.int64),
+        token_rows - np.repeat(starts[:-1], np.diff(tokens)),
+        tokens_before[word_rows + 1] - 1 - np.repeat(tokens[:-1], np.diff(words)),
+        covered,
+        np.array(list(_numbers(cells, is_word.tolist(), covered.tolist(), vocabulary)), dtype=np.int32),
+        np.concatenate([np.empty(0, dtype=np.int64), *heads]),
+    )
+
+
+def _numbers(
+    columns: Sequence[Sequence[str]], is_word: Sequence[bool], covered: Sequence[bool], vocabulary: Vocabulary
+) -> Iterator[list[int]]:
+    """The numbers of each column; forms of words that are tokens without white space, as those are compared."""
+    for cells, numbers in zip(columns, vocabulary.columns, strict=True):
+        texts: Iterator[str] = compress(cells, is_word)
+        if cells is columns[FORM]:
+            bare = vocabulary.bare
+            texts = (text if within else bare[text] for text, within in zip(texts, covered, strict=True))
+        yield [numbers[text] for text in texts]
+
+
+def _text(item: Block | DeptreeError) -> bytes:
+    if isinstance(item, DeptreeError):
+        return b""
+    text = item.raw[item.template.rows_start : item.template.rows_end]
+    return text if text.endswith(b"\n") else text + b"\n"
 
 
 @dataclass
@@ -64,10 +171,18 @@ class TreeFile:
     def words(self) -> Words:
         """The words of all sentences; none of those of which nothing is known."""
         self._flush()
-        return _joined(self._parts)
+        if len(self._parts) == 1:
+            return self._parts[0]
+        parts = self._parts or [words_of([], Vocabulary())]
+        rest = "lengths", "rows", "token_of", "in_multiword", "columns", "heads"
+        return Words(
+            [text for part in parts for text in part.texts],
+            starts_of(np.concatenate([part.sizes for part in parts])),
+            starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
+            *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in rest),
+        )
 
     def sent_id(self, number: int) -> str:
-        """What messages call a sentence."""
         return self.names[number] or str(number + 1)
 
     def at(self, number: int, row: int | None = None) -> str:
@@ -98,7 +213,7 @@ class TreeFile:
 
     def _flush(self) -> None:
         for _, run in groupby(self._waiting, lambda item: getattr(item, "columns", None)):  # maybe of several files
-            self._parts.append(Rows.of(list(run)).words(self.vocabulary))
+            self._parts.append(words_of(list(run), self.vocabulary))
         self._waiting.clear()
         self._size = 0
 
@@ -112,17 +227,3 @@ def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> Tr
     if not any_heads:
         found.check_trees()
     return found
-
-
-def _joined(parts: Sequence[Words]) -> Words:
-    """Several files' words as one's."""
-    if len(parts) == 1:
-        return parts[0]
-    parts = [*parts] or [Rows.of([]).words(Vocabulary())]
-    rest = "lengths", "rows", "token_of", "in_multiword", "columns", "heads"
-    return Words(
-        [text for part in parts for text in part.texts],
-        starts_of(np.concatenate([part.sizes for part in parts])),
-        starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
-        *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in rest),
-    )

@@ -20,8 +20,7 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import log_projective_mass
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.bare import block_of
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence

@@ -7,15 +7,18 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
+import numpy as np
+
+from deptree_cli.core.constraints.label_lists import LabelNumbers
+from deptree_cli.core.constraints.many import ManyTrees
 from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import ROOT, Labels, is_special
 from deptree_cli.core.nearest import did_you_mean, nearest, one_of
 from deptree_cli.core.repair.habits import SUCCESSORS, meanings
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, word_starts
 from deptree_cli.io.conllu.malformed import decoded
 
 # Ours: those of Universal Dependencies, and nothing but a tree.
@@ -27,6 +30,9 @@ MOST_NAMED = 10
 _SUFFIX = ".toml"
 _EXT_POS = "ExtPos="
 
+# Chunks of sentences have other labels each, and the same few: what rules know of them is kept.
+_NUMBERED = LabelNumbers()
+
 
 def read_rules(name: str) -> Ruleset:
     """The rules of this name, or of a file.
@@ -35,7 +41,9 @@ def read_rules(name: str) -> Ruleset:
         DeptreeError: there are none, or the file is not understood.
     """
     if not name.endswith(_SUFFIX) and name not in NAMES:
-        remedy = did_you_mean(name, NAMES, f"{one_of((*NAMES, 'misc'))}, or name a .toml, .tsv or .jsonl file")
+        remedy = did_you_mean(name, NAMES, f"{one_of((*NAMES, 'misc'))}, or name a .toml or .tsv file")
+        if name.removesuffix(".gz").endswith(".jsonl"):
+            remedy = "Constraints of words are rows between tabs: sent_id, word, key, value; or sent_id, first, last"
         raise DeptreeError(f"there are no rules {name!r}", remedy)
     return _rules_of(text_of(name), name)
 
@@ -43,7 +51,12 @@ def read_rules(name: str) -> Ruleset:
 @lru_cache(8)
 def _rules_of(text: str, name: str) -> Ruleset:
     """The rules of a file's text: by it they are kept, for a file may change."""
-    table = _table(text, name)
+    import tomllib
+
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise DeptreeError(f"it is no TOML: {error}", "Repair it", place=name) from None
     version = f"-{table['version']}" if table.get("version") else ""
     try:
         return ruleset_of(f"{name}{version}", table)
@@ -65,15 +78,6 @@ def text_of(name: str) -> str:
         raise DeptreeError(str(error.strerror), "Name a file of rules", place=name) from None
     except UnicodeDecodeError:
         raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=name) from None
-
-
-def _table(text: str, name: str) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DeptreeError(f"it is no TOML: {error}", "Repair it", place=name) from None
 
 
 def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
@@ -115,7 +119,6 @@ def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> str:
 
 
 def _listed(named: Sequence[str], size: int) -> str:
-    """The first of some labels, and how many others there are."""
     return ", ".join(named) + (f" and {size - MOST_NAMED} others" if size > MOST_NAMED else "")
 
 
@@ -139,10 +142,31 @@ def _word(tag: bytes, feats: bytes, has_feats: bool) -> tuple[str | None, frozen
     """What is known of a word: the part of speech that it acts as, its features, and what stands in UPOS."""
     own = None if tag == b"_" else tag.decode()
     known = frozenset(feats.decode().split("|")) if has_feats or feats != b"_" else frozenset[str]()
-    return acts_as(own, known), known, own
+    outer = next((each.removeprefix(_EXT_POS) for each in known if each.startswith(_EXT_POS)), own)
+    return None if outer == "_" else outer, known, own
 
 
-def acts_as(tag: str | None, feats: frozenset[str]) -> str | None:
-    """The part of speech that a word acts as, None where there is none."""
-    outer = next((each.removeprefix(_EXT_POS) for each in feats if each.startswith(_EXT_POS)), tag)
-    return None if outer == "_" else outer
+def many_trees(blocks: Sequence[Block], have_other_tags: Sequence[bool]) -> ManyTrees:
+    """The trees of many sentences, right or not: `kinds` has what stands in UPOS as tags, and no name for no label.
+
+    Args:
+        have_other_tags: of each sentence, whether rules know none of its parts of speech, for its tags are others.
+
+    Raises:
+        UnicodeDecodeError: something is not UTF-8.
+    """
+    starts = word_starts(blocks)
+    (labels, label), (tags, tag), (morphology, features) = map(numbered, columns_of(blocks, "deprel", "upos", "feats"))
+    # tag, features, and whether features and tags are known: a number for each kind of words that there is
+    known = [2 * block.chunk.feats + other for block, other in zip(blocks, have_other_tags, strict=True)]
+    others = np.repeat(np.array(known, dtype=np.int64), np.diff(starts))
+    keys, kind = np.unique((tag * len(morphology) + features) * 4 + others, return_inverse=True)
+    kinds = []
+    for key in keys.tolist():
+        both, other = divmod(key, 4)
+        acts, *own = _word(tags[both // len(morphology)], morphology[both % len(morphology)], other > 1)
+        kinds.append((None if other % 2 else acts, *own))
+    upos, feats, given = zip(*kinds, strict=True)
+    names, numbers = _NUMBERED.of(["" if name == b"_" else name.decode() for name in labels])
+    words = Words(names, upos, feats, tags=given)
+    return ManyTrees(starts, np.maximum(heads_of(blocks), -1), np.array(numbers)[label], kind + 1, words)

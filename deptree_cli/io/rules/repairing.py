@@ -62,7 +62,9 @@ def repaired(
         DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
     given = Given([FREE if head is None else int(head) for head in heads], _of_length("labels", labels, len(heads), ""))
-    words, scores = _words(given, upos, feats), options.get("scores")
+    of_words = [frozenset(each) for each in _of_length("feats", feats, given.n, ())]
+    words = Words((), _of_length("upos", upos, given.n, None), of_words)
+    scores = options.get("scores")
     if scores is not None and scores.n != given.n:
         problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"
         raise DeptreeError(problem, "Check that both are of the same sentence")
@@ -70,29 +72,17 @@ def repaired(
     asked = rules.labels if labels is not None else ()
     names, wanted = Ties(options.get("like") or Habits()).of(given, words.upos, scores, asked)
     obeyed = SentenceConstraints(rules, words.knowing(rules.upos)).with_labels(names)
-    return nearest(given, obeyed, wanted, _space(scores, options), _aims(options))
-
-
-def _aims(options: RepairOptions) -> Aims:
-    costs, worth = Costs(*options.get("costs", (1, 1))), options.get("worth", math.inf)
-    return Aims(costs, worth, options.get("budget", BUDGET), options.get("relax", False))
-
-
-def _space(scores: ArcFactored | None, options: RepairOptions) -> TreeSpace:
-    """The trees that are asked for, else those of the scores."""
     if scores is not None and options.keys().isdisjoint(("space", "single_root", "projective")):
-        return scores.space
-    short = options.get("single_root"), options.get("projective")
-    return tree_space(options.get("space"), single_root=short[0], projective=short[1])
-
-
-def _words(given: Given, upos: Sequence[str | None] | None, feats: Sequence[Collection[str]] | None) -> Words:
-    of_words = [frozenset(each) for each in _of_length("feats", feats, given.n, ())]
-    return Words((), _of_length("upos", upos, given.n, None), of_words)
+        space = scores.space
+    else:
+        short = options.get("single_root"), options.get("projective")
+        space = tree_space(options.get("space"), single_root=short[0], projective=short[1])
+    costs, worth = Costs(*options.get("costs", (1, 1))), options.get("worth", math.inf)
+    aims = Aims(costs, worth, options.get("budget", BUDGET), options.get("relax", False))
+    return nearest(given, obeyed, wanted, space, aims)
 
 
 def _of_length(what: str, values: Sequence[Any] | None, n: int, missing: Any) -> list[Any]:
-    """A value for each of n words."""
     if values is None:
         return [missing] * n
     if len(values) != n:

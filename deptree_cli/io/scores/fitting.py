@@ -9,8 +9,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.core.scores import MASK
-from deptree_cli.io.conllu.bare import block_of
-from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.scores.layout import Layout, cut, to_head_dep, words_in
 from deptree_cli.io.scores.raw import RawScores, Source
 from deptree_cli.io.sentence import LABELS, OTHER, Sentence, in_order

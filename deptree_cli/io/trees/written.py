@@ -1,13 +1,10 @@
-"""Sentences with trees as they are written, right or not: bytes that are copied, and looked into where that is needed.
-
-CoNLL-U and JSON Lines; a line of JSON is looked into as the sentence of CoNLL-U that it would be.
-"""
+"""Sentences with trees as they are written, right or not; a line of JSON as the CoNLL-U that it would be."""
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO
 
@@ -52,12 +49,10 @@ class Written:
 
     @property
     def sent_id(self) -> str:
-        """What messages call it where its own name is not known: its number."""
         return str(self.number)
 
     @property
     def place(self) -> str:
-        """``file:line``."""
         return f"{self.file}:{self.chunk.line}"
 
     @cached_property
@@ -70,62 +65,26 @@ class Written:
         return Block(self.chunk, self.file, any_heads=True)
 
     @property
-    def names(self) -> Sequence[str]:
-        """What it is called in other files."""
-        return self.block.names
-
-    @property
     def name(self) -> str:
-        """Its own name, else its number."""
         return self.block.sent_id or self.sent_id
 
 
-@dataclass(frozen=True, eq=False)
 class WrittenLine(Written):
-    """The same as a line of JSON, with lines around it that are no sentences.
-
-    Attributes:
-        ahead, behind: how many bytes of its chunk are such lines.
-    """
-
-    ahead: int = 0
-    behind: int = 0
-
-    @property
-    def place(self) -> str:
-        """``file:line``."""
-        before = self.chunk.data.count(b"\n", 0, self.ahead)
-        return f"{self.file}:{self.chunk.line + before}"
-
-    @property
-    def line(self) -> bytes:
-        """The line alone."""
-        return self.chunk.data[self.ahead : len(self.chunk.data) - self.behind]
-
-    @cached_property
-    def fields(self) -> dict[str, Any]:
-        """What it says."""
-        found = object_of(self.line, self.place)
-        if isinstance(found, DeptreeError):
-            raise found
-        return found
+    """The same as a line of JSON."""
 
     @cached_property
     def block(self) -> Block:
         """The sentence as CoNLL-U, or if it has no ``deprels`` as CoNLL-U Plus without a column for them."""
-        name = sent_id_of(self.fields, self.place) or ""
-        header = b"" if self.fields.get("deprels") else header_for(_UNLABELLED, "\n")
+        fields = object_of(self.chunk.data, self.place)
+        if isinstance(fields, DeptreeError):
+            raise fields
+        name = sent_id_of(fields, self.place) or ""
+        header = b"" if fields.get("deprels") else header_for(_UNLABELLED, "\n")
         try:
-            data = header + _as_conllu(self.fields, name).encode()
-            line = self.chunk.line + self.chunk.data.count(b"\n", 0, self.ahead) - bool(header)
-            return Block(Chunk(data, line, header), self.file, any_heads=True)
+            data = header + _as_conllu(fields, name).encode()
+            return Block(Chunk(data, self.chunk.line - bool(header), header), self.file, any_heads=True)
         except DeptreeError as error:
             raise error.at(self.place, name) from None
-
-    def with_line(self, line: bytes) -> bytes:
-        """The bytes with another line, which has no newline."""
-        end = self.line[len(self.line.rstrip(b"\r\n")) :]
-        return self.chunk.data[: self.ahead] + line + end + self.chunk.data[len(self.chunk.data) - self.behind :]
 
 
 def _as_conllu(fields: dict[str, Any], name: str) -> str:
@@ -144,7 +103,6 @@ def _as_conllu(fields: dict[str, Any], name: str) -> str:
 
 
 def _head(word: int, head: object) -> str:
-    """A head as CoNLL-U has it."""
     if head is None:
         return _NOTHING
     if type(head) is not int:
@@ -187,44 +145,29 @@ def format_of(file: Input) -> TreeFormat:
 
 
 def read_written(
-    stream: BinaryIO, place: str, fmt: TreeFormat, first: int, suspects: Sequence[int] | None, ends: bool
+    stream: BinaryIO,
+    place: str,
+    fmt: TreeFormat = CONLLU,
+    first: int = 1,
+    suspects: Sequence[int] | None = None,
+    *_: object,
 ) -> Iterator[Written]:
-    """The sentences of a stream, whose bytes are together those of the stream.
+    """The sentences of a stream.
 
     Args:
         first: the running number of the first.
         suspects: of each sentence of all files, whether something is wrong with it; None: nobody has looked.
-        ends: whether no other stream comes behind it; else its last line gets a newline that it lacks.
 
     Raises:
         DeptreeError: reading cannot go on.
     """
-    known = () if suspects is None else suspects
     if fmt is JSON_LINES:
-        found: Iterator[Written] = _lines(stream, place, first, ends)
-        return (replace(each, suspect=_suspect(known, each.number)) for each in found)
-    chunks = enumerate(split_with_feats(stream, place), first)
-    return (Written(chunk, place, number, _suspect(known, number)) for number, chunk in chunks)
-
-
-def _suspect(known: Sequence[int], number: int) -> bool | None:
-    return bool(known[number - 1]) if number <= len(known) else None
-
-
-def _lines(stream: BinaryIO, place: str, first: int, ends: bool) -> Iterator[WrittenLine]:
-    """Each line that is a sentence, with those in front of it that are none; the last one also with those behind."""
-    last: WrittenLine | None = None
-    ahead, start, number = b"", 1, first
-    for at, line in enumerate(lines_of(stream, place), 1):
-        if at == 1 and line.startswith(BOM):
-            ahead, line = BOM, line.removeprefix(BOM)
-        if not line.strip() or line.startswith(b'{"signature"'):
-            ahead += line
-            continue
-        if last is not None:
-            yield last
-        last = WrittenLine(Chunk(ahead + line, start), place, number, ahead=len(ahead))
-        ahead, start, number = b"", at + 1, number + 1
-    if last is not None:
-        behind = ahead if ends or (last.chunk.data + ahead).endswith(b"\n") else ahead + b"\n"
-        yield replace(last, chunk=Chunk(last.chunk.data + behind, last.chunk.line), behind=len(behind))
+        for line, data in enumerate(lines_of(stream, place), 1):
+            data = data.removeprefix(BOM) if line == 1 else data
+            if data.strip() and not data.startswith(b'{"signature"'):
+                yield WrittenLine(Chunk(data, line), place, first)
+                first += 1
+        return
+    for number, chunk in enumerate(split_with_feats(stream, place), first):
+        suspect = bool(suspects[number - 1]) if suspects is not None and number <= len(suspects) else None
+        yield Written(chunk, place, number, suspect)

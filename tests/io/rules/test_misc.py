@@ -7,7 +7,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.chunks import Chunk
-from deptree_cli.io.rules.word_constraints import constraints_in_misc
+from deptree_cli.io.rules.constraints import constraints_in_misc
 
 
 def block_of(*misc: str) -> Block:

@@ -207,7 +207,7 @@ def test_what_is_not_understood_is_said(read, text: str | bytes, message: str) -
     ("name", "message"),
     [
         ("udd", "there are no rules 'udd'. Did you mean ud?"),
-        ("latin", "there are no rules 'latin'. Choose one of ud, tree, misc, or name a .toml, .tsv or .jsonl file."),
+        ("latin", "there are no rules 'latin'. Choose one of ud, tree, misc, or name a .toml or .tsv file."),
         ("none.toml", "none.toml: No such file or directory. Name a file of rules."),
         ("folder.toml", "folder.toml: Is a directory. Name a file of rules."),
     ],
@@ -226,10 +226,10 @@ def test_several_rules_hold_together(tmp_path: Path, monkeypatch: pytest.MonkeyP
     Path("one.toml").write_text('upos = ["NOUN", "VERB"]\nleaf = ["det"]\n', encoding="utf-8")
     Path("two.toml").write_text('upos = ["VERB", "X"]\nleaf = ["case"]\n', encoding="utf-8")
     Path("a.tsv").write_text("s\t1\tHeadIn\t2\n", encoding="utf-8")
-    Path("b.jsonl.gz").write_bytes(gzip.compress(b'{"sent_id": "s", "spans": [[1, 2]]}'))
-    found = read_constraints(["one.toml", "a.tsv", "two.toml", "misc", "b.jsonl.gz", "one.toml"])
+    Path("b.tsv.gz").write_bytes(gzip.compress(b"s\t1\t2\n"))
+    found = read_constraints(["one.toml", "a.tsv", "two.toml", "misc", "b.tsv.gz", "one.toml"])
     assert found is not None
-    assert found.name == "one.toml,a.tsv,two.toml,misc,b.jsonl.gz,one.toml"
+    assert found.name == "one.toml,a.tsv,two.toml,misc,b.tsv.gz,one.toml"
     assert (found.rules.upos, [rule.name for rule in found.rules.rules]) == (("VERB",), ["leaf det", "leaf case"])
     assert [each.spans for each in found.of_words["s"]] == [(), ((1, 2),)]
     assert (found.in_misc, found.need_trees, read_constraints([])) == (True, True, None)
