@@ -53,7 +53,7 @@ marginals {SCORES} {LABELS} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
 score {SCORES} gold.conllu
 score {SCORES} {LABELS} gold.conllu
-measure gold.conllu --by label --compare nsubj obj --seed 1
+measure gold.conllu --per word
 measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha
 measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha --per sentence
 doubt {SCORES} {LABELS} --conllu gold.conllu
