@@ -69,3 +69,9 @@ class OneRow(Fold[tuple[Any, ...]]):
         if self._empty:
             raise self._empty
         return [self._counts.row()]
+
+
+def layout_doubts(errors: float, words: int) -> list[str]:
+    """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
+    line = "more than half of the heads are doubted: are --from and --orient right? deptree inspect checks it"
+    return [line] if errors > words / 2 else []

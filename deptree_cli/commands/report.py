@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.folds import Fold, layout_doubts
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT, IntRange
-from deptree_cli.cli.ranking import layout_doubts
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
@@ -45,7 +44,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
     The page lists sentences. Sort them by doubt (the expected errors of their heads), entropy or broken rules, and
     filter by text, label and UPOS. Arcs are as opaque as they are probable, with rival arcs below. Click an arc to fix
-    it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U or TSV. The page needs no
+    it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U. The page needs no
     network. Keys: press ? in the page.
 
     Broken --rules are counted; they change no probability.

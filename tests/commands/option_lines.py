@@ -130,12 +130,10 @@ for name, more in {"align": "--above 0.01 --format jsonl", "expectations": "", "
 # What an option is given, by its name or, where commands differ, behind that of the command.
 VALUES: dict[str, str] = {
     "--above": "0.9",
-    "doubt --above": "16.3",
     "--alpha": "0.999",
     "--arcs": "2",
     "--batch": "2",
     "--beam": "2",
-    "--below": "0.01",
     "--budget": "1",
     "--burn-in": "5",
     "--comment": "text",
@@ -163,7 +161,6 @@ VALUES: dict[str, str] = {
     "--like": "treebank.conllu",
     "--longest": "3",
     "--margin": "0.1",
-    "--marks": "marks.tsv",
     "--mass": "0.5",
     "bitext align --method": "randomized --iterations 5 --seed 1",
     "bitext expectations --method": "tic-tac-toe",

@@ -58,7 +58,6 @@ measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha
 measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha --per sentence
 doubt {SCORES} {LABELS} --conllu gold.conllu
 doubt {SCORES} {LABELS} --conllu gold.conllu --per sentence
-doubt {SCORES} --conllu gold.conllu --marks marks.tsv
 doubt {SCORES} --conllu gold.conllu --format conllu --rank margin
 doubt {SCORES} --conllu gold.conllu --format conllu --rank disagreement
 eval gold.conllu gold.conllu gold.conllu --seed 7
@@ -165,8 +164,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "target.txt").write_text("1\n2\n", encoding="utf-8")
     (folder / "forbidden.tsv").write_text("en-1\t1\tHeadIn\t2\nen-1\t2\tHeadIn\t1\n", encoding="utf-8")
     (folder / "draft.jsonl").write_text('{"sent_id":"a","heads":[2,1],"deprels":["nsubj","dobj"]}\n', encoding="utf-8")
-    marks = "sent_id\tword\tform\thead\tmark\tchosen\tnote\ncs-1\t8\tBrna\t6\twrong\t5\t_\n"
-    (folder / "marks.tsv").write_text(marks, encoding="utf-8")
     return folder
 
 
