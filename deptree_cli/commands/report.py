@@ -18,7 +18,7 @@ from deptree_cli.cli.work import Source, Work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages.packing import OnPage, PackedSentence, for_page, samples_of
+from deptree_cli.io.pages.packing import OnPage, PackedSentence, for_page, for_page_of_many, samples_of
 from deptree_cli.io.pages.page import Report
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -91,8 +91,6 @@ class ForPage(Work[PackedSentence | OnPage]):
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[OnPage | None]:
         """Many sentences, None where one has to be worked on by itself."""
-        from deptree_cli.io.pages.batches import for_page_of_many  # loads kernels: when there is work
-
         return for_page_of_many(sentences, self.has_gold)
 
 

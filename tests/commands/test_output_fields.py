@@ -86,7 +86,6 @@ expect attachment --gold gold.conllu {SCORES}
 expect features --features features.npz {SCORES}
 expect covariance --features features.npz {SCORES}
 expect ge --features features.npz --target target.txt {SCORES}
-diff {SCORES} warmer.npz --seed 7 -k 50
 diff gold.conllu gold.conllu sentences.conllu
 diff gold.conllu sentences.conllu --scores {SCORES} {LABELS}
 diff gold.conllu sentences.conllu --format conllu
@@ -160,7 +159,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path.name).symlink_to(path)
     with np.load(DATA / "scores.npz") as scores:
         np.savez(folder / "features.npz", **{key: np.ones((*scores[key].shape, 2)) for key in scores})
-        np.savez(folder / "warmer.npz", **{key: scores[key] / 2 for key in scores})
     (folder / "target.txt").write_text("1\n2\n", encoding="utf-8")
     (folder / "forbidden.tsv").write_text("en-1\t1\tHeadIn\t2\nen-1\t2\tHeadIn\t1\n", encoding="utf-8")
     (folder / "draft.jsonl").write_text('{"sent_id":"a","heads":[2,1],"deprels":["nsubj","dobj"]}\n', encoding="utf-8")

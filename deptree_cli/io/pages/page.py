@@ -25,7 +25,7 @@ from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.columns import BOM, FileColumns
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
 from deptree_cli.io.pages.packing import NO_HEAD, OnPage, PackedSentence
-from deptree_cli.io.pictures.forms import shown_form
+from deptree_cli.io.pictures.arcs import shown_form
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
 SCRIPTS = (

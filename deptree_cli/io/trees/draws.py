@@ -1,4 +1,4 @@
-"""The output of `deptree swor`, read to estimate from: whatever its ranks, weights and mass tell is checked."""
+"""The output of `deptree swor`, read to estimate from: ranks and tau tell whether it is whole."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.estimate import ROUNDING, check_draws, weights
+from deptree_cli.core.estimate import check_draws
 from deptree_cli.core.swor.draws import window_of
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
@@ -139,25 +139,9 @@ def _checked(trees: Sequence[GivenTree]) -> DrawnTrees:
     check_draws(draws)
     if arrivals is not None and arrivals[-1] > tau:
         raise _refused("the tree came after tau", trees[-1])
-    weight = weights(log_probs, window, draws.certain)
-    _compare("weight", weight, trees, "log_prob and tau")
-    _compare("weight_normalised", weight / weight.sum(), trees, "all weights")
-    _compare("mass", np.array([np.exp(log_probs).sum()]), trees[-1:], "log_prob of all trees")
     return draws
 
 
 def _noted(name: str, trees: Sequence[GivenTree]) -> Float:
     """A number of each tree, NaN where it is missing."""
     return np.array([getattr(tree.notes, name) for tree in trees], dtype=np.float64)
-
-
-def _compare(name: str, expected: Array, trees: Sequence[GivenTree], source: str) -> None:
-    """Raise where a number that the trees carry is not what it should be, if they carry it."""
-    if all(getattr(tree.notes, name) is None for tree in trees):
-        return
-    found = _noted(name, trees)
-    wrong = ~np.isclose(found, expected, rtol=ROUNDING, atol=ROUNDING if name == "mass" else 1e-300)
-    if wrong.any():
-        first = int(wrong.argmax())
-        problem = f"{name} is {found[first]:.6g}, not {expected[first]:.6g}, which follows from {source}"
-        raise _refused(problem, trees[first])
