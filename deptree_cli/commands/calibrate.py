@@ -89,7 +89,6 @@ def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels
 
 
 def _labels(sentence: ScoredSentence, heads: list[int]) -> GoldLabels | None:
-    """The gold labels of words; the label of the arc from ROOT is no question."""
     labels, block = sentence.distribution.labels, sentence.record.gold or sentence.record.block
     if labels is None or block is None:
         return None
@@ -146,7 +145,6 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
 
     @cached_property
     def labels(self) -> Fit | None:
-        """The fit to gold labels, if there are any."""
         if not any(each.labels for each in self._labels):
             return None
         parts = [self._labels[part :: len(self._parts)] for part in range(len(self._parts))]
@@ -200,7 +198,6 @@ _HEADINGS = ["", "temperature", "log-likelihood per word", "calibration error"]
 
 
 def _fitted(name: str, fit: Fit) -> Iterator[list[object]]:
-    """The rows of a table that tell what a fit improves."""
     judged = {"before": (1.0, fit.before), "after, cross-validated": (fit.temperature, fit.after)}
     for when, (temperature, found) in judged.items():
         yield [f"{name} {when}", temperature, found.log_likelihood, found.calibration_error]

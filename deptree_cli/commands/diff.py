@@ -140,7 +140,6 @@ class Probabilities(NamedTuple):
 
     @property
     def likelier(self) -> str | None:
-        """The letters of the likeliest; None if none is likelier than another."""
         known = [-1.0 if each is None else each for each in self.labelled or self.heads]
         best = [letter for letter, each in zip(LETTERS, known, strict=False) if each == max(known)]
         return ",".join(best) if len(best) < len(known) else None
@@ -184,12 +183,10 @@ class DifferentWords:
         return row | {"likelier": given.likelier} if given else row
 
     def to_conllu(self, _: Any) -> bytes:
-        """The first annotation, with the second one's answers in MISC."""
         return with_answers(self.blocks[0], {each.word: each.answers[1] for each in self.found})
 
     @property
     def picture(self) -> DifferencePicture | None:
-        """The words with their arcs; None if there are none."""
         if not self.found:
             return None
         columns = [block.column("form") for block in self.blocks]
@@ -222,7 +219,6 @@ class FindDifferences:
 
 
 def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
-    """The probabilities of the answers about each word."""
     distribution = scored.distribution
     arcs = np.minimum(distribution.marginals(), 1.0)
     labels = distribution.labels
@@ -248,8 +244,6 @@ def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[
 
 
 class DifferencesFound(Fold[Counts]):
-    """Counts words and sentences that differ."""
-
     def __init__(self) -> None:
         self._sentences = self._words = self._different = self._heads = self._labels = self._unlabelled = 0
 

@@ -235,7 +235,6 @@ class Ranking(Fold[Counts]):
 
 
 def _within(ranks: Iterable[tuple[int, Ranked]], words: int) -> Iterator[tuple[int, Ranked]]:
-    """Those that still fit into so many words."""
     for rank, each in ranks:
         if each.words <= words:
             words -= each.words
@@ -269,7 +268,6 @@ class Annotated:
         return [Doubted(self, number) for number in range(len(self.sent_ids))]
 
     def counts(self, at: int) -> Counts:
-        """What one of them counts for."""
         ranked = self._sentence(at) if self.how.by else self._words(at)
         names, numbers = (self._deprels, self._numbers.tolist()) if self.labels else ([], [])
         unknown = sum(name != UNKNOWN and number < 0 for name, number in zip(names, numbers, strict=True))
@@ -335,7 +333,6 @@ class Annotated:
         return [each.tolist() for each in given]
 
     def _words(self, number: int) -> list[Ranked]:
-        """Each annotated word, but for those that somebody has found fine."""
         block, sent_id = self.blocks[number], self.sent_ids[number]
         if block is None:
             raise no_sentences()
@@ -351,7 +348,6 @@ class Annotated:
         return ranked
 
     def _cells_of_label(self, doubts: WordDoubts, labels: Labels, at: int) -> tuple[Any, ...]:
-        """What the row of a word of the one sentence has of its label."""
         prob, label = float(doubts.probs[0, at]), self._deprels[at]
         given = None if label == UNKNOWN else label, None if isnan(prob) else prob
         return *given, labels.names[doubts.best[0, at]], float(doubts.best_probs[0, at])
@@ -377,7 +373,6 @@ class Annotated:
 
     @cached_property
     def _values(self) -> dict[str, Sequence[Any]]:
-        """All that there is to know of each, None for what is not known."""
         whole = np.array(self._known) == self.n
         log_probs = _known(np.where(whole, self.log_probs() if whole.any() else np.nan, np.nan))
         return {
@@ -415,24 +410,19 @@ def with_doubts(block: Block, doubts: Float, threshold: float, comments: Sequenc
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """One of them, with its doubts."""
-
     of: Annotated
     number: int
 
     @property
     def counted(self) -> Counts:
-        """What it counts for."""
         return self.of.counts(self.number)
 
 
 def _known(values: Float) -> list[float | None]:
-    """Numbers, None in the place of NaN."""
     return [None if isnan(each) else each for each in values.tolist()]
 
 
 def _comments(values: dict[str, Any], by: Criterion) -> list[str]:
-    """What is noted of a sentence: expected errors, and what it is ranked by."""
     fields = dict.fromkeys(("expected_errors", by.order or by.field, by.field))
     shown = {name: values[name] for name in fields if values[name] is not None and isfinite(values[name])}
     texts = {name: probability(value, 6) if name == "tree_prob" else f"{value:.6f}" for name, value in shown.items()}
@@ -455,11 +445,9 @@ class Doubt(Work[Doubted]):
 
     @property
     def in_batches(self) -> bool:
-        """Whether many sentences are summed at once."""
         return True
 
     def one(self, sentence: ScoredSentence, _: None) -> Doubted:
-        """The doubts of a sentence."""
         distribution, block = sentence.distribution, sentence.record.block
         heads = _heads(block, distribution.n)[None]
         asked = lambda: np.array([distribution.entropy()]), lambda: distribution.log_probs(heads)
@@ -467,7 +455,6 @@ class Doubt(Work[Doubted]):
         return Annotated(self, [sentence.id], [block], heads, marginals, *asked, distribution.labels).each()[0]
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[Doubted]:
-        """Those of many sentences."""
         from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
 
         trees, found = sentences.trees, dict[int, Doubted]()

@@ -148,8 +148,8 @@ reading_options = bound(
     help=HELP,
     listing=Listing("Quantities", NUMBERS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
     gone={
-        "--by": "--per sentence or word with --comment KEY writes rows to group (docs/recipes.md)",
-        "--compare": "--per sentence writes rows to compare (docs/recipes.md)",
+        "--by": "--per sentence or word with --comment KEY writes rows to group",
+        "--compare": "--per sentence writes rows to compare",
         "--confidence": "intervals cover 95 %",
         "--resamples": f"intervals are from {RESAMPLES:,} resamples",
         "--plot": "--per sentence writes rows to draw",
@@ -422,8 +422,6 @@ def _of_baseline(baseline: Baseline, trees: PackedTrees) -> Float:
 
 
 class Scored(NamedTuple):
-    """A sentence with its distribution and its tree."""
-
     sentence: ScoredSentence
     trees: PackedTrees
 
@@ -474,7 +472,6 @@ class Found:
 
     @cached_property
     def _first(self) -> dict[str, list[Any]]:
-        """The fields that rows begin with, and the value of each sentence."""
         read, keys = self.trees.read, self.how.keys
         found = {"sent_id": [each.sent_id for each in read], "file": [each.sentence.file for each in read]}
         comments = {key: [each.companions[COMMENTS][at] for each in read] for at, key in enumerate(keys)}
@@ -494,8 +491,6 @@ def _known(values: Array) -> list[Any]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Measured:
-    """What was found in a sentence: its number among several."""
-
     of: Found
     number: int
 
@@ -507,7 +502,6 @@ class Measured:
 
     @property
     def counted(self) -> Measured:
-        """Itself: what means are of."""
         return self
 
 
@@ -529,7 +523,6 @@ class Treebank(Fold[Measured]):
         self._lengths.append(int(found.trees.lengths[number]))
 
     def rows(self) -> list[Row]:
-        """A row for each quantity, and for each of its baselines."""
         if not self._lengths:
             raise DeptreeError("there are no trees to measure", "Give sentences with HEADs")
         columns = self._columns

@@ -60,7 +60,6 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
 
 def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
-    """The sentences, each with its samples, if there are some."""
     if samples is None:
         return scores.source(run)
     from deptree_cli.io.trees import read_trees  # few reports have samples
@@ -82,15 +81,12 @@ class ForPage(Work[PackedSentence | OnPage]):
 
     @property
     def in_batches(self) -> bool:
-        """Whether many sentences are worked on at once."""
         return self.rules is None
 
     def one(self, sentence: ScoredSentence, _: None) -> PackedSentence:
-        """The sentence as the page needs it, with its samples."""
         return for_page(sentence, self.rules, self.has_gold, samples_of(sentence.record))
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[OnPage | None]:
-        """Many sentences, None where one has to be worked on by itself."""
         return for_page_of_many(sentences, self.has_gold)
 
 

@@ -64,8 +64,6 @@ def show(
 
 
 class Drawn(NamedTuple):
-    """What is drawn of a sentence."""
-
     picture: Picture
 
 
@@ -77,7 +75,6 @@ class DrawArcs:
     above: float | None
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        """The work on one sentence."""
         distribution, block = sentence.distribution, sentence.record.block
         tree, caption = _tree_of(distribution, block)
         samples = SAMPLERS.get("auto").draw(distribution, self.size, rng) if self.size else None
@@ -92,7 +89,6 @@ class DrawArcs:
 
 
 def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int], str]:
-    """The tree to draw, and what it is."""
     heads = [head for head in block.heads if head is not None] if block else []
     whose = "tree of the CoNLL-U"
     if len(heads) < distribution.n:

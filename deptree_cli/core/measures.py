@@ -78,7 +78,6 @@ class Counts(NamedTuple):
 
     @property
     def gaps(self) -> Int:
-        """How many gaps are between words."""
         return np.maximum(self.words - 1, 0)
 
 
@@ -391,7 +390,6 @@ SMALLEST_PROJECTIVE, SMALLEST_PLANAR, SMALLEST = "smallest_projective", "smalles
 
 
 def _per_arc(of_trees: OfTrees, power: int, heads: Int, starts: Int) -> Array:
-    """A number of each tree, divided by a power of the number of its arcs."""
     return ratio(of_trees(heads, starts), arcs(heads, starts) ** power)
 
 

@@ -86,7 +86,6 @@ class PackedSentence:
 
     @property
     def doubt(self) -> float:
-        """The expected errors of the tree shown."""
         return self.facts[3]
 
     @property
@@ -95,7 +94,6 @@ class PackedSentence:
         return len(self.tree), self.doubt - self.facts[4], self.deprels
 
     def packed(self) -> PackedSentence:
-        """Return itself, as those of a batch do not."""
         return self
 
 
@@ -126,7 +124,6 @@ class SameLength:
 
     @cached_property
     def errors(self) -> list[list[float]]:
-        """The expected errors of the trees shown, and of the most probable ones."""
         of_words = (doubts_of_heads(self.marginals, heads).doubts for heads in (self.trees, self.best))
         return [expected_errors(doubts).tolist() for doubts in of_words]
 
@@ -159,7 +156,6 @@ class SameLength:
         return entropy, log_prob, projective, errors, least
 
     def each(self) -> list[OnPage]:
-        """Each of them."""
         return [OnPage(self, number) for number in range(len(self.sent_ids))]
 
 
@@ -172,7 +168,6 @@ class OnPage:
 
     @property
     def doubt(self) -> float:
-        """The expected errors of the tree shown."""
         return self.of.errors[0][self.number]
 
     @property
@@ -181,7 +176,6 @@ class OnPage:
         return self.of.best.shape[1], self.doubt - self.of.errors[1][self.number], frozenset()
 
     def packed(self) -> PackedSentence:
-        """Put it together, without arrays that belong to others too."""
         found = self.of.packed(self.number)
         return replace(found, tree=found.tree.copy(), best=found.best.copy())
 
@@ -222,7 +216,6 @@ def for_page(
 
 
 def samples_of(record: Sentence) -> Heads:
-    """The first of the trees that are given of a sentence, (k, n)."""
     given = record.trees
     if given is None:
         return np.empty((0, record.n), dtype=np.int32)
@@ -319,7 +312,6 @@ def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
 
 
 def _decoded(block: Block) -> str | None:
-    """The text of a sentence, None where it has none."""
     try:
         return text_of(block)
     except DeptreeError:

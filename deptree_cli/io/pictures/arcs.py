@@ -117,7 +117,6 @@ class Slot(NamedTuple):
 
     @property
     def offset(self) -> float:
-        """How far it is from the middle of the word, in slots."""
         return self.place - (self.total - 1) / 2
 
 
@@ -286,7 +285,6 @@ class Arc:
 
     @cached_property
     def right(self) -> int:
-        """The other end."""
         return max(self.head, self.dependent)
 
     @cached_property
@@ -336,15 +334,12 @@ class Picture:
 
     @property
     def full_caption(self) -> str:
-        """The caption, and what is hidden."""
         return "; ".join(filter(None, [self.caption, self.hidden_note]))
 
     def of_kind(self, kind: str) -> list[Arc]:
-        """The arcs of a kind."""
         return [arc for arc in self.arcs if arc.kind == kind]
 
     def word(self, number: int) -> str:
-        """The form of a word, and ROOT's name for 0."""
         return self.forms[number - 1] if number else ROOT
 
     def note(self, arc: Arc) -> str:

@@ -60,17 +60,14 @@ class Part:
 
     @property
     def head(self) -> int:
-        """The arc's."""
         return self.arc.head
 
     @property
     def dependent(self) -> int:
-        """The arc's."""
         return self.arc.dependent
 
     @property
     def ends(self) -> list[int]:
-        """The words of the row at which it ends."""
         if not self.head:
             return [self.dependent]
         return [self.left] * (self.leaves >= 0) + [self.right] * (self.leaves <= 0)
@@ -114,16 +111,13 @@ class Side:
         return reaches
 
     def reach(self, level: int) -> float:
-        """How far from the words the bars of a level are."""
         return self._reaches[level - 1]
 
     @property
     def height(self) -> float:
-        """From the words to the farthest label."""
         return self.reach(max(self.levels)) + STEP if self.parts else 0
 
     def widths(self) -> Iterator[tuple[int, float]]:
-        """Words, and how wide they must be at least."""
         for number, part in enumerate(self.parts):
             for word in part.ends:
                 slot = self.slots[number, word]
@@ -167,7 +161,6 @@ class Row:
 
     @property
     def height(self) -> float:
-        """Of its arcs."""
         return sum(side.height for side in self.sides)
 
 
@@ -248,16 +241,13 @@ class Page:
 
     @property
     def line(self) -> int:
-        """The height of a line of words."""
         return LINE_OF_NUMBERED if self.numbered else LINE
 
     def x(self, x: float) -> float:
-        """Return where a place of a row is on the page."""
         return self.width - self.indent - x if self.mirrored else self.indent + x
 
 
 def laid_out(picture: Picture) -> Page:
-    """Return the page of a picture."""
     above, below = picture.of_kind(TREE), picture.of_kind(OTHER)
     whole = Row(picture.forms, above, below, 1, len(picture.forms))
     mirrored = 2 * sum(map(is_right_to_left, picture.forms)) > len(picture.forms)
@@ -286,7 +276,6 @@ def _page(picture: Picture, rows: Sequence[Row], mirrored: bool, any_size: bool 
 
 
 def _names(picture: Picture, rows: Sequence[Row], leaves: int) -> Iterator[float]:
-    """How wide the names beyond the edges of one side are."""
     for row in rows:
         for side in row.sides:
             yield from (
@@ -332,7 +321,6 @@ STYLE = "\n".join(
 
 
 def to_svg(picture: Picture, signature: str = "") -> str:
-    """The whole file; with the signature as metadata."""
     page = laid_out(picture)
     drawing = _Drawing(picture, page)
     for row, top in zip(page.rows, page.tops, strict=True):
@@ -413,7 +401,6 @@ class _Drawing:
 
 
 def _arc_drawn(arc: Arc, note: str, line: str, tip: str) -> str:
-    """One arc with its tooltip: as opaque as it is probable, with a thread along it for those that one hardly sees."""
     data = f'data-head="{arc.head}" data-dependent="{arc.dependent}"'
     paths = (
         f'<path class="thread" d="{line}"/><path class="line" opacity="{arc.weight:.4g}" d="{line}"/>'
@@ -423,7 +410,6 @@ def _arc_drawn(arc: Arc, note: str, line: str, tip: str) -> str:
 
 
 def _label_drawn(arc: Arc, x: float, y: float) -> str:
-    """A label on a piece of page, lest lines run through it."""
     width, height = ems(arc.tag) * LABEL, LABEL + 1
     place = f'x="{x - width / 2:.1f}" y="{y - height + 2:.1f}" width="{width:.1f}" height="{height}"'
     label = f'class="label {arc.kind}" x="{x:.1f}" y="{y:.1f}" opacity="{_legible(arc)}"'

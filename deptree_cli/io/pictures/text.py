@@ -73,7 +73,6 @@ class Canvas:
         self._written.update({(row, column + place): char for place, char in enumerate(text)})
 
     def row(self, number: int, width: int) -> str:
-        """The first columns of a row."""
         return "".join(self._char((number, column)) for column in range(width))
 
     def _char(self, cell: Cell) -> str:
@@ -93,14 +92,11 @@ FAINT, UNSURE, POSSIBLE = "2", "33", "36"
 
 @dataclass(frozen=True)
 class Column:
-    """A column: what stands above it and, for each word, in it."""
-
     name: str
     entries: list[str]
 
     @cached_property
     def size(self) -> int:
-        """Its width."""
         return min(WIDEST, max(map(cells, [self.name, *self.entries])))
 
 
@@ -141,7 +137,6 @@ def _columns(picture: Picture, tree: Sequence[Arc]) -> list[Column]:
 
 
 def _others(picture: Picture) -> Mapping[int, list[str]]:
-    """The other heads of every word, the likeliest first."""
     found: dict[int, list[str]] = defaultdict(list)
     for arc in sorted(picture.of_kind(OTHER), key=lambda arc: -arc.weight):
         found[arc.dependent].append(f"{_named(picture, arc.head)} {_number(arc)}")
@@ -172,13 +167,11 @@ def _packed(items: Sequence[str], room: int) -> Iterator[str]:
 
 
 def joined(entries: Sequence[str], columns: Sequence[Column], styles: Sequence[str], colour: bool) -> str:
-    """Entries in the columns' widths, two blanks behind each."""
     parts = (fitted(entry, column.size) for entry, column in zip(entries, columns, strict=True))
     return "".join(painted(part, style, colour) + "  " for part, style in zip(parts, styles, strict=True))
 
 
 def painted(text: str, style: str, colour: bool) -> str:
-    """The text in a style, where colours are wanted."""
     return f"\x1b[{style}m{text}\x1b[0m" if colour and style and text else text
 
 
@@ -227,11 +220,9 @@ class Layer:
         self._places = slots(arcs, self.heights)
 
     def place(self, arc: int, word: int) -> Slot:
-        """The place of an end of an arc, by its number, at a word."""
         return self._places[arc, word]
 
     def widths(self) -> Iterator[tuple[int, int]]:
-        """Words, and how wide they must be at least."""
         for number, arc in enumerate(self.arcs):
             for word in (arc.left, arc.right):
                 slot = self.place(number, word)
@@ -261,23 +252,19 @@ class Row:
 
     @property
     def words(self) -> str:
-        """The line of words."""
         line = ""
         for form, middle, size in zip(self._forms, self._middles, self._sizes, strict=True):
             line += " " * (int(middle - size / 2) - cells(line)) + form
         return line
 
     def above(self, layer: int) -> list[str]:
-        """The lines of the arcs of one of the layers over the words; none without arcs."""
         found = self._layers[layer]
         return list(_arcs_above(found, self._ends(found), self.width)) if found.arcs else []
 
     def below(self, layer: int) -> list[str]:
-        """The same under the words."""
         return [line.translate(_TURNED) for line in reversed(self.above(layer))]
 
     def _ends(self, layer: Layer) -> list[tuple[int, int]]:
-        """The columns in which the arcs of a layer end."""
         return [
             (self._end(arc.left, layer.place(number, arc.left)), self._end(arc.right, layer.place(number, arc.right)))
             for number, arc in enumerate(layer.arcs)
@@ -370,7 +357,6 @@ class DifferencePicture:
     arcs: Sequence[Sequence[Arc | None]]
 
     def form(self, word: int) -> str:
-        """What a node is called."""
         return self.forms[word - 1] if word else ROOT
 
 

@@ -39,7 +39,6 @@ class DrawnTrees(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """How many numbers wait with it: none to speak of."""
         return 0
 
 
@@ -65,14 +64,12 @@ def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
 
 
 def _apart(one: GivenTree | DeptreeError, other: GivenTree | DeptreeError) -> bool:
-    """Whether two trees that follow each other are of two sentences."""
     if isinstance(one, GivenTree) and isinstance(other, GivenTree):
         return (sentence_of(one), len(one.heads)) != (sentence_of(other), len(other.heads))
     return number_of(other) == 1 or (bool(one.sent_id and other.sent_id) and sentence_of(one) != sentence_of(other))
 
 
 def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | DeptreeError:
-    """The trees of a sentence, or what is wrong with them."""
     trees: list[GivenTree] = []
     for tree in found:
         if isinstance(tree, DeptreeError):
@@ -95,7 +92,6 @@ def _refused(problem: str, tree: GivenTree) -> DeptreeError:
 
 
 def _check_numbers(tree: GivenTree) -> None:
-    """Raise for numbers of a tree that no tree has."""
     log_prob, tau, since = tree.notes.log_prob, tree.notes.tau, tree.notes.since or 0.0
     if log_prob is None:
         raise _refused("log_prob is missing", tree)
@@ -111,7 +107,6 @@ def _check_numbers(tree: GivenTree) -> None:
 
 
 def _check_order(trees: Sequence[GivenTree]) -> None:
-    """Raise where a tree is missing, out of order or there twice."""
     ranked = any(tree.notes.rank is not None for tree in trees)
     seen: dict[tuple[object, ...], str] = {}
     for number, tree in enumerate(trees, 1):
@@ -143,5 +138,4 @@ def _checked(trees: Sequence[GivenTree]) -> DrawnTrees:
 
 
 def _noted(name: str, trees: Sequence[GivenTree]) -> Float:
-    """A number of each tree, NaN where it is missing."""
     return np.array([getattr(tree.notes, name) for tree in trees], dtype=np.float64)

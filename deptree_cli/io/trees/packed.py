@@ -42,7 +42,6 @@ class PackedTrees:
 
     @cached_property
     def lengths(self) -> Int:
-        """(sentences,)."""
         return np.diff(self.starts)
 
 
@@ -72,7 +71,6 @@ class Packing:
         return self._packed([0], [read], [heads])
 
     def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
-        """Those that are sound; None where none is."""
         found = [(place, each, heads) for place, each in enumerate(read) if (heads := _heads(each)) is not None]
         if not isinstance(self.space, NonProjective):
             found = [each for each in found if self.space.contains(each[2][None])[0]]
@@ -114,7 +112,6 @@ class Packing:
 
 
 def _heads(read: Sentence) -> Int | None:
-    """The heads of a sentence, None where one is missing."""
     heads = read.sentence.heads
     return None if None in heads else np.array(heads, dtype=np.int64)
 
@@ -124,7 +121,6 @@ Found = tuple[int, Sentence, Int]
 
 
 def _trees(found: Sequence[Found]) -> list[Found]:
-    """Those whose heads are trees."""
     if not found:
         return []
     heads = [own for _, _, own in found]
