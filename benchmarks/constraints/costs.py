@@ -11,8 +11,7 @@ from benchmarks.constraints.labelled import Labelled, chosen
 from benchmarks.program.whole import measure
 from benchmarks.table import Cell, Table
 from benchmarks.timing import times
-from deptree_cli.cli.decoded import StoppingRule
-from deptree_cli.commands.decode import Decode
+from deptree_cli.commands.decode import Decode, StoppingRule
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.decoding import METHODS
 from deptree_cli.core.dtypes import Bool, Float

@@ -34,7 +34,6 @@ class ChosenSentence:
     noun: str = "sentence"
 
     def __call__(self, tasks: Iterator[Task[Read] | DeptreeError]) -> Iterator[Task[Read] | DeptreeError]:
-        """That sentence alone."""
         found: Task[Read] | DeptreeError | None = None
         names, sentences = list[str](), 0
         for sentences, task in enumerate(tasks, 1):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from deptree_cli.cli.tables import Table
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.encoders.base import Row
 
 Counts = TypeVar("Counts")
+
+# So many sentences are named.
+NAMED = 3
 
 
 class Summed(Protocol):
@@ -69,3 +73,24 @@ class OneRow(Fold[tuple[Any, ...]]):
         if self._empty:
             raise self._empty
         return [self._counts.row()]
+
+
+def layout_doubts(errors: float, words: int) -> list[str]:
+    """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
+    line = "more than half of the heads are doubted: are --from and --orient right? deptree inspect checks it"
+    return [line] if errors > words / 2 else []
+
+
+@dataclass
+class NamedSentences:
+    """Counts sentences, and names the first of them."""
+
+    count: int = 0
+    names: tuple[str, ...] = ()
+
+    def add(self, sent_id: str) -> None:
+        self.count += 1
+        self.names = (*self.names, sent_id)[:NAMED]
+
+    def __str__(self) -> str:
+        return f"{counted(self.count, 'sentence')} ({', '.join(self.names)}{', ...' * (self.count > NAMED)})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from inspect import signature
 from typing import Any, TypeVar
@@ -73,11 +73,25 @@ class Command(click.Command):
 
     Args:
         listing: the entries of a register that the whole help explains.
+        gone: options that there were, each with what to do now.
     """
 
-    def __init__(self, *args: Any, listing: Listing | None = None, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, listing: Listing | None = None, gone: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         self.listing = listing
+        self.gone = gone or {}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name in self.gone:
+                raise click.UsageError(
+                    f"There is no {error.option_name} now: {self.gone[error.option_name]}.", ctx
+                ) from None
+            raise
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, --help and, behind it, --help-all."""

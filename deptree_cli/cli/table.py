@@ -93,7 +93,7 @@ COMMANDS = {
         writes="scores",
     ),
     "diff": Entry(
-        "List the words in which trees differ; or compare two score files.",
+        "List the words in which trees differ.",
         "deptree decode scores.npz --from natasha --conllu sentences.conllu | deptree diff gold.conllu -",
         reads="trees",
     ),

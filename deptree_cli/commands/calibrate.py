@@ -12,7 +12,7 @@ import numpy as np
 
 from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import OUTPUT, FloatRange
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, untempered_options
 from deptree_cli.cli.sections import command, option
@@ -23,18 +23,15 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.head_sets import HeadSets
 from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
-from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.encoders.text import JSONL
-from deptree_cli.io.files.output import Output
-from deptree_cli.io.pictures.calibration import calibration_svg
 from deptree_cli.io.scores.records import ScoredSentence
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.
 PARTS = 5
 
 
-@command()
+@command(gone={"--plot": "before.bins has how often heads of each probability are right; deptree report draws it"})
 @untempered_options
 @option(
     "--criterion",
@@ -51,7 +48,6 @@ PARTS = 5
     metavar="SHARE",
     help="Also find sets of heads that contain the right head this often, such as 0.9; may be repeated.",
 )
-@option("--plot", type=OUTPUT, help="Draw how often heads of each probability are right (SVG).")
 @gold_option("Needed, unless --conllu has the heads.")
 @format_options(JSONL.name)
 @run_options
@@ -59,7 +55,6 @@ def calibrate(
     scores: ScoreOptions,
     criterion: str,
     coverages: tuple[float, ...],
-    plot: str | None,
     writing: Writing,
     run: RunOptions,
 ) -> int:
@@ -73,24 +68,11 @@ def calibrate(
     Sentences that lack heads (_) or whose gold tree is impossible do not count for the likelihood of arcs. Scores are
     kept in memory: 8 bytes per arc.
     """
-    _check(scores)
-    if plot:
-        encoder_of(None, plot, ("svg",), "svg")  # raises for another suffix
-    fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
-    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
-    found = Calibrating(criterion, coverages, scores.how, job.signature)
-    code = job.summarise(evidence_of, found)
-    if plot:
-        before = found.arcs.before.calibration
-        with Output(plot) as out:
-            out.write(calibration_svg(before.rows(), f"expected calibration error {before.error:.3f}").encode())
-    return code
-
-
-def _check(scores: ScoreOptions) -> None:
-    """Raise without heads to fit to."""
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads: --gold FILE.")
+    fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
+    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
+    return job.summarise(evidence_of, Calibrating(criterion, coverages, scores.how, job.signature))
 
 
 class GoldLabels(NamedTuple):
@@ -107,7 +89,6 @@ def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels
 
 
 def _labels(sentence: ScoredSentence, heads: list[int]) -> GoldLabels | None:
-    """The gold labels of words; the label of the arc from ROOT is no question."""
     labels, block = sentence.distribution.labels, sentence.record.gold or sentence.record.block
     if labels is None or block is None:
         return None
@@ -160,16 +141,21 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
 
     @cached_property
     def arcs(self) -> Fit:
-        """The fit to gold heads."""
         return Fit.of(self._parts, self._criterion)
 
     @cached_property
     def labels(self) -> Fit | None:
-        """The fit to gold labels, if there are any."""
         if not any(each.labels for each in self._labels):
             return None
-        parts = len(self._parts)
-        return Fit.of([_evidence(self._labels[part::parts]) for part in range(parts)], self._criterion)
+        parts = [self._labels[part :: len(self._parts)] for part in range(len(self._parts))]
+        found = [
+            LabelEvidence(
+                np.concatenate([each.log_probs for each in words]),
+                np.array([label for each in words for label in each.labels], dtype=np.int64),
+            )
+            for words in parts
+        ]
+        return Fit.of(found, self._criterion)
 
     @cached_property
     def _sets(self) -> list[HeadSets]:
@@ -212,15 +198,6 @@ _HEADINGS = ["", "temperature", "log-likelihood per word", "calibration error"]
 
 
 def _fitted(name: str, fit: Fit) -> Iterator[list[object]]:
-    """The rows of a table that tell what a fit improves."""
     judged = {"before": (1.0, fit.before), "after, cross-validated": (fit.temperature, fit.after)}
     for when, (temperature, found) in judged.items():
         yield [f"{name} {when}", temperature, found.log_likelihood, found.calibration_error]
-
-
-def _evidence(words: Sequence[GoldLabels]) -> LabelEvidence:
-    """The labels of some sentences together."""
-    return LabelEvidence(
-        np.concatenate([each.log_probs for each in words]),
-        np.array([label for each in words for label in each.labels], dtype=np.int64),
-    )

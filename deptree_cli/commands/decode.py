@@ -1,34 +1,198 @@
-"""``deptree decode``."""
+"""``deptree decode``: a sentence's best trees, their probabilities, and whether they are enough."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from deptree_cli.cli.decoded import Decoded, StoppingRule, TruncatedLists, probability_notes, stopping_options
-from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.folds import Fold, NamedSentences
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, entry_option
+from deptree_cli.cli.options import check_effect, entry_option, size_option
+from deptree_cli.cli.params import FloatRange
 from deptree_cli.cli.rule_options import RelaxedSentences, rule_option, search_options
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command
+from deptree_cli.cli.sections import Decorator, bound, command, option
 from deptree_cli.cli.work import Work
 from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.constrained import MBR, MST
-from deptree_cli.core.decoding import METHODS
+from deptree_cli.core.constraints.relaxation import GivenUp
+from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, covering, probability_of, within
+from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
+from deptree_cli.core.errors import counted
 from deptree_cli.core.register import NamedFunction
+from deptree_cli.io.conllu.notes import probability
+from deptree_cli.io.conllu.splicing import Spliced
+from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.conllu.batches import TreesOfOne
     from deptree_cli.io.scores.batches import ScoredBatch
+
+
+@dataclass(frozen=True)
+class StoppingRule:
+    """How many of the best trees are written.
+
+    Attributes:
+        size: at most so many; None: the best one.
+        mass: as many as have this probability together.
+        nats: all within so many nats of the best one.
+    """
+
+    size: int | None = None
+    mass: float | None = None
+    nats: float | None = None
+
+    @property
+    def option(self) -> str:
+        """The option that says when there are enough; empty if `size` alone does."""
+        if self.mass is not None:
+            return f"--mass {self.mass:g}"
+        return f"--within {self.nats:g}" if self.nats is not None else ""
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        return {"size": self.size, "mass": self.mass, "within": self.nats}
+
+    def trees_of(self, distribution: ArcFactored) -> tuple[Heads, bool | None]:
+        """The best trees, (k, n), and whether these are enough; None if nothing but `size` decides."""
+        size = self.size or 1
+        if not self.option:
+            return best_trees(distribution, size), None
+        ranked = (
+            within(distribution, self.nats or 0.0, size)
+            if self.mass is None
+            else covering(distribution, self.mass, size)
+        )
+        return ranked.heads, ranked.complete
+
+
+def _rule(*, size: int | None, mass: float | None, within: float | None) -> StoppingRule:
+    if mass is not None and within is not None:
+        raise click.UsageError("--mass and --within are two ways to choose trees. Remove one.")
+    return StoppingRule(size if (mass, within) == (None, None) else size or MOST_RANKED, mass, within)
+
+
+_OPTIONS = [
+    size_option(None, "The N best trees.", f"1; {MOST_RANKED:,} with --mass"),
+    option(
+        "--mass",
+        type=FloatRange(0, 1, min_open=True),
+        metavar="P",
+        help="The fewest trees with a probability of P together; labels are found afterwards.",
+    ),
+    option(
+        "--within",
+        type=FloatRange(0),
+        metavar="NATS",
+        often=False,
+        help="Write all trees at most NATS below the best in log-probability, up to -k.",
+    ),
+]
+
+# Gives a command -k, --mass and --within, as one `rule: StoppingRule`.
+stopping_options: Decorator[Any] = bound("rule", _OPTIONS, _rule)
+
+
+class TruncatedLists(Fold[str]):
+    """Which sentences have more trees that are wanted than -k allows."""
+
+    attribute = "truncated"
+
+    def __init__(self, rule: StoppingRule) -> None:
+        self._rule = rule
+        self._sentences = NamedSentences()
+
+    def add(self, counts: str) -> None:
+        self._sentences.add(counts)
+
+    def lines(self) -> Iterator[str]:
+        if self._sentences.count:
+            best = f"the best {counted(self._rule.size or 1, 'tree')}"
+            yield f"{self._sentences}: {best} are not all that {self._rule.option} takes: raise -k"
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded(AsTrees):
+    """A sentence's best trees.
+
+    Attributes:
+        heads: (k, n).
+        labels: their numbers, (k, n), if there are labels.
+        ranked: whether there may be several, which have ranks.
+        gaps: under rules, by how much better trees may be better.
+        complete: whether these are all that was asked for, if a number alone does not say that.
+    """
+
+    sentence: ScoredSentence
+    heads: Heads
+    labels: Heads | None
+    ranked: bool
+    gaps: Sequence[float] | None = None
+    complete: bool | None = None
+
+    @cached_property
+    def probs(self) -> Float:
+        distribution = self.sentence.distribution
+        return distribution.marginals()[self.heads, np.arange(1, distribution.n + 1)]
+
+    @property
+    def relaxed(self) -> tuple[str, str, GivenUp] | None:
+        """Its place and id with the rules that were given up for it, if some were."""
+        record, given_up = self.sentence.record, self.sentence.given_up
+        return None if given_up is None else (record.place, record.sent_id, given_up)
+
+    @property
+    def truncated(self) -> str | None:
+        return self.sentence.id if self.complete is False else None
+
+    def arrays(self) -> list[tuple[str, Integers, str]]:
+        return [(self.sentence.id, smallest(self.heads if self.ranked else self.heads[0]), "")]
+
+    def trees(self) -> Trees:
+        distribution = self.sentence.distribution
+        others = label_notes(distribution, self.heads, self.labels)
+        if self.gaps is not None:
+            others += [Note("certified", "certified", [gap == 0 for gap in self.gaps]), Note("gap", "gap", self.gaps)]
+        if self.sentence.interpretation.relax:
+            others += relaxed_notes(self.sentence.given_up, len(self.heads))
+        log_probs = distribution.tree_log_probs(self.heads)
+        notes = probability_notes(log_probs, [distribution.entropy()] * len(self.heads), others)
+        closing = [] if self.complete is None else _on_all(log_probs, self.complete)
+        return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked, closing=closing)
+
+    def to_conllu(self, style: Style) -> Spliced:
+        misc, labels = {"HeadProb": self.probs}, self.sentence.distribution.labels
+        if labels and self.labels is not None:
+            given_arc = np.exp(labels.log_probs[self.heads, np.arange(1, self.heads.shape[1] + 1), self.labels])
+            misc["LabelProb"] = self.probs * given_arc
+        return replace(self.trees(), misc=misc).to_conllu(style)
+
+
+def probability_notes(log_probs: Float, entropies: Sequence[float], others: Iterable[Note] = ()) -> list[Note]:
+    """Return the log-probabilities and probabilities of trees, and the entropies of what they were chosen from."""
+    return [
+        log_prob_note(log_probs),
+        Note(None, "tree_prob", np.exp(log_probs).tolist(), partial(probability, digits=6)),
+        *others,
+        Note("entropy", "entropy", entropies, "{:.6f}"),
+    ]
+
+
+def _on_all(log_probs: Float, complete: bool) -> list[Note]:
+    mass = Note("mass", "trees_mass", [probability_of(log_probs)], partial(probability, digits=6))
+    return [mass, Note("complete", "trees_complete", [complete])]
 
 
 @command()
@@ -94,11 +258,9 @@ class Decode(Work[Any]):
 
     @property
     def in_batches(self) -> bool:
-        """Whether the best trees of many sentences are found at once."""
         return self.method.name == MST and not self.rule.size
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[TreesOfOne]:
-        """The work on many sentences."""
         from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
 
         found, best = sentences.trees, sentences.trees.argmax()
@@ -122,7 +284,6 @@ class Decode(Work[Any]):
         return Decoded(sentence, heads, labels.best(heads) if labels else None, ranked, complete=complete)
 
     def _searched(self, sentence: ScoredSentence) -> Decoded:
-        """The best trees that obey, with their labels."""
         found = sentence.constrained.best_trees(self.rule.size or 1, self.method.name, self.budget)
         heads, labels = np.array([each.heads for each in found]), np.array([each.labels for each in found])
         gaps = [each.gap for each in found] if sentence.interpretation.constraints is not None else None

@@ -1,124 +1,108 @@
-"""``deptree diff``."""
+"""``deptree diff``: what annotations of the same sentences differ in, word by word: as rows, pictures, or in MISC."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import isfinite
 from pathlib import Path
-from typing import Any
+from string import ascii_lowercase
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
-from deptree_cli.cli.companion_scores import companion
+from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.params import INPUT, IntRange
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import READING_OPTIONS, ScoreOptions, options_of
-from deptree_cli.cli.sections import apply, command, option, reading_option
-from deptree_cli.cli.tree_differences import LETTERS, DifferencesFound, FindDifferences, sheet
+from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
+from deptree_cli.cli.sections import bound, command
 from deptree_cli.cli.work import Counted, Source
 from deptree_cli.cli.writing import Writing, format_options
-from deptree_cli.core.comparison import jensen_shannon, moved_arcs
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import kl
+from deptree_cli.core.errors import DeptreeError, counted_thousands
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.differences import Answer, Difference, differences, with_answers
+from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.encoders.pictures import as_text
 from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV
 from deptree_cli.io.files.streams import STDIN, place_of, share_of
-from deptree_cli.io.pictures.differences import differences_to_text
+from deptree_cli.io.pictures.arcs import Arc, shown_form
+from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.sentence import Side
+from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees import is_of_trees
-from deptree_cli.io.trees.annotations import read_annotations
+from deptree_cli.io.trees.annotations import annotations_of, read_annotations
 
 TEXT = as_text(differences_to_text)
 
 # Two files.
 PAIR = 2
 
-# Options of reading that are about two score files alone.
-OF_SCORES = ("conllu", "lengths", "fix_heads")
+# What fields call annotations: head_a, head_b, ...
+LETTERS = ascii_lowercase
+
+# Exit status if something differs, as that of Unix diff.
+DIFFERENT = 1
+
+# The fields of an annotation, the last two with scores, and with scores of labels.
+_FIELDS = {
+    letter: [f"{name}_{letter}" for name in ("head", "head_form", "deprel", "prob", "deprel_prob")]
+    for letter in LETTERS
+}
 
 
-@command()
+@command(
+    gone=dict.fromkeys(
+        ("-k", "--size", "--arcs", "--seed", "--conllu", "--lengths", "--fix-heads"),
+        "trees are compared; for two score files: deptree expect kl A --other B",
+    )
+)
 @click.argument("files", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@reading_option("--scores", type=INPUT, often=True, help="For trees: scores that tell which head is likelier.")
-@size_option(1000, "For scores: trees to sample from each for the Jensen-Shannon divergence.")
-@option("--arcs", "count", type=IntRange(0), default=5, metavar="N", help="For scores: arcs to show.  [default: 5]")
-@seed_option
-@partial(apply, READING_OPTIONS)
+@bound(
+    "scores",
+    [*companion_options("Scores that tell which head is likelier."), LABEL_SCORES],
+    companion,
+    (*NAMES, "label_scores"),
+)
 @format_options(TEXT, JSONL.name, TSV.name, CONLLU.name)
 @run_options
-def diff(
-    files: tuple[str, ...],
-    scores: str | None,
-    size: int,
-    count: int,
-    seed: int,
-    writing: Writing,
-    run: RunOptions,
-    **how: Any,
-) -> int:
-    """List the words in which trees of the same sentences differ; or compare two score files.
+def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, run: RunOptions) -> int:
+    """List the words in which trees of the same sentences differ.
 
     Given trees (CoNLL-U, or JSON Lines of sent_id and heads), it writes a row for each word whose head or label
     differs: head, head_form and deprel in each file (head_a, head_b, ...); with --scores, the probability of each head,
     and which is likelier. A terminal shows the arcs of both; --format conllu writes A with OtherHead and OtherDeprel in
     MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2 unusable.
-
-    Given scores in the same layout, it writes JSON Lines: kl (of A from B) and kl_reverse in nats, null if infinite;
-    jensen_shannon, estimated by sampling, with its standard error; and the arcs whose marginals differ most.
     """
     if len(files) < PAIR:
         raise click.UsageError("One file: give two or more, A B.")
-    if are_of_trees(files):
-        return _of_trees(files, scores, how, writing, run)
-    if len(files) > PAIR:
-        raise click.UsageError(f"Two score files are compared at a time, but there are {len(files)}. Name two.")
-    check_effect(["scores"], "files of trees to compare, but these are scores")
-    writing = writing.narrowed("comparisons of scores", JSONL.name)
-    source = options_of(scores=files[0], **how).with_other(files[1]).source(run)
-    return Job("diff", source, run, writing, last={"size": size, "seed": seed}).write(Diff(size, count), seed)
-
-
-def are_of_trees(paths: Sequence[str]) -> bool:
-    """Whether all files have trees, and not scores: their first bytes tell; what comes through pipes is as the others.
-
-    Raises:
-        DeptreeError: a file cannot be read, or some have trees and others scores.
-    """
-    kinds = {path: is_of_trees(path) for path in paths if path != STDIN and _is_no_pipe(path)}
-    trees, scores = ([path for path, kind in kinds.items() if kind is wanted] for wanted in (True, False))
-    if trees and scores:
-        problem = f"this has scores, but {place_of(trees[0])} has trees"
-        remedy = f"Compare trees with trees (deptree decode {scores[0]}), or pass --scores {scores[0]}"
-        raise DeptreeError(problem, remedy, place=scores[0])
-    return not scores
-
-
-def _is_no_pipe(path: str) -> bool:
-    """Whether looking at it takes nothing away; what is not there is told when it is opened."""
-    return Path(path).is_file() or not Path(path).exists()
-
-
-def _of_trees(
-    files: tuple[str, ...], scores: str | None, how: dict[str, Any], writing: Writing, run: RunOptions
-) -> int:
-    """Write the words that differ."""
-    check_effect(["size", "count", "seed", *OF_SCORES], "two score files, but these are trees")
+    _check_trees(files)
     if len(files) > len(LETTERS):
         raise click.UsageError(f"{len(files)} are more than the {len(LETTERS)} letters for files. Name fewer.")
-    options = companion(scores=scores, **{name: value for name, value in how.items() if name not in OF_SCORES})
-    first = {"trees": ", ".join(files), "scores": scores}
-    job = Job("diff", _source(files, options, run), run, writing, first)
+    first = {"trees": ", ".join(files), "scores": scores and scores.files[0].source.path}
+    job = Job("diff", _source(files, scores, run), run, writing, first)
     if job.encoder is CONLLU and len(files) > PAIR:
         raise click.UsageError(f"--format conllu writes A with what B has. Name two files, not {len(files)}.")
-    found, labelled = DifferencesFound(), bool(options and options.how.labels)
-    laid_out = sheet(len(files), options is not None, labelled)
-    return max(job.write(FindDifferences.of(files), sheet=laid_out, folds=[found]), found.exit_code)
+    shown = 3 + (scores is not None) + bool(scores and scores.how.labels)
+    answers = [name for letter in LETTERS[: len(files)] for name in _FIELDS[letter][:shown]]
+    sheet = Sheet(("sent_id", "word", "form", "upos", *answers, *["likelier"] * (scores is not None)))
+    names = tuple(f"{letter}: {Path(path).name}" for letter, path in zip(LETTERS, files, strict=False))
+    found = DifferencesFound()
+    return max(job.write(FindDifferences(names), sheet=sheet, folds=[found]), found.exit_code)
+
+
+def _check_trees(paths: Sequence[str]) -> None:
+    """Raise for a file of scores: its first bytes tell, but of what comes through pipes, which looking takes away."""
+    there = [path for path in paths if path != STDIN and (Path(path).is_file() or not Path(path).exists())]
+    scores = [path for path in there if not is_of_trees(path)]
+    if scores:
+        trees = [path for path in there if path not in scores]
+        problem = f"this has scores, but {place_of(trees[0])} has trees" if trees else "this has scores, not trees"
+        remedy = f"Compare trees with trees (deptree decode {scores[0]}), or pass --scores {scores[0]}"
+        if not trees:
+            remedy = f"Compare scores with deptree expect kl {scores[0]} --other {(*scores, 'FILE')[1]}"
+        raise DeptreeError(problem, remedy, place=scores[0])
 
 
 def _source(files: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Any, Any]:
@@ -130,25 +114,160 @@ def _source(files: Sequence[str], scores: ScoreOptions | None, run: RunOptions) 
     return Source(Counted(items, share=share_of(files[:1])), scores.how, scores.signature_fields)
 
 
+class Counts(NamedTuple):
+    """What a sentence counts for.
+
+    Attributes:
+        words: how many it has.
+        heads, labels: how many of these have other heads, or the same head with another label.
+        unlabelled: whether labels are not compared.
+    """
+
+    words: int
+    heads: int
+    labels: int
+    unlabelled: bool
+
+
+class Probabilities(NamedTuple):
+    """Of what each annotation says of a word: of its head, and with labels of head and label; None if it has none."""
+
+    heads: Sequence[float | None]
+    labelled: Sequence[float | None] | None = None
+
+    def of(self, at: int) -> list[float | None]:
+        return [each[at] for each in self if each is not None]
+
+    @property
+    def likelier(self) -> str | None:
+        known = [-1.0 if each is None else each for each in self.labelled or self.heads]
+        best = [letter for letter, each in zip(LETTERS, known, strict=False) if each == max(known)]
+        return ",".join(best) if len(best) < len(known) else None
+
+
+@dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
+class DifferentWords:
+    """A sentence's words that differ.
+
+    Attributes:
+        sent_id: the sentence's name.
+        blocks: the annotations.
+        names: of these, for pictures.
+        found: the words.
+        unlabelled: whether their labels are not compared.
+        probabilities: of each of these, if there are scores.
+    """
+
+    sent_id: str
+    blocks: Sequence[Block]
+    names: Sequence[str]
+    found: Sequence[Difference]
+    unlabelled: bool
+    probabilities: Sequence[Probabilities] = ()
+
+    @property
+    def counted(self) -> Counts:
+        heads = sum(each.is_of_heads for each in self.found)
+        return Counts(self.blocks[0].n, heads, len(self.found) - heads, self.unlabelled)
+
+    def rows(self) -> list[Row]:
+        return [self._row(number) for number in range(len(self.found))]
+
+    def _row(self, number: int) -> Row:
+        word, form, upos, answers, head_forms = self.found[number]
+        row: dict[str, Any] = {"sent_id": self.sent_id, "word": word, "form": form, "upos": upos}
+        given = self.probabilities[number] if self.probabilities else None
+        for at, (letter, answer, head_form) in enumerate(zip(LETTERS, answers, head_forms, strict=False)):
+            values = (answer.head, head_form, answer.label, *(given.of(at) if given else ()))
+            row.update(zip(_FIELDS[letter], values, strict=False))
+        return row | {"likelier": given.likelier} if given else row
+
+    def to_conllu(self, _: Any) -> bytes:
+        return with_answers(self.blocks[0], {each.word: each.answers[1] for each in self.found})
+
+    @property
+    def picture(self) -> DifferencePicture | None:
+        if not self.found:
+            return None
+        columns = [block.column("form") for block in self.blocks]
+        forms = [next((each for each in column if each != "_"), "_") for column in zip(*columns, strict=True)]
+        arcs = [[self._arc(number, at) for number in range(len(self.found))] for at in range(len(self.blocks))]
+        words = [each.word for each in self.found]
+        return DifferencePicture(self.sent_id, list(map(shown_form, forms)), words, self.names, arcs)
+
+    def _arc(self, number: int, at: int) -> Arc | None:
+        """The arc of a word in an annotation, as probable as it is with its label; without scores it is certain."""
+        head, label = self.found[number].answers[at]
+        if head is None:
+            return None
+        prob = self.probabilities[number].of(at)[-1] if self.probabilities else 1.0
+        return Arc(head, self.found[number].word, prob or 0.0, shown_form(label) if label else "")
+
+
 @dataclass(frozen=True)
-class Diff:
-    """One sentence's comparison as an object for JSON."""
+class FindDifferences:
+    """Finds the words of a sentence that differ; names: of the annotations, for pictures."""
 
-    size: int
-    count: int
+    names: tuple[str, ...]
 
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> dict[str, Any]:
-        """The work on one sentence."""
-        ours, theirs = sentence.distribution, sentence.other
-        assert theirs is not None  # the command has named the file
-        forth, back = kl(ours, theirs), kl(theirs, ours)
-        middle, error = jensen_shannon(ours, theirs, self.size, rng)
-        return {
-            "sent_id": sentence.id,
-            "n": ours.n,
-            "kl": forth if isfinite(forth) else None,
-            "kl_reverse": back if isfinite(back) else None,
-            "jensen_shannon": middle,
-            "jensen_shannon_error": error if isfinite(error) else None,
-            "arcs": moved_arcs(ours, theirs, self.count),
-        }
+    def __call__(self, read: Sentence | ScoredSentence, _: None) -> DifferentWords:
+        sentence = read if isinstance(read, Sentence) else read.record
+        blocks = annotations_of(sentence, len(self.names))
+        found, unlabelled = differences(blocks)
+        probabilities = _probabilities(read, found) if found and isinstance(read, ScoredSentence) else ()
+        return DifferentWords(sentence.sent_id, blocks, self.names, found, unlabelled, probabilities)
+
+
+def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
+    distribution = scored.distribution
+    arcs = np.minimum(distribution.marginals(), 1.0)
+    labels = distribution.labels
+    numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
+
+    def prob(word: int, answer: Answer) -> float | None:
+        return None if answer.head is None else float(arcs[answer.head, word])
+
+    def labelled(word: int, answer: Answer) -> float | None:
+        if labels is None or answer.head is None or answer.label is None:
+            return None
+        number = numbers.get(answer.label)
+        arc = float(arcs[answer.head, word])
+        return 0.0 if number is None or not arc else arc * float(labels.probs[answer.head, word, number])
+
+    return [
+        Probabilities(
+            [prob(each.word, answer) for answer in each.answers],
+            [labelled(each.word, answer) for answer in each.answers] if labels else None,
+        )
+        for each in found
+    ]
+
+
+class DifferencesFound(Fold[Counts]):
+    def __init__(self) -> None:
+        self._sentences = self._words = self._different = self._heads = self._labels = self._unlabelled = 0
+
+    def add(self, counts: Counts) -> None:
+        self._sentences += 1
+        self._words += counts.words
+        self._heads += counts.heads
+        self._labels += counts.labels
+        self._unlabelled += counts.unlabelled
+        self._different += counts.heads + counts.labels > 0
+
+    @property
+    def exit_code(self) -> int:
+        return DIFFERENT if self._different else 0
+
+    def lines(self) -> Iterator[str]:
+        words, sentences = counted_thousands(self._words, "word"), counted_thousands(self._sentences, "sentence")
+        if self._unlabelled:
+            lacking = counted_thousands(self._unlabelled, "sentence")
+            yield f"{lacking} without labels in one of the files: only their heads are compared"
+        if not self._different:
+            yield f"no difference: {words} in {sentences}"
+            return
+        found = self._heads + self._labels
+        verb = "differs" if found == 1 else "differ"
+        kinds = f"{self._heads:,} in the head, {self._labels:,} in the label alone"
+        yield f"{found:,} of {words} {verb}, in {self._different:,} of {sentences}: {kinds}"

@@ -79,7 +79,6 @@ class Estimated:
     by_quantity: bool
 
     def __call__(self, trees: DrawnTrees, _: None) -> Row | list[Row]:
-        """The work on one sentence."""
         row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
         found: dict[str, Row] = {}
         for name in self.quantities:

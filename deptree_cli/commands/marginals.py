@@ -1,16 +1,15 @@
-"""``deptree marginals``."""
+"""``deptree marginals``: marginals of a sentence, and what each format has of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from deptree_cli.cli.arc_marginals import COLUMNS, LABELLED, ArcMarginals, MatrixAsRead
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import check_effect, seed_option, size_option
 from deptree_cli.cli.params import FloatRange
@@ -21,16 +20,170 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.work import Work, unchanged
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.constraints.shares import shares
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
+from deptree_cli.core.head_sets import head_sets
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.conllu.notes import probability
+from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders import ARRAYS
-from deptree_cli.io.encoders.base import Encoder, Sheet
+from deptree_cli.io.encoders.base import Encoder, Row, Sheet
 from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV
+from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.batches import ScoredBatch
+
+COLUMNS = ("sent_id", "word", "form", "head", "head_form", "prob")
+LABELLED = (*COLUMNS[:-1], "label", "prob")
+
+ROOT = "ROOT"
+
+
+def arc_rows(sent_id: str, block: Block | None, arcs: Float, above: float) -> Iterator[Row]:
+    """Yield a row for each arc of a probability above a limit, by word and then by head.
+
+    Args:
+        block: the words; without them forms are None.
+        arcs: (n+1, n+1).
+    """
+    words, heads = np.nonzero(above < arcs.T)
+    forms = _forms(block, len(arcs))
+    for word, head, prob in zip(words.tolist(), heads.tolist(), arcs[heads, words].tolist(), strict=True):
+        yield dict(zip(COLUMNS, (sent_id, word, forms[word], head, forms[head], prob), strict=True))
+
+
+def labelled_rows(
+    sent_id: str, block: Block | None, arcs: Float, labels: tuple[str, ...], above: float
+) -> Iterator[Row]:
+    """Yield a row for each label of each arc of a probability above a limit.
+
+    Args:
+        arcs: (n+1, n+1, L).
+    """
+    by_word = arcs.swapaxes(0, 1)
+    words, heads, numbers = np.nonzero(by_word > above)
+    forms = _forms(block, len(arcs))
+    probs = by_word[words, heads, numbers].tolist()
+    for word, head, label, prob in zip(words.tolist(), heads.tolist(), numbers.tolist(), probs, strict=True):
+        row = (sent_id, word, forms[word], head, forms[head], labels[label], prob)
+        yield dict(zip(LABELLED, row, strict=True))
+
+
+def _forms(block: Block | None, nodes: int) -> list[str | None]:
+    return [ROOT, *(block.column("form") if block else [None] * (nodes - 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class ArcMarginals:
+    """The marginals of a sentence.
+
+    Attributes:
+        arcs: (n+1, n+1).
+        labelled: of arcs with labels, (n+1, n+1, L), if there are labels.
+        estimate: what they are from, if they are shares of drawn trees that obey.
+        acceptance: the share of drawn trees that obey, if so.
+        limit: the threshold of sets of heads, if these are asked for.
+    """
+
+    sentence: ScoredSentence
+    arcs: Float
+    labelled: Float | None
+    estimate: MonteCarloEstimate | None = None
+    acceptance: float | None = None
+    limit: float | None = None
+
+    @property
+    def head_sets(self) -> list[list[int]] | None:
+        return None if self.limit is None else head_sets(self.arcs, self.limit)
+
+    def rows(self, above: float | None) -> list[Row]:
+        sentence, labels, block = self.sentence, self.sentence.distribution.labels, self.sentence.record.block
+        if labels is None or self.labelled is None:
+            return list(arc_rows(sentence.id, block, self.arcs, above or 0.0))
+        return list(labelled_rows(sentence.id, block, self.labelled, labels.names, above or 0.0))
+
+    def in_json(self) -> MatrixAsRead:
+        labels, estimate = self.sentence.distribution.labels, self.estimate
+        layout = layout_fields(self.sentence.interpretation.layout, self.sentence.record.scores.shape)
+        before: dict[str, Any] = {"n": self.sentence.distribution.n} | ({"labels": labels.names} if labels else {})
+        behind: dict[str, Any] = {} if self.limit is None else {"head_sets": self.head_sets}
+        if estimate is not None:
+            if estimate.standard_errors is not None:
+                behind["standard_errors"] = self._as_read(estimate.standard_errors).tolist()
+            behind |= {"iterations": estimate.iterations, "acceptance": rounded(self.acceptance or 0.0)}
+        found = self._as_read(self.arcs if self.labelled is None else self.labelled)
+        return MatrixAsRead(self.sentence.record, found, before | layout, behind)
+
+    def in_arrays(self) -> MatrixAsRead:
+        labels, found = self.sentence.distribution.labels, self.arcs
+        if labels is not None and self.labelled is not None:
+            found = self.labelled[..., : len(labels.scored)]
+        return MatrixAsRead(self.sentence.record, self._as_read(found))
+
+    def _as_read(self, matrix: Float) -> Float:
+        """A matrix of arcs, or of arcs with labels, with the shape and orientation read."""
+        how, shape = self.sentence.interpretation, self.sentence.record.scores.shape
+        if matrix.ndim == 2:
+            return from_head_dep(matrix, how.layout, shape)
+        joint = how.layout.labels is not None
+        return from_head_dep(matrix, how.layout.labelled, shape if joint else (*shape, matrix.shape[-1]))
+
+    def to_conllu(self, _: Style) -> bytes:
+        block = self.sentence.record.sentence
+        comments = [] if self.estimate else _comments(self.sentence)
+        return block.with_misc(self._probs(block.heads, block.deprels), comments)
+
+    def _probs(self, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
+        """The notes in MISC of the words that have a HEAD; all words have a set of heads."""
+        labels, sets = self.sentence.distribution.labels, self.head_sets or []
+        misc = {word: f"HeadSet={','.join(map(str, heads))}" for word, heads in enumerate(sets, 1)}
+        for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
+            if head is not None:
+                prob = f"HeadProb={probability(self.arcs[head, word])}"
+                misc[word] = f"{prob}|{misc[word]}" if word in misc else prob
+                if labels and self.labelled is not None and deprel in labels.names:
+                    given = self.labelled[head, word, labels.names.index(deprel)]
+                    misc[word] += f"|LabelProb={probability(given)}"
+        return misc
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MatrixAsRead:
+    """A matrix of marginals with the shape and orientation read.
+
+    Attributes:
+        before, behind: fields of a line of JSON on its two sides.
+    """
+
+    record: Sentence
+    matrix: Float
+    before: Mapping[str, Any] = field(default_factory=dict)
+    behind: Mapping[str, Any] = field(default_factory=dict)
+
+    def arrays(self) -> list[tuple[str, Float, str]]:
+        return [(self.record.key or self.record.sent_id, self.matrix, "")]
+
+    def to_jsonl(self) -> bytes:
+        marginals = {"marginals": self.matrix.tolist()}
+        return dump({"sent_id": self.record.sent_id, **self.before, **marginals, **self.behind})
+
+
+def _comments(sentence: ScoredSentence) -> list[str]:
+    comments = [f"# entropy = {sentence.distribution.entropy():.6f}"]
+    heads = sentence.record.sentence.heads
+    tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
+    log_prob = float(sentence.distribution.log_probs(tree)[0])
+    if np.isfinite(log_prob):
+        comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}", *comments]
+    return comments
+
 
 HELP = """Compute the probability of every arc. The probabilities of a word's heads sum to 1.
 
@@ -104,7 +257,6 @@ def _size(size: int | None, rules: Constraints | None) -> int | None:
 
 
 def _head_sets(scores: ScoreOptions, asked: bool, coverage: float | None) -> tuple[float, float] | None:
-    """The coverage and the threshold of the sets of heads that are asked for."""
     if not asked:
         if coverage is not None:
             raise click.UsageError("--coverage is that of --head-sets. Add --head-sets, or remove it.")
@@ -150,17 +302,14 @@ class Marginals(Work[Any]):
 
     @property
     def in_batches(self) -> bool:
-        """Whether many sentences are summed at once."""
         return self.shown in (ArcMarginals.in_json, ArcMarginals.in_arrays) and self.limit is None
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[MatrixAsRead]:
-        """The work on many sentences."""
         trees, layouts = sentences.trees, sentences.layout.fields()
         before = ({"n": n, **layout} for n, layout in zip(trees.lengths.tolist(), layouts, strict=True))
         return list(map(MatrixAsRead, sentences.records, sentences.as_read(trees.marginals), before))
 
     def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
-        """The work on one sentence."""
         return self.shown(self._found(sentence, rng))
 
     def _found(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
@@ -170,7 +319,6 @@ class Marginals(Work[Any]):
         return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, limit=self.limit)
 
     def _of_drawn(self, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> ArcMarginals:
-        """The shares of so many drawn trees that obey which have each arc."""
         found, labels = sentence.constrained.draw(size, rng, SAMPLERS.get("auto")), sentence.distribution.labels
         arcs = shares(found.heads)
         both = shares(found.heads, found.labels, len(labels.names)) if labels else None

@@ -1,29 +1,46 @@
-"""``deptree measure``."""
+"""``deptree measure``: quantities of trees, what each comes to by chance, and the means of both; or a row a word."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import click
+import numpy as np
 
+from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
+from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
-from deptree_cli.cli.measure_groups import LABEL, By
-from deptree_cli.cli.measure_options import Reading, check_groups, compared, reading_options
-from deptree_cli.cli.measured import GROUP, LENGTH, TREES
-from deptree_cli.cli.measures import COLUMNS, Settings, Treebank
-from deptree_cli.cli.measuring import Measure, is_of_arcs
-from deptree_cli.cli.options import seed_option, size_option
-from deptree_cli.cli.params import INPUT, OUTPUT, FloatRange, IntRange
+from deptree_cli.cli.layout_options import asked_space, signature_of
+from deptree_cli.cli.options import check_effect, seed_option, size_option
+from deptree_cli.cli.params import INPUT
 from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option
+from deptree_cli.cli.score_options import ScoreOptions
+from deptree_cli.cli.sections import bound, command, option, reading_option
+from deptree_cli.cli.work import Counted, Source, Work
 from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
-from deptree_cli.core.chance import RandomTrees
+from deptree_cli.core.chance import RandomTrees, moments
+from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.evaluation.treebank import CONFIDENCE, RESAMPLES, Numbers, treebank_means
+from deptree_cli.core.kinds import Baseline, OfTree, OverArcs, words_of
+from deptree_cli.core.measures import arc_shapes
 from deptree_cli.core.quantities import NUMBERS
-from deptree_cli.io.encoders import encoder_of
-from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.files.output import Output
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.streams import stream_of
+from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.encoders.text import cells, numbers_as_cells
+from deptree_cli.io.files.streams import check_readable, share_of
+from deptree_cli.io.read import sentences
+from deptree_cli.io.scores.records import Interpretation, ScoredSentence
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.trees.packed import PackedTrees, Packing
+from deptree_cli.kernels.budget import foresee
 
 HELP = """Measure dependency lengths, direction, depth and crossings of trees, and compare them with chance.
 
@@ -33,27 +50,119 @@ the parser's expectation.
 
 `difference` is the mean of the trees minus the baseline. Sums over arcs have exact expectations. Other quantities need
 -k sampled trees; `error` is the standard error due to sampling. `sd` is the standard deviation within a sentence.
+
+--per word writes a row for each word and its arc: `length` is head - word, positive where the head follows, null for
+roots; `depth` is the number of arcs to the root; `crossed`: another arc crosses it; `nonprojective`: a word between the
+two does not descend from the head.
 """
 
-SENTENCE, TREEBANK = "sentence", "treebank"
+WORD, SENTENCE, TREEBANK = "word", "sentence", "treebank"
 
 # What a table has unless quantities are asked for; everything else has all.
 SHOWN = ("length", "mean_length", "optimality", "head_final", "depth", "crossings")
 
-# The quantity that a picture shows unless another is asked for.
-DRAWN = "mean_length"
+# Whose the numbers of a column are: the tree's own, and what chance makes them.
+TREES, RANDOM_TREES, PARSER = "trees", "random_trees", "parser"
 
-RESAMPLES = 1000
+# The quantity that all trees of a sentence share.
+LENGTH = "length"
+
+# The role under which a sentence has the comments that are asked for.
+COMMENTS = "comments"
+
+# How many steps of Python a word costs, for `foresee`, and each word that an arc passes: elements of a dozen loops.
+STEPS, PASSED = 150, 2
+
+# The columns of means, and what a table shows of them.
+MEANS = (
+    *("quantity", "of", "sentences", "mean", "low", "high"),
+    *("difference", "difference_low", "difference_high", "sd", "error"),
+)
+HEADINGS = ("quantity", "of", "mean", "low", "high", "difference")
+
+# The columns of words behind their sentences'.
+WORDS = (*("word", "form", "upos", "deprel", "head_deprel", "length", "depth"), "crossed", "nonprojective")
+
+_SPACE = ("space", "multi_root", "projective")
 
 
-@command(help=HELP, listing=Listing("Quantities", NUMBERS, lambda entry: f"{entry.name}:\n  {entry.summary}"))
-@click.argument("trees", metavar="TREES...", nargs=-1, type=INPUT)
+class Reading(NamedTuple):
+    """How trees are read: of a space, with scores of the same sentences if there are some, and reduced or whole."""
+
+    space: TreeSpace
+    scores: ScoreOptions | None
+    no_punct: bool
+    tokens: bool
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        return {
+            **({} if self.scores else signature_of(self.space)),
+            "punct": "no" if self.no_punct else None,
+            "words": "tokens" if self.tokens else None,
+        }
+
+    def source(self, trees: tuple[str, ...], comments: Sequence[str], run: RunOptions) -> Source[Any, Any]:
+        """The sentences, each with the comments that are asked for.
+
+        Raises:
+            click.UsageError: there are scores of several files.
+        """
+        packing = Packing(self.space, self.no_punct, self.tokens)
+        if self.scores is None:
+            check_readable(trees if len(trees) > 1 else ())
+            read: Iterable[Sentence | DeptreeError] = sentences(trees).in_order()
+            return Source(Counted(with_comments(read, comments, run), share=share_of(trees)), packing)
+        if len(trees) > 1:
+            raise click.UsageError(f"--scores belong to one file of trees, but there are {len(trees)}. Give one.")
+        files = (replace(self.scores.files[0], conllu=trees[0]),)
+        source = replace(self.scores, files=files).source(run)
+        items = Counted(with_comments(source.items, comments, run), share=share_of(trees))
+        return Source(items, ScoredPacking(self.scores.how, packing), source.signature_fields)
+
+
+def _reading(*, scores: str | None, no_punct: bool, tokens: bool, **how: Any) -> Reading:
+    found = companion(scores=scores, also=_SPACE, **how)
+    space = found.how.space if found else asked_space(*(how[name] for name in _SPACE))
+    return Reading(space, found, no_punct, tokens)
+
+
+reading_options = bound(
+    "reading",
+    [
+        reading_option(
+            "--no-punct",
+            is_flag=True,
+            often=True,
+            help="Leave out punctuation (label punct); its dependents go to its head.",
+        ),
+        reading_option("--tokens", is_flag=True, help="Take each multiword token as one word."),
+        *companion_options("Arc scores of the same sentences: what the parser expects."),
+    ],
+    _reading,
+    ("no_punct", "tokens", *NAMES),
+)
+
+
+@command(
+    help=HELP,
+    listing=Listing("Quantities", NUMBERS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
+    gone={
+        "--by": "--per sentence or word with --comment KEY writes rows to group",
+        "--compare": "--per sentence writes rows to compare",
+        "--confidence": "intervals cover 95 %",
+        "--resamples": f"intervals are from {RESAMPLES:,} resamples",
+        "--plot": "--per sentence writes rows to draw",
+    },
+)
+@click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
 @option(
     "--per",
-    type=click.Choice([SENTENCE, TREEBANK]),
+    type=click.Choice([WORD, SENTENCE, TREEBANK]),
     default=TREEBANK,
     metavar="UNIT",
-    help="Write rows of each sentence, or means of the treebank: sentence or treebank.  [default: treebank]",
+    help="Write rows of each word or sentence, or means of the treebank: word, sentence or treebank."
+    "  [default: treebank]",
 )
 @option(
     "--quantity",
@@ -64,35 +173,13 @@ RESAMPLES = 1000
     help="What to measure; may be repeated.  [default: all; in a table some]",
 )
 @option(
-    "--by",
+    "--comment",
+    "comments",
+    multiple=True,
     metavar="KEY",
-    callback=lambda context, parameter, text: text and By.of(text),
-    help="Group by file, length, label, or comment (genre; sent_id=[a-z]+: what matches).",
-)
-@option(
-    "--compare",
-    nargs=2,
-    metavar="A B",
-    help="Add the difference of two groups, or without --by of two files.",
+    help="Add a comment, also of the document, to rows of words or sentences, such as genre; may be repeated.",
 )
 @size_option(None, "Trees to sample for quantities that are not sums over arcs.", "none")
-@option(
-    "--confidence",
-    type=FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    metavar="P",
-    often=False,
-    help="Coverage of intervals.  [default: 0.95]",
-)
-@option(
-    "--resamples",
-    type=IntRange(1),
-    default=RESAMPLES,
-    metavar="N",
-    often=False,
-    help=f"Resamples of sentences, for intervals and tests.  [default: {RESAMPLES}]",
-)
-@option("--plot", type=OUTPUT, help="Draw a quantity against the length of sentences (SVG).")
 @seed_option
 @reading_options
 @format_options(*ROWS)
@@ -101,82 +188,359 @@ def measure(
     trees: tuple[str, ...],
     per: str,
     names: tuple[str, ...],
-    by: By | None,
-    compare: tuple[str, str] | None,
+    comments: tuple[str, ...],
     size: int | None,
-    plot: str | None,
     seed: int,
     reading: Reading,
     writing: Writing,
     run: RunOptions,
-    **how: Any,
 ) -> int:
     """Measure trees beside chance."""
-    trees, by = compared(trees, by, compare)
-    per_sentence = per == SENTENCE
-    check_groups(by, per_sentence, size)
-    if plot:
-        encoder_of(None, plot, ("svg",), "svg")  # raises for another suffix
-    settings = Settings(by, compare, seed=seed, **how)
-    first = {"per": per, "quantities": "+".join(names) or None, **reading.signature_fields, "by": by and by.name}
+    if per == TREEBANK:
+        check_effect(["comments"], "rows: --per sentence or --per word")
+    elif per == WORD:
+        check_effect(["names", "size", "seed", "scores", "tokens"], "--per sentence or --per treebank")
+    elif size is None:
+        check_effect(["seed"], "sampled trees (-k) or means (--per treebank)")
+    comments = tuple(dict.fromkeys(comments))
+    first = {"per": per, "quantities": "+".join(names) or None, **reading.signature_fields}
     drawn_seed = None if size is None else seed
-    last = {"size": size, **({"seed": drawn_seed} if per_sentence else settings.signature_fields)}
-    job = Job("measure", reading.source(trees, by, run), run, writing, first, last)
+    of_means = {"confidence": CONFIDENCE, "resamples": RESAMPLES, "seed": seed}
+    last: dict[str, object] = {"size": size, **(of_means if per == TREEBANK else {"seed": drawn_seed})}
+    last["comments"] = "+".join(comments) or None
+    job = Job("measure", reading.source(trees, comments, run), run, writing, first, last)
+    if per == WORD:
+        several = len(trees) > 1
+        return job.write(Words(comments, several), sheet=_sheet(["sent_id", *["file"] * several], comments, WORDS))
     in_table = job.encoder is TABLE
-    chosen = _chosen(names, by, in_table)
-    random = RandomTrees(reading.space, chosen, size, drawn_seed)
-    work = Measure(chosen, random, size, reading.scores is not None, reading.reduced)
-    _check_drawn(work)
-    fold = Treebank(settings, work.columns)
-    if per_sentence:
-        code = job.write(work, drawn_seed, _sheet(work, by, in_table), [fold] if plot else [])
-    else:
-        sheet = Sheet(COLUMNS if by else COLUMNS[1:], "measure", _headings(settings, size) if in_table else None)
-        code = job.summarise(work, fold, sheet, drawn_seed)
-    if plot:
-        _draw(plot, fold.picture(names[0] if names else DRAWN))
-    return code
-
-
-def _draw(path: str, picture: str) -> None:
-    with Output(path) as out:
-        out.write(picture.encode())
-
-
-def _check_drawn(work: Measure) -> None:
-    """Raise if trees are drawn for nothing."""
-    if work.size is not None and not any(column.has_error for column in work.columns):
-        raise click.UsageError("-k draws trees for what is no sum over arcs, but all of these are. Remove it.")
-
-
-def _chosen(names: Sequence[str], by: By | None, in_table: bool) -> tuple[str, ...]:
-    """The quantities that are measured.
-
-    Raises:
-        click.UsageError: one is not of arcs, but they are grouped by label.
-    """
     asked = tuple(NUMBERS.get(name).name for name in dict.fromkeys(names))
-    if by is None or by.key != LABEL:
-        return asked or (SHOWN if in_table else tuple(NUMBERS.names))
-    of_arcs = tuple(each.name for each in NUMBERS if is_of_arcs(each))
-    for name in asked:
-        if name not in of_arcs:
-            raise click.UsageError(f"--by label is about arcs: {', '.join(of_arcs)}. {name} is of whole trees.")
-    return asked or of_arcs
+    chosen = asked or (SHOWN if in_table else tuple(NUMBERS.names))
+    random = RandomTrees(reading.space, chosen, size, drawn_seed)
+    work = Measure(chosen, random, size, reading.scores is not None, reading.no_punct or reading.tokens, comments)
+    if size is not None and not any(column.has_error for column in work.columns):
+        raise click.UsageError("-k draws trees for what is no sum over arcs, but all of these are. Remove it.")
+    if per == SENTENCE:
+        fields = [f"{outer}.{name}" if outer else name for outer, name, *_ in work.fields]
+        behind = [name for name in chosen if name != LENGTH] if in_table else fields
+        return job.write(work, drawn_seed, _sheet(["sent_id", "file"], comments, [LENGTH, *behind]))
+    shown = {name: name for name in (*HEADINGS, *["error"] * bool(size))}
+    sheet = Sheet(MEANS, "measure", shown if in_table else None)
+    return job.summarise(work, Treebank(work.columns, seed), sheet, drawn_seed)
 
 
-def _headings(settings: Settings, size: int | None) -> dict[str, str]:
-    """What a table shows of means: less than there is."""
-    shown = ["quantity", "of", "mean", "low", "high", "difference"]
-    shown = ["group"] * bool(settings.by) + shown + ["p"] * bool(settings.compare) + ["error"] * bool(size)
-    return {name: name for name in shown}
+def _sheet(first: Sequence[str], comments: Sequence[str], others: Sequence[str]) -> Sheet:
+    for key in comments:
+        if key in (*first, *others):
+            raise click.UsageError(f"Rows have {key} as it is. Remove --comment {key}.")
+    return Sheet([*first, *comments, *others], "measure")
 
 
-def _sheet(work: Measure, by: By | None, in_table: bool) -> Sheet:
-    """How rows of sentences are laid out."""
-    first = ["sent_id", *([GROUP] if by else []), LENGTH]
-    if in_table:
-        return Sheet([*first, *(name for name in work.names if name != LENGTH)], "measure")
-    columns = sorted(work.columns, key=lambda column: column.of != TREES)
-    fields = [(outer, column.quantity) for column in columns if column.quantity != LENGTH for outer, _ in column.fields]
-    return Sheet([*first, *(f"{outer}.{name}" if outer else name for outer, name in fields)], "measure")
+def with_comments(
+    items: Iterable[Sentence | DeptreeError], keys: Sequence[str], run: RunOptions
+) -> Iterator[Sentence | DeptreeError]:
+    """The items, each sentence with its comments of these keys.
+
+    Those of the sentence under `# newdoc` are of all sentences of the document that have none of their own; `newdoc`,
+    `newpar` and `meta::`, wherever they stand, of all that follow, up to the next.
+    """
+    held: dict[str, str] = {}
+    found: set[str] = set()
+    for item in items:
+        if keys and isinstance(item, Sentence):
+            block = item.sentence
+            own = {key: value for key in keys if (value := block.comment(key))}
+            if begins := _NEW_DOCUMENT.search(block.raw):
+                held = {key: value for key, value in held.items() if key.startswith(("newdoc", "newpar"))}
+            held |= {key: own[key] for key in own if begins or key.startswith(("newdoc", "newpar", "meta::"))}
+            item.companions[COMMENTS] = [own.get(key, held.get(key)) for key in keys]
+            found |= {*own}
+        yield item
+    for key in keys:
+        if key not in found:
+            run.warn(key, f"no sentence has the comment {key!r}")
+
+
+_NEW_DOCUMENT = re.compile(rb"^#[^\S\n]*newdoc\b", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Words(Work[list[Row]]):
+    """Rows of the words of sentences; several: whether there are several files."""
+
+    keys: tuple[str, ...]
+    several: bool
+
+    @property
+    def in_batches(self) -> bool:
+        return True
+
+    def one(self, trees: PackedTrees, _: None) -> list[Row]:
+        return self.batch(trees, None)[0]
+
+    def batch(self, trees: PackedTrees, _: Any) -> list[list[Row]]:
+        crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
+        heads, found = trees.heads.tolist(), []
+        for number, read in enumerate(trees.read):
+            block, start = read.sentence, int(trees.starts[number])
+            kept = np.flatnonzero(~trees.reductions[number].removed).tolist() if trees.reductions else range(block.n)
+            forms, tags, deprels = block.column("form"), block.column("upos"), block.deprels
+            first: dict[str, Any] = {"sent_id": read.sent_id, **({"file": block.file} if self.several else {})}
+            first |= dict(zip(self.keys, read.companions.get(COMMENTS, ()), strict=True))
+            rows: list[Row] = []
+            for at, word in enumerate(kept):
+                head, place = heads[start + at], start + at
+                own = (word + 1, forms[word], tags[word], deprels[word], deprels[kept[head - 1]] if head else None)
+                shape = (head - at - 1 if head else None, depths[place], crossed[place], gaps[place])
+                rows.append(first | dict(zip(WORDS, (*own, *shape), strict=True)))
+            found.append(rows)
+        return found
+
+
+class Column(NamedTuple):
+    """Numbers of sentences.
+
+    Attributes:
+        quantity: its name.
+        of: `TREES`, or a baseline's name.
+        has_sd: whether there are standard deviations within sentences.
+        has_error: whether they are from sampled trees, with standard errors.
+    """
+
+    quantity: str
+    of: str
+    has_sd: bool = False
+    has_error: bool = False
+
+    @property
+    def fields(self) -> Iterator[tuple[str, str]]:
+        """What rows of sentences call them: the object they stand in, if any, and their attribute in `Found`."""
+        yield "" if self.of == TREES else self.of, "means"
+        if self.has_sd:
+            yield f"{self.of}_sd", "sds"
+        if self.has_error:
+            yield f"{self.of}_error", "errors"
+
+
+@dataclass(frozen=True)
+class Measure(Work["Measured"]):
+    """Measures trees.
+
+    Attributes:
+        names: of quantities.
+        random: all trees of the space.
+        size: how many trees of the parser's are drawn for what is no sum over arcs; None: none.
+        scored: whether the parser's scores are read too; then what is prepared are `Scored`.
+        reduced: whether words are left out or joined, so that the parser's trees have to be, too.
+        keys: of the comments that sentences have.
+    """
+
+    names: tuple[str, ...]
+    random: RandomTrees
+    size: int | None
+    scored: bool
+    reduced: bool
+    keys: tuple[str, ...]
+
+    @property
+    def trees(self) -> int:
+        return self.size or 0 if self.scored else 0
+
+    @property
+    def in_batches(self) -> bool:
+        return not self.scored
+
+    @cached_property
+    def _quantities(self) -> list[OfTree]:
+        return [NUMBERS.get(name) for name in self.names]
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """What numbers there will be, of each quantity its own first."""
+        return [column for quantity in self._quantities for column in self._columns_of(quantity)]
+
+    def _columns_of(self, quantity: OfTree) -> Iterator[Column]:
+        name = quantity.name
+        yield Column(name, TREES)
+        for of, baseline in quantity.baselines.items():
+            yield Column(name, of, baseline.variance is not None)
+        if name == LENGTH:
+            return
+        exact = isinstance(quantity, OverArcs) and (self.random.space.single_root or not quantity.over)
+        sampled = self.size is not None
+        if exact or sampled:
+            yield Column(name, RANDOM_TREES, sampled, not exact)
+        if self.scored and ((exact and not self.reduced) or sampled):
+            yield Column(name, PARSER, True, not exact or self.reduced)
+
+    @cached_property
+    def fields(self) -> list[tuple[str, str, int, str]]:
+        """Of the fields of rows behind the length: the object they stand in, name, column, and attribute in `Found`."""
+        columns = sorted(enumerate(self.columns), key=lambda each: each[1].of != TREES)
+        fields = [(column, at, *field) for at, column in columns for field in column.fields]
+        return [(outer, column.quantity, at, of) for column, at, outer, of in fields if column.quantity != LENGTH]
+
+    def batch(self, trees: PackedTrees, _: Any) -> list[Measured]:
+        return self._found(trees)
+
+    def one(self, prepared: Any, rng: np.random.Generator | None) -> Measured:
+        if not self.scored:
+            return self._found(prepared)[0]
+        trees = prepared.trees
+        reduction = trees.reductions[0] if trees.reductions else None
+        parser = moments(prepared.sentence.distribution, self._quantities, self.size, rng, reduction)
+        return self._found(trees, np.array([parser]))[0]
+
+    def _found(self, trees: PackedTrees, parser: Float | None = None) -> list[Measured]:
+        """What is found in some trees; parser: (sentences, quantities, 3)."""
+        foresee(STEPS * len(trees.heads) + PASSED * float(np.abs(trees.heads - words_of(trees.starts)).sum()))
+        of_length = {n: self.random.of(n) for n in set(trees.lengths.tolist())}
+        random = np.stack([of_length[n] for n in trees.lengths.tolist()])
+        own: Float = np.empty(0)
+        columns = []
+        for column in self.columns:
+            at = self.names.index(column.quantity)
+            quantity = self._quantities[at]
+            if column.of == TREES:
+                own = np.asarray(quantity.of_trees(trees.heads, trees.starts), dtype=np.float64)
+                columns.append(np.stack([own, *[np.full(len(own), np.nan)] * 2]))
+            elif column.of in quantity.baselines:
+                columns.append(_of_baseline(quantity.baselines[column.of], trees))
+            else:
+                others = random if column.of == RANDOM_TREES or parser is None else parser
+                columns.append(np.where(np.isnan(own), np.nan, others[:, at].T))
+        found = Found(self, trees, *np.stack(columns, axis=2))
+        return [Measured(found, number) for number in range(len(trees.read))]
+
+
+def _of_baseline(baseline: Baseline, trees: PackedTrees) -> Float:
+    """The mean of each sentence, its standard deviation and its error, (3, sentences)."""
+    mean = np.asarray(baseline.mean(trees.heads, trees.starts), dtype=np.float64)
+    unknown = np.full(len(mean), np.nan)
+    if baseline.variance is None:
+        return np.stack([mean, unknown, unknown])
+    return np.stack([mean, np.sqrt(np.maximum(baseline.variance(trees.heads, trees.starts), 0.0)), unknown])
+
+
+class Scored(NamedTuple):
+    sentence: ScoredSentence
+    trees: PackedTrees
+
+
+@dataclass(frozen=True)
+class ScoredPacking:
+    """How a sentence with scores becomes both; it travels to worker processes."""
+
+    how: Interpretation
+    packing: Packing
+
+    def __call__(self, read: Sentence) -> Scored:
+        trees = self.packing(read)  # first: it names what is wrong with the tree
+        return Scored(self.how(read), trees)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was found in some sentences: (sentences, columns) each."""
+
+    how: Measure
+    trees: PackedTrees
+    means: Float
+    sds: Float
+    errors: Float
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """A row for each sentence: its numbers, and those of baselines in objects of their own."""
+        fields = [(outer, name, _known(values)) for outer, name, values in self._fields()]
+        rows: list[Row] = []
+        for number, first in enumerate(zip(*self._first.values(), strict=True)):
+            row: dict[str, Any] = dict(zip(self._first, first, strict=True))
+            for outer, inner, values in fields:
+                if outer:
+                    row.setdefault(outer, {})[inner] = values[number]
+                else:
+                    row[inner] = values[number]
+            rows.append(row)
+        return rows
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The rows as lines of TSV, a column after another, which is several times as fast as a cell after another."""
+        columns = [cells(name, values) for name, values in self._first.items()]
+        columns += [numbers_as_cells(values) for _, _, values in self._fields()]
+        return [b"\t".join(each) + b"\n" for each in zip(*columns, strict=True)]
+
+    @cached_property
+    def _first(self) -> dict[str, list[Any]]:
+        read, keys = self.trees.read, self.how.keys
+        found = {"sent_id": [each.sent_id for each in read], "file": [each.sentence.file for each in read]}
+        comments = {key: [each.companions[COMMENTS][at] for each in read] for at, key in enumerate(keys)}
+        return found | comments | {LENGTH: self.trees.lengths.tolist()}
+
+    def _fields(self) -> Iterator[tuple[str, str, Array]]:
+        """The fields behind those: in which object, under which name, and the value of each sentence."""
+        for outer, name, at, attribute in self.how.fields:
+            values = getattr(self, attribute)[:, at]
+            yield outer, name, values.astype(np.int64) if not outer and NUMBERS.get(name).whole else values
+
+
+def _known(values: Array) -> list[Any]:
+    found: list[Any] = values.tolist()
+    return [None if value != value else value for value in found] if values.dtype.kind == "f" else found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Measured:
+    of: Found
+    number: int
+
+    def rows(self) -> list[Row]:
+        return [self.of.rows[self.number]]
+
+    def to_tsv(self) -> bytes:
+        return self.of.lines[self.number]
+
+    @property
+    def counted(self) -> Measured:
+        return self
+
+
+class Treebank(Fold[Measured]):
+    """Keeps the numbers of all sentences as they come, packed, and tells their means."""
+
+    def __init__(self, columns: Sequence[Column], seed: int) -> None:
+        self._columns, self._seed = columns, seed
+        self._with_sd = [at for at, column in enumerate(columns) if column.has_sd]
+        self._with_error = [at for at, column in enumerate(columns) if column.has_error]
+        self._values, self._sds, self._errors = (array("d") for _ in range(3))
+        self._lengths = array("q")
+
+    def add(self, counts: Measured) -> None:
+        found, number = counts.of, counts.number
+        self._values.frombytes(found.means[number].tobytes())
+        self._sds.frombytes(found.sds[number, self._with_sd].tobytes())
+        self._errors.frombytes(found.errors[number, self._with_error].tobytes())
+        self._lengths.append(int(found.trees.lengths[number]))
+
+    def rows(self) -> list[Row]:
+        if not self._lengths:
+            raise DeptreeError("there are no trees to measure", "Give sentences with HEADs")
+        columns = self._columns
+        values = np.frombuffer(self._values).reshape(-1, len(columns))
+        sds, errors = (np.full(values.shape, np.nan) for _ in range(2))
+        sds[:, self._with_sd] = np.frombuffer(self._sds).reshape(len(values), -1)
+        errors[:, self._with_error] = np.frombuffer(self._errors).reshape(len(values), -1)
+        own = {column.quantity: at for at, column in enumerate(columns) if column.of == TREES}
+        found = treebank_means(
+            Numbers(values, sds, errors, np.array(self._lengths, dtype=np.int64)),
+            [own[column.quantity] for column in columns],
+            [column.of == RANDOM_TREES for column in columns],
+            stream_of(None, self._seed),
+        )
+        rows: list[Row] = []
+        for at, column in enumerate(columns):
+            row: dict[str, Any] = {"quantity": column.quantity, "of": column.of, "sentences": int(found.sentences[at])}
+            known = {name: _known(getattr(found, name))[at] for name in MEANS[3:]}
+            row |= {name: known[name] for name in (MEANS[3:6] if column.of == TREES else MEANS[3:9])}
+            rows.append(row | {name: known[name] for name in MEANS[9:] if known[name] is not None})
+        return rows

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.folds import Fold, layout_doubts
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.params import INPUT, IntRange
-from deptree_cli.cli.ranking import layout_doubts
 from deptree_cli.cli.rule_options import rule_option
 from deptree_cli.cli.run_options import RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
@@ -19,7 +18,7 @@ from deptree_cli.cli.work import Source, Work
 from deptree_cli.cli.writing import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages.packing import OnPage, PackedSentence, for_page, samples_of
+from deptree_cli.io.pages.packing import OnPage, PackedSentence, for_page, for_page_of_many, samples_of
 from deptree_cli.io.pages.page import Report
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -45,7 +44,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
     The page lists sentences. Sort them by doubt (the expected errors of their heads), entropy or broken rules, and
     filter by text, label and UPOS. Arcs are as opaque as they are probable, with rival arcs below. Click an arc to fix
-    it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U or TSV. The page needs no
+    it: all other probabilities change. Marks and chosen heads can be exported as CoNLL-U. The page needs no
     network. Keys: press ? in the page.
 
     Broken --rules are counted; they change no probability.
@@ -61,7 +60,6 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
 
 def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
-    """The sentences, each with its samples, if there are some."""
     if samples is None:
         return scores.source(run)
     from deptree_cli.io.trees import read_trees  # few reports have samples
@@ -83,17 +81,12 @@ class ForPage(Work[PackedSentence | OnPage]):
 
     @property
     def in_batches(self) -> bool:
-        """Whether many sentences are worked on at once."""
         return self.rules is None
 
     def one(self, sentence: ScoredSentence, _: None) -> PackedSentence:
-        """The sentence as the page needs it, with its samples."""
         return for_page(sentence, self.rules, self.has_gold, samples_of(sentence.record))
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[OnPage | None]:
-        """Many sentences, None where one has to be worked on by itself."""
-        from deptree_cli.io.pages.batches import for_page_of_many  # loads kernels: when there is work
-
         return for_page_of_many(sentences, self.has_gold)
 
 

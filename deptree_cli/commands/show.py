@@ -17,15 +17,10 @@ from deptree_cli.cli.sections import command, option
 from deptree_cli.cli.writing import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
-from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.pages.packing import PackedSentence, for_page
-from deptree_cli.io.pages.page import Report
-from deptree_cli.io.pictures.arcs import Picture, picture_of
-from deptree_cli.io.pictures.choice import ENOUGH
-from deptree_cli.io.pictures.forms import shown_form
+from deptree_cli.io.pictures.arcs import ENOUGH, Picture, picture_of, shown_form
 from deptree_cli.io.pictures.notebook import labels_of
 from deptree_cli.io.scores.records import ScoredSentence
 
@@ -42,7 +37,7 @@ from deptree_cli.io.scores.records import ScoredSentence
     help="Show all arcs more probable than P, with 0 every possible one.  "
     f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer if they crowd]",
 )
-@format_options("text", "svg", "tex", "html", header=False)
+@format_options("text", "svg", "tex", header=False)
 @one_run_options
 def show(
     scores: ScoreOptions,
@@ -56,35 +51,20 @@ def show(
     """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
     .99).
 
-    Draws text for a terminal, SVG (long sentences in several rows), TikZ for papers (-o FILE.tex), or an interactive
-    page (-o FILE.html). The tree of --conllu, or else the most probable one, is above the words, other probable arcs
-    below; a note says how many are hidden. With -k the arcs are those of samples, as dark as they are frequent.
+    Draws text for a terminal, SVG (long sentences in several rows), or TikZ for papers (-o FILE.tex). The tree of
+    --conllu, or else the most probable one, is above the words, other probable arcs below; a note says how many are
+    hidden. With -k the arcs are those of samples, as dark as they are frequent.
     """
     if not size:
         check_effect(["seed"], "-k: only samples are random")
     select = ChosenSentence(wanted, scores.place)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "above": above}
-    about = Report("", scores.how.space, scores.how.labels or ())
-    job = Job("show", scores.source(run), run, writing, last=fields, select=select, about=about)
+    job = Job("show", scores.source(run), run, writing, last=fields, select=select)
     return job.write(DrawArcs(size, above), seed)
 
 
 class Drawn(NamedTuple):
-    """A sentence with what is drawn of it.
-
-    Attributes:
-        picture: its arcs.
-        sentence: it itself, for a page.
-        samples: (k, n) heads, None where the arcs are those of marginals.
-    """
-
     picture: Picture
-    sentence: ScoredSentence
-    samples: Heads | None
-
-    def for_page(self) -> PackedSentence:
-        """The sentence as a page needs it."""
-        return for_page(self.sentence, None, False, self.samples)
 
 
 @dataclass(frozen=True)
@@ -95,7 +75,6 @@ class DrawArcs:
     above: float | None
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        """The work on one sentence."""
         distribution, block = sentence.distribution, sentence.record.block
         tree, caption = _tree_of(distribution, block)
         samples = SAMPLERS.get("auto").draw(distribution, self.size, rng) if self.size else None
@@ -106,11 +85,10 @@ class DrawArcs:
         labels, name = _labels(sentence, distribution), shown_form(sentence.id)
         marginals = distribution.marginals()
         picture = picture_of(name, shown, marginals, tree, labels, caption, self.above, samples)
-        return Drawn(picture, sentence, samples)
+        return Drawn(picture)
 
 
 def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int], str]:
-    """The tree to draw, and what it is."""
     heads = [head for head in block.heads if head is not None] if block else []
     whose = "tree of the CoNLL-U"
     if len(heads) < distribution.n:

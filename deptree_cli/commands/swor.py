@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import click
 import numpy as np
 
-from deptree_cli.cli.decoded import NamedSentences
-from deptree_cli.cli.folds import Fold
+from deptree_cli.cli.folds import Fold, NamedSentences
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.job import Job
 from deptree_cli.cli.options import entry_option, seed_option, size_option
@@ -159,7 +158,6 @@ class DrawDistinct:
     by_label: bool
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        """The work on one sentence."""
         return Drawn(sentence, *self._drawn(sentence.distribution, rng), self.mass < 1, self.by_label)
 
     def _drawn(self, distribution: ArcFactored, rng: np.random.Generator) -> tuple[Draws, Heads | None]:

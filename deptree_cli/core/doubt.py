@@ -128,7 +128,6 @@ class Criterion:
 
     @property
     def line(self) -> str:
-        """How help lists it."""
         return f"{self.name} ({self.help})"
 
     def key(self, value: float) -> float:

@@ -16,7 +16,7 @@ from deptree_cli.core.expectations import OF_DISTRIBUTIONS
 from deptree_cli.core.expectations.base import OfDistribution
 from deptree_cli.core.expectations.over_arcs import expected
 from deptree_cli.core.kinds import OfTree, OverArcs, Quantity
-from deptree_cli.core.measures.register import MEASURES
+from deptree_cli.core.measures import MEASURES
 from deptree_cli.core.register import Named, Register
 
 QUANTITIES: Register[Quantity] = Register(

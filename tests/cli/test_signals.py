@@ -40,7 +40,6 @@ COMMANDS = [
     ("marginals", *SCORES, "-o", "out.npz"),
     ("partition", *SCORES, "-o", "out.jsonl"),
     ("expect", "entropy", *SCORES, "-o", "out.jsonl"),
-    ("diff", *SCORES, "{scores}", "-o", "out.jsonl"),
     ("check-bias", *SCORES, "-k", "100000", "-o", "out.jsonl"),
     ("inspect", *SCORES, "-o", "out.json"),
     ("show", *SCORES, "-k", "100000", "-o", "out.svg"),

@@ -142,9 +142,3 @@ def test_tables_of_the_probabilities_as_they_are(done):
     assert "calibration of heads before" in ran.err
     assert f"deptree: attachment score {found['accuracy']:.4f}, expected by the parser" in ran.err
     assert done("calibrate", *SCORES, *GOLD, "-q").err == ""
-
-
-def test_the_calibration_as_a_picture(done, put, tmp_path):
-    put("unrelated", b"")
-    done("calibrate", *SCORES, *GOLD, "--plot", "a.svg")
-    assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")

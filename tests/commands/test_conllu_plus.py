@@ -45,7 +45,6 @@ LINES = [
     f"show {WORDS} --sentence en-1",
     f"report {WORDS} -o report.html",
     f"convert {WORDS} -o out.jsonl",
-    f"diff {SCORES} scores.npz --conllu words.conllup --seed 1",
     "hpyp train words.conllup -o out.npz --iterations 1 --seed 1",
     "hpyp parse model.npz words.conllup --particles 5",
     "hpyp parse model.npz words.conllup --particles 5 --tags predict -k 2 --seed 1",

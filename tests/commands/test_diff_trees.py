@@ -198,11 +198,11 @@ def test_which_kind_files_are_is_told_by_their_content(deptree, put, files) -> N
     assert "scores.npz: this has scores, but a.conllu has trees. Compare trees with trees" in ran.err
     for args, says in [
         ((*files, "--from", "natasha"), "--from is about scores. Add --scores FILE"),
-        ((*files, "-k", 5), "-k needs two score files"),
-        ((*files, "--arcs", 5), "--arcs needs two score files"),
-        ((*files, "--conllu", files[0]), "--conllu needs two score files"),
-        ((SCORES[0], *SCORES, "--scores", SCORES[0]), "--scores needs files of trees"),
-        ((SCORES[0], *SCORES, "--tsv"), "--format tsv cannot store comparisons of scores"),
+        (
+            (*files, "-k", 5),
+            "There is no -k now: trees are compared; for two score files: deptree expect kl A",
+        ),
+        ((SCORES[0], SCORES[0]), f"Compare scores with deptree expect kl {SCORES[0]} --other {SCORES[0]}"),
         ((files[0],), "One file: give two or more"),
         ((files[0], "nowhere.conllu"), "nowhere.conllu: no such file"),
     ]:

@@ -1,4 +1,4 @@
-"""``deptree doubt``: order, filters, bytes of sentences, and what is refused."""
+"""``deptree doubt``: order, the first, bytes of sentences, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
+from tests.io.pages.scripts import needs_node, run
 from tests.sample import DATA, LABELS
 
 GOLD = DATA / "gold.conllu"
@@ -98,9 +99,6 @@ def test_equals_stay_in_the_order_of_the_file(done, put) -> None:
 def test_filters(done) -> None:
     rows = done(*LINE).rows
     assert done(*LINE, "--top", 7).rows == rows[:7]
-    between = done(*LINE, "--above", 0.55, "--below", 0.9)
-    assert [row["prob"] for row in between.rows] == [row["prob"] for row in rows if 0.55 < row["prob"] < 0.9]
-    assert f"{len(between.rows)} of 54 words pass --above and --below" in between.err
     ranked = done(*LINE, "--per", "sentence").rows
     left, expected = 20, []
     for row in ranked:
@@ -116,20 +114,15 @@ def test_nothing_is_told(done, put) -> None:
         ("--words", 1): "nothing fits into --words 1: the shortest of 8 sentences has 3 words",
         ("--words", 2, "--rank", "entropy", "--format", "conllu"): "--words 2: the shortest of 8 sentences has 3 words",
         ("--words", 3, "--top", 1, "--rank", "tree-prob"): "the shortest of 1 sentence has 9 words",
-        ("--words", 1, "--above", 1e6): "0 of 8 sentences pass --above and --below",
         ("--shard", "9/9"): "nothing to rank: there are no sentences",
         ("--shard", "9/9", "--per", "sentence"): "nothing to rank: there are no sentences",
     }.items():
         ran = done(*LINE, *line)
         assert not [text for text in ran.out.splitlines() if not text.startswith(b"#")]
         assert [text for text in ran.said if says in text], (line, ran.err)
-    rows = done(*LINE).rows
-    columns = ("sent_id", "word", "form", "head", "mark", "chosen", "note")
-    marks = ["\t".join(columns)] + [
-        "\t".join([*(str(row[name]) for name in columns[:4]), "fine", "_", "_"]) for row in rows
-    ]
-    put("marks.tsv", "\n".join(marks) + "\n")
-    ran = done(*LINE, "--marks", "marks.tsv")
+    rows = [line.split("\t") for line in GOLD.read_text(encoding="utf-8").split("\n")]
+    put("fine.conllu", "\n".join("\t".join([*row[:9], "DoubtNote=fine"] if len(row) == 10 else row) for row in rows))
+    ran = done("doubt", *BARE, "--conllu", "fine.conllu")
     assert (ran.out, ran.said[0]) == (b"", "deptree: nothing to rank: all words are marked as fine")
 
 
@@ -174,24 +167,42 @@ def test_impossible_heads_and_such_that_make_no_tree(done, put) -> None:
     assert np.isfinite(row["entropy"])
 
 
-def test_marks_of_a_report_stand_in_rows_and_what_is_fine_is_left_out(done, put) -> None:
-    """A mark holds for the head that was marked, and is told of if there is no such word."""
-    lines = ["sent_id\tword\tform\thead\tmark\tchosen\tnote"]
-    lines += ["cs-1\t8\tBrna\t6\twrong\t5\tlook again", "ru-1\t6\tМосквы\t3\tfine\t_\t_"]
-    lines += ["en-3\t5\tsang\t4\tfine\t_\t_", "zz\t1\tx\t0\tfine\t_\t_"]
-    put("marks.tsv", "\n".join(lines) + "\n")
-    line = ("doubt", *BARE, "--conllu", GOLD)
-    plain, marked = done(*line), done(*line, "--marks", "marks.tsv")
-    left = [row for row in plain.rows if (row["sent_id"], row["word"]) != ("ru-1", 6)]
-    assert [row["prob"] for row in marked.rows] == [row["prob"] for row in left]
-    first = marked.rows[0]
-    assert (first["mark"], first["chosen"], first["note"]) == ("wrong", 5, "look again")
-    assert {row["mark"] for row in marked.rows[1:]} == {None}
-    assert "deptree: 2 marks of no word here with that head: not used" in marked.said
-    found = {row["sent_id"]: row for row in done(*line, "--marks", "marks.tsv", "--per", "sentence").rows}
-    before = {row["sent_id"]: row for row in done(*line, "--per", "sentence").rows}
+def test_what_a_report_has_marked_as_fine_is_left_out(done, put) -> None:
+    """With a note behind it, too; other notes leave a word in, and all stay where sentences are written."""
+    text = GOLD.read_text(encoding="utf-8")
+    for form, head, note in (("Москвы", 3, "fine: asked"), ("Brna", 6, "wrong: look again"), ("sang", 1, "finer")):
+        (line,) = (each for each in text.split("\n") if each.split("\t")[1:2] == [form])
+        assert line.split("\t")[6] == str(head)
+        cells = line.split("\t")
+        entries = [] if cells[9] == "_" else [cells[9]]
+        text = text.replace(line, "\t".join([*cells[:9], "|".join([*entries, f"DoubtNote={note}"])]))
+    put("marked.conllu", text)
+    marked = ("doubt", *BARE, "--conllu", "marked.conllu")
+    left = [row for row in done(*LINE).rows if (row["sent_id"], row["word"]) != ("ru-1", 6)]
+    assert [row["prob"] for row in done(*marked).rows] == [row["prob"] for row in left]
+    found = {row["sent_id"]: row for row in done(*marked, "--per", "sentence").rows}
+    before = {row["sent_id"]: row for row in done(*LINE, "--per", "sentence").rows}
     assert found["ru-1"]["expected_errors"] < before["ru-1"]["expected_errors"] - 0.4
     assert found["cs-1"] | {"rank": 0} == before["cs-1"] | {"rank": 0}
+    assert done(*marked, "--format", "conllu").out.count(b"DoubtNote=") == 3
+
+
+@needs_node
+def test_what_the_page_exports_is_read(done, put) -> None:
+    """A word that is marked as fine in the page is none of the rows of `doubt`; one that is wrong is."""
+    done("report", *BARE, "--conllu", GOLD, "-o", "page.html")
+    data = json.loads(Path("page.html").read_text("utf-8").split('id="data">')[1].split("</script>")[0])
+    expression = (
+        "(() => { const all = readSentences(value), marks = new Marks('key');"
+        " const mark = (id, ...of) => marks.set(all.find((s) => s.id === id), ...of);"
+        " mark('ru-1', 6, {verdict: 'fine', note: 'asked | twice'}); mark('cs-1', 8, {verdict: 'wrong'});"
+        " return marksAsConllu(all, marks, value.stale); })()"
+    )
+    put("exported.conllu", run(["data.js", "marks.js"], expression, data))
+    rows = done("doubt", *BARE, "--conllu", "exported.conllu").rows
+    assert [row["prob"] for row in rows] == [
+        row["prob"] for row in done(*LINE).rows if (row["sent_id"], row["word"]) != ("ru-1", 6)
+    ]
 
 
 def test_scores_that_are_read_in_a_wrong_way_are_suspected(done) -> None:

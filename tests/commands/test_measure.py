@@ -1,9 +1,8 @@
-"""``deptree measure``: rows and means, groups, what is left out, baselines and pictures."""
+"""``deptree measure``: rows of words and sentences, means, what is left out, baselines."""
 
 from __future__ import annotations
 
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,7 +57,7 @@ def test_tsv_has_the_same_columns_for_all(done) -> None:
 def test_lines_of_tsv_have_what_rows_have_of_every_sentence(done, put) -> None:
     """Lines are made of all sentences of a batch at once, of one without arcs too; JSON row by row."""
     lone = TREE.format(doc=1, name="a") + "# sent_id = b\n1\toui\t_\tINTJ\t_\t_\t0\troot\t_\t_\n\n"
-    for options in ((), ("--by", "newdoc id"), ("-k", 9, "--seed", 1)):
+    for options in ((), ("--comment", "newdoc id"), ("-k", 9, "--seed", 1)):
         line = ("measure", put("few.conllu", lone), GOLD, "--per", "sentence", *options)
         header, *lines = done(*line, "--tsv").out.decode().splitlines()
         rows = done(*line).rows
@@ -86,31 +85,61 @@ def test_words_that_are_left_out_and_joined(done, put) -> None:
     assert measured("--tokens", "--no-punct") == (3, 1 + 1)
 
 
-def test_groups_by_comments(done, put) -> None:
-    """A document's comment is that of all its sentences; a pattern takes a part of a name."""
-    first, second, third = (TREE.format(doc=doc, name=name) for doc, name in ((1, "x-1"), (2, "y-2"), (2, "x-3")))
-    path = put("docs.conllu", first + second + third.replace("# newdoc id = d2\n", ""))
-    groups = {row["group"]: row["sentences"] for row in done("measure", path, "--by", "newdoc id", "--seed", 1).rows}
-    assert groups == {"d1": 1, "d2": 2}
-    rows = done("measure", path, "--by", "sent_id=[a-z]+", "--compare", "x", "y", "--seed", 1).rows
-    assert [*dict.fromkeys(row["group"] for row in rows)] == ["x", "y", "x - y"]
-    difference = next(row for row in rows if row["group"] == "x - y" and row["quantity"] == "mean_length")
-    assert (difference["mean"], difference["p"]) == (0.0, 1.0)
+def test_rows_have_comments_and_those_of_documents(done, deptree, put) -> None:
+    """What stands under `# newdoc` is of all its sentences; a sentence's own comes first; another document has none."""
+    first = "# newdoc id = d1\n# genre = news\n# sent_id = a\n1\tx\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    second, own = (first[first.index("# sent") :].replace("= a", f"= {name}") for name in "bc")
+    path = put("docs.conllu", first + second + "# genre = web\n" + own + second + "# newdoc\n" + own)
+    for per in ("sentence", "word"):
+        rows = done("measure", path, "--per", per, "--comment", "genre", "--comment", "newdoc id").rows
+        assert [row["genre"] for row in rows] == ["news", "news", "web", "news", None]
+        assert [row["newdoc id"] for row in rows] == ["d1"] * 5
+    assert {row["file"] for row in done("measure", path, "--per", "sentence").rows} == {str(path)}
+    assert (
+        "no sentence has the comment 'gender'" in deptree("measure", path, "--per", "word", "--comment", "gender").err
+    )
 
 
-def test_groups_of_arcs(done, put) -> None:
-    rows = done("measure", put("du.conllu", TREE.format(doc=1, name="a")), "--by", "label", "--seed", 1).rows
-    case = [row for row in rows if row["group"] == "case"]
-    assert of(case, "mean_length")["mean"] == 2.0
-    assert of(case, "mean_length", "random_order")["mean"] == 2.0
-    assert of(case, "head_final")["mean"] == 1.0
+def test_a_row_per_word(done, put) -> None:
+    path = put("du.conllu", TREE.format(doc=1, name="a"))
+    rows = done("measure", path, "--per", "word").rows
+    assert rows[0] == {
+        **{"sent_id": "a", "word": 1, "form": "de", "upos": "ADP", "deprel": "case", "head_deprel": "root"},
+        **{"length": 2, "depth": 1, "crossed": False, "nonprojective": False},
+    }
+    assert [(row["head_deprel"], row["length"], row["depth"]) for row in rows[2:]] == [
+        *((None, None, 0), ("root", -1, 1), ("punct", -1, 2))
+    ]
+    without = done("measure", path, "--per", "word", "--no-punct").rows
+    assert [(row["word"], row["length"], row["head_deprel"]) for row in without][-1] == (5, -1, "root")
+    several = done("measure", path, GOLD, "--per", "word", "--tsv").out.decode().splitlines()
+    assert several[0].split("\t")[:3] == ["sent_id", "file", "word"]
+    assert several[1].split("\t")[1:] == [str(path), "1", "de", "ADP", "case", "root", "2", "1", "false", "false"]
 
 
-def test_two_files_are_compared(done, put) -> None:
-    one, two = put("one.conllu", TREE.format(doc=1, name="a") * 3), put("two.conllu", GOLD.read_text("utf-8"))
-    rows = done("measure", "--compare", one, two, "--seed", 1, "--quantity", "length").rows
-    assert [row["group"] for row in rows] == [str(one), str(two), f"{one} - {two}"]
-    assert rows[2]["mean"] == pytest.approx(rows[0]["mean"] - rows[1]["mean"])
+def test_words_add_up_to_their_sentences(done) -> None:
+    """Crossed and non-projective arcs, lengths and depths, of a treebank with all of them."""
+    words = done("measure", DATA / "treebank.conllu", "--per", "word").rows
+    sums: dict[str, list[int]] = {}
+    for row in words:
+        of = sums.setdefault(row["sent_id"], [0, 0, 0, 0])
+        added = row["crossed"], row["nonprojective"], abs(row["length"] or 0)
+        of[:3] = [one + more for one, more in zip(of, added, strict=False)]
+        of[3] = max(of[3], row["depth"])
+    rows = done("measure", DATA / "treebank.conllu", "--per", "sentence").rows
+    names = "crossed_arcs", "non_projective_arcs", "sum_length", "depth"
+    assert sums == {row["sent_id"]: [row[name] for name in names] for row in rows}
+
+
+def test_the_recipe_compares_groups(done, capsys) -> None:
+    done("measure", GOLD, "--per", "sentence", "--quantity", "mean_length", "-q", "-o", "rows.jsonl")
+    recipe = DATA.parent.joinpath("docs", "recipes.md").read_text(encoding="utf-8")
+    block = next(each for each in recipe.split("```python\n") if "permutation_test" in each)
+    exec(block.partition("```")[0], {})
+    *groups, p = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in groups] == ["en", "cs", "ru"]
+    assert all(float(low) <= float(mean) <= float(high) for _, _, mean, low, high in map(str.split, groups))
+    assert 0 < float(p) <= 1
 
 
 def test_the_parser_expects_what_expect_says(done) -> None:
@@ -127,22 +156,16 @@ def test_jobs_change_nothing(done) -> None:
     assert done(*line).out == done(*line, "-j", 2).out
 
 
-def test_a_picture(done) -> None:
-    done("measure", GOLD, "--seed", 1, "--plot", "lengths.svg")
-    text = Path("lengths.svg").read_text(encoding="utf-8")
-    assert text.startswith("<svg")
-    assert text.count("<polyline") == 5
-    assert "random projective order" in text
-
-
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
         (TREE.replace("\t0\troot", "\t_\troot"), (), "word 3 has no HEAD. Every word of a tree needs one."),
         (TREE.replace("\t0\troot", "\t1\troot"), (), "not a tree: word 1 is its own ancestor"),
         (TREE.replace("\t4\tdisc", "\t0\tdisc"), (), "the tree has 2 roots. Add --multi-root, or correct the tree."),
-        (TREE, ("--by", "genre"), "no sentence has the comment 'genre'"),
-        (TREE, ("--by", "file", "--compare", "a", "b"), "there is no group 'a'"),
+        (TREE, ("--by", "genre"), "There is no --by now: --per sentence or word with --comment KEY"),
+        (TREE, ("--comment", "genre"), "--comment needs rows: --per sentence or --per word."),
+        (TREE, ("--per", "sentence", "--comment", "depth"), "Rows have depth as it is. Remove --comment depth."),
+        (TREE, ("--per", "word", "--quantity", "depth"), "--quantity needs --per sentence or --per treebank."),
         (TREE, ("--quantity", "dept"), "there is no quantity 'dept'. Did you mean depth?"),
         (TREE, ("--quantity", "entropy"), "entropy is a quantity of a distribution"),
         (TREE, ("--quantity", "sum_length", "-k", "3"), "-k draws trees for what is no sum over arcs"),
@@ -160,7 +183,7 @@ def test_sentences_without_a_tree_are_skipped(deptree, put) -> None:
     assert (ran.code, [row["sent_id"] for row in ran.rows]) == (1, ["a"])
 
 
-@pytest.mark.parametrize("options", ["--seed 1", "--seed 1 --multi-root", "--per sentence", "--seed 1 --by label"])
+@pytest.mark.parametrize("options", ["--seed 1", "--seed 1 --multi-root", "--per sentence", "--per word"])
 def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(done, put, options: str) -> None:
     """Of a chain of 3,000 words; 72 MB are a number for each arc. The first file loads what is loaded once."""
     for n in (40, 3000):

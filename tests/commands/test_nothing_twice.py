@@ -73,7 +73,6 @@ CASES = [
     ("combine {scores}", 0, 0, 0),  # scores are added up
     ("combine {scores} --method mixture", ALL, ALL, 0),
     ("doubt {scores} --conllu {data}/gold.conllu {labels} --per sentence", ALL, ALL, 0),
-    ("diff {scores} {data}/scores.npz --seed 7", 2 * ALL, 2 * ALL, 0),
     ("inspect {scores} --multi-root", 2 * ALL, ALL, 0),
     ("inspect {scores} {gold}", 4 * ALL, ALL, 0),  # and one more layout that a rectangle may have: ROOT last
     ("check-bias {scores} -k 20 --seed 7", ALL, LONG, LONG + PAIRED),  # the log-probability's variance, pairs of arcs

@@ -15,7 +15,6 @@ DIFFERENT = {
     "--method": "combine has two, the others a register of them",
     "--output": "warm writes a folder",
     "-o": "as --output",
-    "--by": "eval has a register of classes, measure takes the keys of a treebank's comments",
     "--temperature": "of sentence pairs there is none in a file: calibrate fits trees",
 }
 

@@ -53,12 +53,11 @@ marginals {SCORES} {LABELS} --conllu gold.conllu
 marginals {SCORES} {LABELS} --rules ud -k 50 --seed 7 {CONLLU} --format jsonl
 score {SCORES} gold.conllu
 score {SCORES} {LABELS} gold.conllu
-measure gold.conllu --by label --compare nsubj obj --seed 1
+measure gold.conllu --per word
 measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha
 measure gold.conllu -k 5 --seed 1 --scores scores.npz --from natasha --per sentence
 doubt {SCORES} {LABELS} --conllu gold.conllu
 doubt {SCORES} {LABELS} --conllu gold.conllu --per sentence
-doubt {SCORES} --conllu gold.conllu --marks marks.tsv
 doubt {SCORES} --conllu gold.conllu --format conllu --rank margin
 doubt {SCORES} --conllu gold.conllu --format conllu --rank disagreement
 eval gold.conllu gold.conllu gold.conllu --seed 7
@@ -86,7 +85,6 @@ expect attachment --gold gold.conllu {SCORES}
 expect features --features features.npz {SCORES}
 expect covariance --features features.npz {SCORES}
 expect ge --features features.npz --target target.txt {SCORES}
-diff {SCORES} warmer.npz --seed 7 -k 50
 diff gold.conllu gold.conllu sentences.conllu
 diff gold.conllu sentences.conllu --scores {SCORES} {LABELS}
 diff gold.conllu sentences.conllu --format conllu
@@ -160,11 +158,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path.name).symlink_to(path)
     with np.load(DATA / "scores.npz") as scores:
         np.savez(folder / "features.npz", **{key: np.ones((*scores[key].shape, 2)) for key in scores})
-        np.savez(folder / "warmer.npz", **{key: scores[key] / 2 for key in scores})
     (folder / "target.txt").write_text("1\n2\n", encoding="utf-8")
     (folder / "forbidden.tsv").write_text("en-1\t1\tHeadIn\t2\nen-1\t2\tHeadIn\t1\n", encoding="utf-8")
-    marks = "sent_id\tword\tform\thead\tmark\tchosen\tnote\ncs-1\t8\tBrna\t6\twrong\t5\t_\n"
-    (folder / "marks.tsv").write_text(marks, encoding="utf-8")
     return folder
 
 

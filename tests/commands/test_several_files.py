@@ -87,7 +87,6 @@ def test_what_does_not_go_together(deptree, done, parts, put):
         (("partition", "-", "-", *FROM), "standard input (-) can be read only once"),
         (("partition", "spacy.jsonl", "square.npy"), "square.npy: is read in another layout than spacy.jsonl"),
         (("expect", "kl", *parts, *FROM, "--other", "a.jsonl"), "two score files are compared at a time"),
-        (("diff", *parts, "b.npz", *FROM), "Two score files are compared at a time, but there are 3"),
         (("partition", "a.jsonl", "nowhere.npz", *FROM), "nowhere.npz: no such file"),
     ]:
         ran = deptree(*args)

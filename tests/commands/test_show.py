@@ -182,8 +182,6 @@ def test_files(done, tmp_path, monkeypatch):
     assert (tmp_path / "tree.svg").read_bytes() == done("show", *SCORES).out
     done("show", *SCORES, "-o", "tree.tex")
     assert r"\depedge[" in (tmp_path / "tree.tex").read_text(encoding="utf-8")
-    done("show", *SCORES, "-k", 5, "--seed", 1, "-o", "tree.html")
-    assert '"ids":["en-1"]' in (tmp_path / "tree.html").read_text(encoding="utf-8")
     assert (tmp_path / "tree.txt").read_bytes() == done("show", *SCORES, "--format", "text").out
 
 
@@ -207,7 +205,7 @@ def test_what_breaks_a_file_or_a_terminal_is_left_out(done, put):
     assert b"\x1b" not in done(*given, "--format", "text").out
 
 
-@pytest.mark.parametrize("how", [(), ("--format", "text"), ("-o", "x.tex"), ("-o", "x.html")])
+@pytest.mark.parametrize("how", [(), ("--format", "text"), ("-o", "x.tex")])
 def test_a_word_that_heads_itself_is_drawn_without_a_warning(done, put, how):
     put("odd.conllu", (DATA / "gold.conllu").read_text(encoding="utf-8").replace("\t4\tdet\t", "\t3\tdet\t", 1))
     assert done("show", *SCORES, "--conllu", "odd.conllu", "--sentence", "en-1", "-q", *how).err == ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.io.pictures.forms import shown_form
+from deptree_cli.io.pictures.arcs import shown_form
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from deptree_cli.bitext.files.picture import AlignmentPicture
-from deptree_cli.io.pictures.arcs import SURE
-from deptree_cli.io.pictures.forms import cells, fitted
-from deptree_cli.io.pictures.table import FAINT, POSSIBLE, UNSURE, WIDEST, painted
+from deptree_cli.io.pictures.arcs import SURE, cells, fitted
+from deptree_cli.io.pictures.text import FAINT, POSSIBLE, UNSURE, WIDEST, painted
 
 # Shades by the least probability that they stand for, the darkest first; what is less likely than all is left empty.
 SHADES = {0.75: "█", 0.5: "▓", 0.25: "▒", 0.01: "░"}

@@ -13,7 +13,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Int, Integers
 from deptree_cli.core.evaluation.counts import Comparison
 from deptree_cli.core.evaluation.words import DEPREL, Words
-from deptree_cli.core.measures.shapes import have_gaps
+from deptree_cli.core.measures import have_gaps
 from deptree_cli.core.register import Register
 from deptree_cli.core.spaces.rules import are_trees
 

@@ -1,7 +1,4 @@
-"""Results as pictures: of arcs in SVG, TeX and text, and as a page in HTML.
-
-A result offers its `picture` and, for a page, `for_page()`.
-"""
+"""Results as pictures: those that have a `picture` of arcs in SVG, TeX and text; sentences as a page in HTML."""
 
 from __future__ import annotations
 
@@ -20,10 +17,6 @@ def _picture(result: Any, _: Any) -> Any:
     return result.picture
 
 
-def _for_page(result: Any, _: Any) -> Any:
-    return result.for_page()
-
-
 @contextmanager
 def _svg(path: str | None, page: Page) -> Iterator[Write]:
     from deptree_cli.io.pictures.svg import to_svg  # each format loads what it needs
@@ -34,7 +27,7 @@ def _svg(path: str | None, page: Page) -> Iterator[Write]:
 
 @contextmanager
 def _tex(path: str | None, page: Page) -> Iterator[Write]:
-    from deptree_cli.io.pictures.tikz import to_tikz
+    from deptree_cli.io.pictures.svg import to_tikz
 
     with Output(path) as out:
         yield lambda picture: out.write(to_tikz(picture, page.signature).encode())
@@ -66,6 +59,6 @@ def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
 TEXT = as_text(to_text)
 SVG = Encoder("svg", (".svg",), _picture, _svg)
 TEX = Encoder("tex", (".tex",), _picture, _tex)
-HTML = Encoder("html", (".html", ".htm"), _for_page, _html)
+HTML = Encoder("html", (".html", ".htm"), lambda sentence, _: sentence, _html)
 
 PICTURES = (TEXT, SVG, TEX, HTML)

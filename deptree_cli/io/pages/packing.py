@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ScoredBatch
 
 # Up to this length the page is given scores, and computes probabilities given some heads.
 LONGEST = 60
@@ -81,7 +85,6 @@ class PackedSentence:
 
     @property
     def doubt(self) -> float:
-        """The expected errors of the tree shown."""
         return self.facts[3]
 
     @property
@@ -89,12 +92,7 @@ class PackedSentence:
         """Its words, how many more heads are expected to be wrong than in the best tree, and its labels."""
         return len(self.tree), self.doubt - self.facts[4], self.deprels
 
-    def for_page(self) -> PackedSentence:
-        """Return itself, as results do that are more than this."""
-        return self
-
     def packed(self) -> PackedSentence:
-        """Return itself, as those of a batch do not."""
         return self
 
 
@@ -125,7 +123,6 @@ class SameLength:
 
     @cached_property
     def errors(self) -> list[list[float]]:
-        """The expected errors of the trees shown, and of the most probable ones."""
         of_words = (doubts_of_heads(self.marginals, heads).doubts for heads in (self.trees, self.best))
         return [expected_errors(doubts).tolist() for doubts in of_words]
 
@@ -158,7 +155,6 @@ class SameLength:
         return entropy, log_prob, projective, errors, least
 
     def each(self) -> list[OnPage]:
-        """Each of them."""
         return [OnPage(self, number) for number in range(len(self.sent_ids))]
 
 
@@ -171,7 +167,6 @@ class OnPage:
 
     @property
     def doubt(self) -> float:
-        """The expected errors of the tree shown."""
         return self.of.errors[0][self.number]
 
     @property
@@ -179,12 +174,7 @@ class OnPage:
         """As of a `PackedSentence`; its labels are not asked for without rules."""
         return self.of.best.shape[1], self.doubt - self.of.errors[1][self.number], frozenset()
 
-    def for_page(self) -> OnPage:
-        """Return itself."""
-        return self
-
     def packed(self) -> PackedSentence:
-        """Put it together, without arrays that belong to others too."""
         found = self.of.packed(self.number)
         return replace(found, tree=found.tree.copy(), best=found.best.copy())
 
@@ -225,7 +215,6 @@ def for_page(
 
 
 def samples_of(record: Sentence) -> Heads:
-    """The first of the trees that are given of a sentence, (k, n)."""
     given = record.trees
     if given is None:
         return np.empty((0, record.n), dtype=np.int32)
@@ -288,3 +277,41 @@ def _broken(
     labels = ["" if label == "_" else label for label in block.deprels]
     found = constraints.of(sent_id, block, block.n, None).broken(tree.tolist(), labels, space)
     return [(each.rule, each.word) for each in found]
+
+
+def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
+    """What `for_page` makes of sentences without rules; None of those that are not UTF-8."""
+    from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
+    from deptree_cli.core.partition import log_projective_masses
+
+    found: list[OnPage | None] = [None] * len(batch.records)
+    trees, best = batch.trees, batch.trees.argmax()
+    log_z, marginals = trees.sums  # first: what follows asks for log Z again
+    masses = np.ones(len(found)) if batch.space.projective else np.exp(log_projective_masses(trees))
+    for some in alike(trees.lengths):
+        records, best_trees = [batch.records[row] for row in some.rows], some.of_words(best.heads)
+        blocks = [record.block or unread(record.sent_id, some.n) for record in records]
+        shown = np.array([shown_heads(*each) for each in zip(blocks, best_trees, strict=True)])
+        texts = [_decoded(block) for block in blocks]
+        these = SameLength(
+            batch.space,
+            [record.sent_id for record in records],
+            [text or "" for text in texts],
+            shown,
+            best_trees,
+            np.array([gold_heads(record, has_gold) for record in records]),
+            some.of_arcs(trees.log_scores),
+            some.of_arcs(marginals),
+            (trees.entropies[some.rows], trees.log_probs(some.rows, shown, log_z), masses[some.rows]),
+            [samples_of(record) for record in records],
+        )
+        for row, one, text in zip(some.rows.tolist(), these.each(), texts, strict=True):
+            found[row] = None if text is None else one
+    return found
+
+
+def _decoded(block: Block) -> str | None:
+    try:
+        return text_of(block)
+    except DeptreeError:
+        return None

@@ -25,7 +25,7 @@ from deptree_cli.io.conllu.chunks import separator
 from deptree_cli.io.conllu.columns import BOM, FileColumns
 from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
 from deptree_cli.io.pages.packing import NO_HEAD, OnPage, PackedSentence
-from deptree_cli.io.pictures.forms import shown_form
+from deptree_cli.io.pictures.arcs import shown_form
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
 SCRIPTS = (
@@ -102,7 +102,6 @@ class MostDoubtful:
 
 
 def to_html(report: Report, signature: str, sentences: MostDoubtful) -> bytes:
-    """Return the whole page."""
     kept = list(sentences)
     title = report.title or shown_form(kept[0].sent_id)
     style = _text("report.css")
@@ -130,7 +129,6 @@ def _hash(text: str) -> str:
 
 
 def _as_data(value: object) -> str:
-    """JSON that can stand in a script element, whatever is in it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -195,7 +193,6 @@ def _names(keys: Iterable[bytes]) -> list[str]:
 
 
 def _share(probabilities: Float) -> Float:
-    """Probabilities in 65,535ths."""
     return np.round(np.clip(probabilities, 0, 1) * 0xFFFF)
 
 

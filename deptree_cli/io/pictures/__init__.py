@@ -1,4 +1,1 @@
-"""Pictures of one sentence: arcs over its words as SVG or as text.
-
-`arcs` says what is drawn, `geometry` where, `forms` how words are shown; `svg` and `text` draw.
-"""
+"""Pictures of one sentence: `arcs` says what is drawn and where, `svg` draws it as SVG and TikZ, `text` as text."""

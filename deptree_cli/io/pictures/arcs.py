@@ -1,17 +1,249 @@
-"""What a picture of a sentence shows: its words, the arcs of a tree and the arcs that might stand in their place."""
+"""What a picture of a sentence shows: its words, the arcs of a tree and the arcs that might stand in their place.
+
+Word forms are shown without what breaks a file or a terminal; without the font nobody knows how wide they are, so
+widths are estimates, rather too wide than too narrow.
+
+Heights of arcs are levels, 1 next to the words. An arc is above all those that it spans, and two arcs of one level have
+at most an end in common; so two bars cross only where their arcs do, as in a tree that is not projective.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import accumulate, count
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Float, Int, Integers
 from deptree_cli.core.errors import counted, plural
-from deptree_cli.io.pictures.choice import LEAST, chosen, heavier
-from deptree_cli.io.pictures.forms import among_others
+
+# Controls (with the escape of terminals), halves of characters, and line and paragraph separators.
+_UNSHOWN = {"Cc", "Cs", "Zl", "Zp"}
+
+# Embeddings, overrides and isolates that a form may open and never close; and what XML has no place for.
+_REFUSED = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff"}
+
+_WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
+
+_LEFT_TO_RIGHT_MARK = "\u200e"
+
+# Widths in em of what differs much from the usual letter.
+_USUAL = 0.57
+_NARROW = dict.fromkeys("ijlI.,:;!|'`()[]{}-/\\ tfr·’‘“”", 0.38)
+_BROAD = dict.fromkeys("mwMWQO@%&—…ЖМШЩЮФжмшщюф", 0.9)
+_EMS = {**_NARROW, **_BROAD}
+_CAPITAL = 0.7
+
+
+def shown_form(form: str) -> str:
+    """The form without controls and the like, `_` where nothing is left."""
+    kept = (char for char in form if unicodedata.category(char) not in _UNSHOWN and char not in _REFUSED)
+    return "".join(kept).strip() or "_"
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether the text has letters of a script that is written from right to left."""
+    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
+
+
+@lru_cache(4096)  # a table asks for each of its texts several times
+def cells(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    return sum(_cells_of(char) for char in text)
+
+
+def ems(text: str) -> float:
+    """How wide the text is in a proportional font, in em."""
+    return sum(_ems_of(char) for char in text)
+
+
+def fitted(text: str, width: int) -> str:
+    """The text in exactly `width` columns: filled with blanks, or cut, which an ellipsis says."""
+    if cells(text) > width:
+        widths = accumulate(map(_cells_of, text))
+        text = "".join(char for char, taken in zip(text, widths, strict=True) if taken <= width - 1) + "…"
+    return among_others(text) + " " * (width - cells(text))
+
+
+def among_others(text: str) -> str:
+    """The text for a line with more behind it: no neighbour, be it a number, joins a right-to-left word's run."""
+    return text + (_LEFT_TO_RIGHT_MARK if is_right_to_left(text) and text[-1] != _LEFT_TO_RIGHT_MARK else "")
+
+
+def _cells_of(char: str) -> int:
+    if unicodedata.category(char) in _WITHOUT_WIDTH:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _ems_of(char: str) -> float:
+    columns = _cells_of(char)
+    if columns != 1:
+        return columns / 2
+    return _EMS.get(char, _CAPITAL if char.isupper() else _USUAL)
+
+
+class Spanning(Protocol):
+    """An arc, or the part of one that is drawn in a row: its ends, 0 as the head of ROOT's, and the words it spans."""
+
+    @property
+    def head(self) -> int:
+        """The word that governs, or 0."""
+
+    @property
+    def dependent(self) -> int:
+        """The word that is governed."""
+
+    @property
+    def left(self) -> int:
+        """The end nearer to the beginning of the sentence."""
+
+    @property
+    def right(self) -> int:
+        """The other end."""
+
+
+class Slot(NamedTuple):
+    """The place at a word where an arc ends: the `place`-th from the left of `total`, from 0."""
+
+    place: int
+    total: int
+
+    @property
+    def offset(self) -> float:
+        return self.place - (self.total - 1) / 2
+
+
+class Span(NamedTuple):
+    """The least distance between the middles of two words, or more exactly between two of their slots."""
+
+    left: int
+    right: int
+    distance: float
+
+
+def levels(arcs: Sequence[Spanning]) -> list[int]:
+    """The level of each arc of one side; those from ROOT come down from above all others. O(arcs^2)."""
+    left, right = np.array([(arc.left, arc.right) for arc in arcs], dtype=int).reshape(-1, 2).T
+    found = np.zeros(len(arcs), dtype=int)
+    between_words = np.array([arc.head > 0 for arc in arcs], dtype=bool)
+    placed = np.zeros(len(arcs), dtype=bool)
+    for arc in np.lexsort((left, right - left)).tolist():
+        if not between_words[arc]:
+            continue
+        inside = placed & (left >= left[arc]) & (right <= right[arc])
+        beside = placed & (left < right[arc]) & (right > left[arc])
+        taken = set(found[beside].tolist())
+        lowest = int(found[inside].max(initial=0)) + 1
+        found[arc] = next(level for level in count(lowest) if level not in taken)
+        placed[arc] = True
+    top = int(found.max(initial=0)) + 1
+    return np.where(between_words, found, top).tolist()
+
+
+def slots(arcs: Sequence[Spanning], heights: Sequence[int]) -> dict[tuple[int, int], Slot]:
+    """The slot of every end of an arc of one side, by (number of the arc, word).
+
+    Arcs to the left leave a word at its left, the higher the nearer to its middle, and so at the right: no arc then
+    stands in the way of a lower one. ROOT's is in the middle.
+    """
+    ends: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for number, (arc, height) in enumerate(zip(arcs, heights, strict=True)):
+        if not arc.head:
+            ends[arc.dependent].append((0, 0, number))
+            continue
+        ends[arc.left].append((1, -height, number))
+        ends[arc.right].append((-1, height, number))
+    return {
+        (number, word): Slot(place, len(at_word))
+        for word, at_word in ends.items()
+        for place, (_, _, number) in enumerate(sorted(at_word))
+    }
+
+
+def middles(widths: Sequence[float], gap: float, spans: Sequence[Span]) -> Float:
+    """Where the middles of the words stand: words at least `gap` apart, and what a span is short of shared by its gaps.
+
+    Args:
+        widths: of the n words, in the unit of the result.
+        spans: that of a word which heads itself has no gap, and asks for nothing.
+    """
+    sizes = np.asarray(widths, dtype=float)
+    steps = (sizes[1:] + sizes[:-1]) / 2 + gap
+    for left, right, distance in sorted(spans, key=lambda span: span.right - span.left):
+        within = slice(left - 1, right - 1)
+        missing = distance - steps[within].sum()
+        if missing > 0 and left < right:
+            steps[within] += missing / (right - left)
+    return sizes[0] / 2 + np.concatenate([[0.0], np.cumsum(steps)])
+
+
+Mask = NDArray[np.bool_]
+
+# A word's arcs are drawn, the heaviest first, until they have this share of its mass; those below LEAST never are.
+ENOUGH, LEAST = 0.9, 0.01
+
+# How many others a word has at most, and how many run side by side between two neighbouring words.
+MOST_OF_WORD, MOST_ABREAST = 3, 8
+
+
+def heavier(weights: Float, tree: Sequence[int], above: float) -> Mask:
+    """Return which arcs outside the tree weigh more than this.
+
+    Args:
+        weights: (n+1, n+1), ``[head, dependent]``.
+        tree: n heads, 0 = ROOT.
+
+    Returns:
+        (n+1, n+1).
+    """
+    return _beside(weights, tree) & (weights > above)
+
+
+def chosen(weights: Float, tree: Sequence[int]) -> Mask:
+    """Return which arcs outside the tree matter: with them and the tree's a word has `ENOUGH` of its mass.
+
+    Where that would be a thicket the heaviest are kept: `MOST_OF_WORD` of a word, `MOST_ABREAST` between two words.
+    Arguments and result as for `heavier`.
+    """
+    picked = np.zeros(weights.shape, dtype=bool)
+    abreast = np.zeros(len(weights), dtype=np.int64)
+    for head, dependent in _candidates(weights, tree):
+        under = slice(*sorted((head or dependent, dependent)))
+        if abreast[under].max(initial=0) < MOST_ABREAST:
+            abreast[under] += 1
+            picked[head, dependent] = True
+    return picked
+
+
+def _candidates(weights: Float, tree: Sequence[int]) -> list[tuple[int, int]]:
+    """The arcs that every word needs, at most so many of each, from the heaviest to the lightest."""
+    beside = _beside(weights, tree) & (weights >= LEAST)
+    found: list[tuple[float, int, int]] = []
+    for dependent, own in enumerate(tree, 1):
+        mass = float(weights[own, dependent])
+        heads = np.flatnonzero(beside[:, dependent])
+        order = heads[np.argsort(-weights[heads, dependent], kind="stable")]
+        for head in order[:MOST_OF_WORD].tolist():
+            if mass >= ENOUGH:
+                break
+            mass += float(weights[head, dependent])
+            found.append((-float(weights[head, dependent]), head, dependent))
+    return [(head, dependent) for _, head, dependent in sorted(found)]
+
+
+def _beside(weights: Float, tree: Sequence[int]) -> Mask:
+    beside = weights > 0
+    beside[:, 0] = False
+    beside[tree, np.arange(1, len(tree) + 1)] = False
+    return beside
+
 
 ROOT = "ROOT"
 
@@ -53,7 +285,6 @@ class Arc:
 
     @cached_property
     def right(self) -> int:
-        """The other end."""
         return max(self.head, self.dependent)
 
     @cached_property
@@ -103,15 +334,12 @@ class Picture:
 
     @property
     def full_caption(self) -> str:
-        """The caption, and what is hidden."""
         return "; ".join(filter(None, [self.caption, self.hidden_note]))
 
     def of_kind(self, kind: str) -> list[Arc]:
-        """The arcs of a kind."""
         return [arc for arc in self.arcs if arc.kind == kind]
 
     def word(self, number: int) -> str:
-        """The form of a word, and ROOT's name for 0."""
         return self.forms[number - 1] if number else ROOT
 
     def note(self, arc: Arc) -> str:

@@ -7,8 +7,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.pictures.arcs import picture_of
-from deptree_cli.io.pictures.forms import shown_form
+from deptree_cli.io.pictures.arcs import picture_of, shown_form
 from deptree_cli.io.pictures.svg import to_svg
 
 

@@ -1,18 +1,296 @@
-"""A picture as SVG: the tree's arcs above the words, the others below, each as opaque as it is probable.
+"""A picture as SVG or as TikZ: the tree's arcs above the words, the others below, as opaque as
+they are probable.
 
-Long sentences go on in further rows. The drawing has a page of its own, so that it can be read on any background; where
-the viewer prefers dark, page and ink change together. Sizes are in pixels.
+Long sentences go on in further rows of an SVG. An arc between two rows is drawn in both: from its one end to the edge
+of the row, and from the edge of the other row to its other end; rows in between do not see it. The drawing has a page
+of its own, so that it can be read on any background; where the viewer prefers dark, page and ink change together. Sizes
+are in pixels; y grows downwards. TikZ is an environment of the LaTeX package tikz-dependency, to be input in papers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from html import escape
+from itertools import accumulate, pairwise
 
-from deptree_cli.io.pictures.arcs import Arc, Picture
-from deptree_cli.io.pictures.forms import ems, is_right_to_left, shown_form
-from deptree_cli.io.pictures.page import BESIDE, CLEAR, MARGIN, Page, beyond, laid_out
-from deptree_cli.io.pictures.rows import CORNER, LABEL, MIDDLE, WORD, Part, Row, Side
+import numpy as np
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.io.pictures.arcs import (
+    OTHER,
+    TREE,
+    Arc,
+    Picture,
+    Slot,
+    Span,
+    among_others,
+    ems,
+    is_right_to_left,
+    levels,
+    middles,
+    shown_form,
+    slots,
+)
+
+WORD, LABEL = 16, 11  # font sizes
+GAP, SLOT = 20, 8
+STEP, STEP_OF_BARE = 22, 13  # from a level with labels to the next, and from one without
+LOWEST = 24  # how far from the words the arcs of level 1 are
+CORNER = 9
+EDGE = 12.0  # how far beyond its words a row ends for arcs that leave it
+MIDDLE = Slot(0, 1)
+MOST_MORE_ROWS = 4  # than words and gaps alone would need
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is drawn of an arc in a row: all, or one end of it.
+
+    Attributes:
+        left, right: the words that it spans; one before the first or behind the last word stands for the edge.
+        leaves: -1 where it goes on beyond the left edge, 1 beyond the right one, 0 where the row holds both ends.
+    """
+
+    arc: Arc
+    left: int
+    right: int
+    leaves: int = 0
+
+    @property
+    def head(self) -> int:
+        return self.arc.head
+
+    @property
+    def dependent(self) -> int:
+        return self.arc.dependent
+
+    @property
+    def ends(self) -> list[int]:
+        if not self.head:
+            return [self.dependent]
+        return [self.left] * (self.leaves >= 0) + [self.right] * (self.leaves <= 0)
+
+    @property
+    def tagged(self) -> bool:
+        """Whether its bar carries a label; one that leaves the row has it beyond the edge."""
+        return bool(self.head and not self.leaves and self.arc.tag)
+
+
+def parts(arcs: Sequence[Arc], first: int, last: int) -> list[Part]:
+    """Return what a row of these words shows of the arcs."""
+    found = []
+    for arc in arcs:
+        begins, ends = first <= arc.left <= last, first <= arc.right <= last
+        if begins and ends:
+            found.append(Part(arc, arc.left, arc.right))
+        elif begins:
+            found.append(Part(arc, arc.left, last + 1, 1))
+        elif ends:
+            found.append(Part(arc, first - 1, arc.right, -1))
+    return found
+
+
+class Side:
+    """The arcs above (`down` -1) or below (1) the words of a row, with their levels and slots."""
+
+    def __init__(self, arcs: Sequence[Arc], first: int, last: int, down: int) -> None:
+        self.parts = parts(arcs, first, last)
+        self.down = down
+        self.levels = levels(self.parts)
+        self.slots = slots(self.parts, self.levels)
+
+    @cached_property
+    def _reaches(self) -> list[float]:
+        """How far from the words the bars of every level are, from level 1 on."""
+        tagged = {level for part, level in zip(self.parts, self.levels, strict=True) if part.tagged}
+        reaches = [float(LOWEST)]
+        for level in range(1, max(self.levels, default=0)):
+            reaches.append(reaches[-1] + (STEP if level in tagged else STEP_OF_BARE))
+        return reaches
+
+    def reach(self, level: int) -> float:
+        return self._reaches[level - 1]
+
+    @property
+    def height(self) -> float:
+        return self.reach(max(self.levels)) + STEP if self.parts else 0
+
+    def widths(self) -> Iterator[tuple[int, float]]:
+        for number, part in enumerate(self.parts):
+            for word in part.ends:
+                slot = self.slots[number, word]
+                tag = 0 if part.head else 2 * abs(slot.offset) * SLOT + ems(part.arc.tag) * LABEL
+                yield word, max(slot.total * SLOT, tag)
+
+    def spans(self) -> Iterator[Span]:
+        """How far apart the ends of arcs must be: the corners, and the label between them."""
+        for number, part in enumerate(self.parts):
+            if part.head and not part.leaves:
+                left, right = self.slots[number, part.left], self.slots[number, part.right]
+                distance = ems(part.arc.tag) * LABEL + CORNER + (left.offset - right.offset) * SLOT
+                yield Span(part.left, part.right, distance)
+
+
+class Row:
+    """The words `first` to `last` with the arcs above and below them; x counts from the row's left edge."""
+
+    def __init__(self, forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], first: int, last: int) -> None:
+        self.first, self.last = first, last
+        self.sides = Side(above, first, last, -1), Side(below, first, last, 1)
+        widths = [ems(form) * WORD for form in forms[first - 1 : last]]
+        for side in self.sides:
+            for word, width in side.widths():
+                widths[word - first] = max(widths[word - first], width)
+        spans = [Span(left - first + 1, right - first + 1, distance) for side in self.sides
+                 for left, right, distance in side.spans()]  # fmt: skip
+        self._middles: Float = middles(widths, GAP, spans)
+        self.width = float(np.ceil(self._middles[-1] + widths[-1] / 2))
+
+    def stretched(self, width: float) -> None:
+        """Take the space of a wider row, shared by all its words."""
+        self._middles = self._middles * (width / self.width)
+        self.width = width
+
+    def x(self, word: int, slot: Slot = MIDDLE) -> float:
+        """Return where a slot of a word is; those of the edges are there."""
+        if not self.first <= word <= self.last:
+            return -EDGE if word < self.first else self.width + EDGE
+        return float(self._middles[word - self.first]) + slot.offset * SLOT
+
+    @property
+    def height(self) -> float:
+        return sum(side.height for side in self.sides)
+
+
+def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], room: float) -> list[Row]:
+    """Return the words in several rows of at most `room`, as few as that takes, about equally long."""
+    n = len(forms)
+    # What the words take beside each other; arcs that leave a row ask for less, so that this is rather too much.
+    places = np.array([ems(form) * WORD for form in forms]) + GAP
+    wanted = max(2, int(np.ceil(places.sum() / room)))
+    # One word may be wider than the room by itself, where half the sentence hangs on it.
+    most = min(n, wanted + MOST_MORE_ROWS)
+    for count in range(wanted, most + 1):
+        rows = []
+        for first, last in _shares(places, count):
+            rows.append(Row(forms, above, below, first, last))
+            if rows[-1].width > room and count < most:
+                break
+        else:
+            break
+    widest = max(row.width for row in rows)
+    for row in rows[:-1]:
+        row.stretched(widest)
+    return rows
+
+
+def _shares(places: Float, count: int) -> list[tuple[int, int]]:
+    """The first and the last word of each of so many rows, which share the places about equally."""
+    ends = np.cumsum(places)
+    breaks = [int(np.searchsorted(ends - places / 2, ends[-1] * row / count)) for row in range(count + 1)]
+    return [(first + 1, last) for first, last in pairwise(breaks) if last > first]
+
+
+MARGIN = 16
+CLEAR = 2  # between a word and its arcs
+LINE, LINE_OF_NUMBERED = WORD + 6, WORD + 17  # of words, and of words with their numbers below
+BETWEEN_ROWS = 14
+NOTE = LABEL + 9  # what the note on hidden arcs takes below everything
+BESIDE = 5  # between an edge and the name that stands beyond it
+
+# A sentence up to so wide is one row; rows of a longer one are tried from narrow to wide until the page fits a screen.
+ONE_ROW = 1500
+ROOMS = (1100, 1400, 1700, 2000, 2400, 2800, 3200, 3500)
+PORTRAIT = 1.1
+
+# The sides of a page are shown no larger. More other arcs than so many a word are no longer a matter of rows, though:
+# whoever wants to see these gets them in one row, whatever it takes.
+LARGEST = 3900
+MOST_IN_ROWS = 12
+
+# A longer form is cut where it names the other end of an arc.
+LONGEST_NAME = 14
+
+
+@dataclass(frozen=True)
+class Page:
+    """Rows with their places.
+
+    Attributes:
+        tops: where the arcs above each row's words end.
+        width, height: of the drawing.
+        shown: by what the drawing is scaled.
+        indent: from the left edge of the page to that of the rows.
+        mirrored: whether x counts from the right, where most of the words are written from right to left.
+    """
+
+    rows: Sequence[Row]
+    tops: Sequence[float]
+    width: float
+    height: float
+    shown: float
+    indent: float
+    mirrored: bool
+
+    @property
+    def numbered(self) -> bool:
+        """Whether words show their numbers: where arcs go on in other rows, they are found by these."""
+        return len(self.rows) > 1
+
+    @property
+    def line(self) -> int:
+        return LINE_OF_NUMBERED if self.numbered else LINE
+
+    def x(self, x: float) -> float:
+        return self.width - self.indent - x if self.mirrored else self.indent + x
+
+
+def laid_out(picture: Picture) -> Page:
+    above, below = picture.of_kind(TREE), picture.of_kind(OTHER)
+    whole = Row(picture.forms, above, below, 1, len(picture.forms))
+    mirrored = 2 * sum(map(is_right_to_left, picture.forms)) > len(picture.forms)
+    if whole.width <= ONE_ROW:
+        return _page(picture, [whole], mirrored)
+    if len(below) > MOST_IN_ROWS * len(picture.forms):
+        return _page(picture, [whole], mirrored, any_size=True)
+    for room in ROOMS:
+        page = _page(picture, rows_of(picture.forms, above, below, room), mirrored)
+        if page.height <= PORTRAIT * page.width:
+            break
+    return page
+
+
+def _page(picture: Picture, rows: Sequence[Row], mirrored: bool, any_size: bool = False) -> Page:
+    line = LINE_OF_NUMBERED if len(rows) > 1 else LINE
+    heights = [row.height + 2 * CLEAR + line + BETWEEN_ROWS for row in rows]
+    starts = accumulate(heights[:-1], initial=float(MARGIN))
+    tops = [start + row.sides[0].height for start, row in zip(starts, rows, strict=True)]
+    height = sum(heights) - BETWEEN_ROWS + 2 * MARGIN + NOTE * bool(picture.hidden_note)
+    before, behind = (max(_names(picture, rows, leaves), default=0.0) for leaves in (-1, 1))
+    width = MARGIN + before + max(row.width for row in rows) + behind + MARGIN
+    width = max(width, ems(picture.hidden_note) * LABEL + 2 * MARGIN)
+    shown = 1.0 if any_size else min(1.0, LARGEST / max(width, height))
+    return Page(rows, tops, float(round(width)), float(round(height)), shown, MARGIN + before, mirrored)
+
+
+def _names(picture: Picture, rows: Sequence[Row], leaves: int) -> Iterator[float]:
+    for row in rows:
+        for side in row.sides:
+            yield from (
+                ems(beyond(picture, part)) * LABEL + BESIDE + EDGE for part in side.parts if part.leaves == leaves
+            )
+
+
+def beyond(picture: Picture, part: Part) -> str:
+    """Return what stands where an arc leaves its row: the word that it goes on to, and its label."""
+    number = part.arc.left if part.leaves < 0 else part.arc.right
+    form = picture.word(number)
+    short = among_others(form if len(form) <= LONGEST_NAME else f"{form[: LONGEST_NAME - 1]}…")
+    name = short if form == str(number) else f"{number} {short}"
+    return " · ".join(filter(None, [name, part.arc.tag]))
+
 
 NUMBER = 9  # the font size of the numbers below words
 TIP_LENGTH, TIP_HALF = 7, 3.2
@@ -43,7 +321,6 @@ STYLE = "\n".join(
 
 
 def to_svg(picture: Picture, signature: str = "") -> str:
-    """The whole file; with the signature as metadata."""
     page = laid_out(picture)
     drawing = _Drawing(picture, page)
     for row, top in zip(page.rows, page.tops, strict=True):
@@ -124,7 +401,6 @@ class _Drawing:
 
 
 def _arc_drawn(arc: Arc, note: str, line: str, tip: str) -> str:
-    """One arc with its tooltip: as opaque as it is probable, with a thread along it for those that one hardly sees."""
     data = f'data-head="{arc.head}" data-dependent="{arc.dependent}"'
     paths = (
         f'<path class="thread" d="{line}"/><path class="line" opacity="{arc.weight:.4g}" d="{line}"/>'
@@ -134,7 +410,6 @@ def _arc_drawn(arc: Arc, note: str, line: str, tip: str) -> str:
 
 
 def _label_drawn(arc: Arc, x: float, y: float) -> str:
-    """A label on a piece of page, lest lines run through it."""
     width, height = ems(arc.tag) * LABEL, LABEL + 1
     place = f'x="{x - width / 2:.1f}" y="{y - height + 2:.1f}" width="{width:.1f}" height="{height}"'
     label = f'class="label {arc.kind}" x="{x:.1f}" y="{y:.1f}" opacity="{_legible(arc)}"'
@@ -175,3 +450,53 @@ def _line(part: Part, xs: dict[int, float], edge: float, bar: float, down: int) 
 
 def _tip(x: float, edge: float, down: int) -> str:
     return f"M{x:.1f} {edge:.1f}l{-TIP_HALF:g} {down * TIP_LENGTH:g}h{2 * TIP_HALF:g}z"
+
+
+_ESCAPES = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",
+    "]": "{]}",
+}
+
+
+def to_tikz(picture: Picture, signature: str = "") -> str:
+    r"""Return the environment; its preamble needs ``\usepackage{tikz-dependency}``, and fontenc T1 for quotes."""
+    words = r" \& ".join(map(escaped, picture.forms))
+    return "\n".join(
+        [
+            *(f"% {shown_form(line)}" for line in (picture.name, picture.full_caption, signature) if line),
+            r"% In the preamble: \usepackage[T1]{fontenc} \usepackage{tikz-dependency}",
+            r"\begin{dependency}",
+            r"\begin{deptext}[column sep=1em]",
+            rf"{words} \\",
+            r"\end{deptext}",
+            *map(_arc, picture.arcs),
+            r"\end{dependency}",
+            "",
+        ]
+    )
+
+
+def escaped(text: str) -> str:
+    r"""The text as TeX shows it; no character is a command.
+
+    >>> print(escaped("50 % & a_b"))
+    50 \% \& a\_b
+    """
+    return "".join(_ESCAPES.get(character, character) for character in shown_form(text))
+
+
+def _arc(arc: Arc) -> str:
+    below = "" if arc.kind == TREE else "edge below, "
+    options = f"{below}edge style={{opacity={arc.weight:.3f}}}"
+    label = f"{{{escaped(arc.tag)}}}" if arc.tag else "{}"
+    if not arc.head:
+        return rf"\deproot[{options}]{{{arc.dependent}}}{label}"
+    return rf"\depedge[{options}]{{{arc.head}}}{{{arc.dependent}}}{label}"

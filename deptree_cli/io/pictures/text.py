@@ -1,18 +1,179 @@
-"""A picture as text for a terminal: the tree's arcs above the words or, where these are too long, beside them.
+"""Pictures as text for a terminal: the tree's arcs above the words or, where these are too long, beside them.
 
 A table says how probable the heads are and which others there may be. Arcs less probable than not are dashed.
+
+Of two annotations of a sentence the one's arcs are above the words and the other's below. A sentence that is too wide
+is shown around the words that differ; if that is too wide as well, their table remains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
-from deptree_cli.io.pictures.arcs import TREE, Arc, Picture
-from deptree_cli.io.pictures.canvas import Canvas
-from deptree_cli.io.pictures.forms import cells, is_right_to_left
-from deptree_cli.io.pictures.geometry import Slot, Span, levels, middles, slots
-from deptree_cli.io.pictures.table import table_of
+from deptree_cli.core.errors import counted
+from deptree_cli.io.pictures.arcs import (
+    OTHER,
+    ROOT,
+    SURE,
+    TREE,
+    Arc,
+    Picture,
+    Slot,
+    Span,
+    cells,
+    fitted,
+    is_right_to_left,
+    levels,
+    middles,
+    shown_form,
+    slots,
+)
+
+UP, DOWN, RIGHT, LEFT = 1, 2, 4, 8
+
+# A character for each set of the directions in which a line leaves it.
+JOINTS = " ╵╷│╶╰╭├╴╯╮┤─┴┬┼"
+DASHED = {UP | DOWN: "╎", LEFT | RIGHT: "╌"}
+
+Cell = tuple[int, int]
+
+
+class Canvas:
+    """A grid of (row, column), as large as what is drawn; an upright line hides a level one that it crosses."""
+
+    def __init__(self) -> None:
+        self._joints: defaultdict[Cell, int] = defaultdict(int)
+        self._uprights: dict[Cell, str] = {}
+        self._solid: set[Cell] = set()
+        self._written: dict[Cell, str] = {}
+
+    def level(self, row: int, left: int, right: int, dashed: bool = False) -> None:
+        """A line from one column to another, joined to what ends there."""
+        self._joints[row, left] |= RIGHT
+        self._joints[row, right] |= LEFT
+        for column in range(left + 1, right):
+            self._joints[row, column] |= LEFT | RIGHT
+            if not dashed:
+                self._solid.add((row, column))
+
+    def upright(self, column: int, top: int, bottom: int, dashed: bool = False) -> None:
+        """A line from one row to another, joined to what ends there."""
+        self._joints[top, column] |= DOWN
+        self._joints[bottom, column] |= UP
+        for row in range(top + 1, bottom):
+            self._uprights[row, column] = DASHED[UP | DOWN] if dashed else JOINTS[UP | DOWN]
+
+    def write(self, row: int, column: int, text: str) -> None:
+        """Narrow characters over whatever is drawn there."""
+        self._written.update({(row, column + place): char for place, char in enumerate(text)})
+
+    def row(self, number: int, width: int) -> str:
+        return "".join(self._char((number, column)) for column in range(width))
+
+    def _char(self, cell: Cell) -> str:
+        drawn = self._written.get(cell) or self._uprights.get(cell)
+        if drawn:
+            return drawn
+        joint = self._joints.get(cell, 0)
+        return JOINTS[joint] if cell in self._solid else DASHED.get(joint, JOINTS[joint])
+
+
+# The widest that forms and labels get, and the least that is left for other heads.
+WIDEST, LEAST = 20, 20
+
+# What a terminal is told: faint, yellow, cyan.
+FAINT, UNSURE, POSSIBLE = "2", "33", "36"
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    entries: list[str]
+
+    @cached_property
+    def size(self) -> int:
+        return min(WIDEST, max(map(cells, [self.name, *self.entries])))
+
+
+class Table(NamedTuple):
+    """Words with their heads: the line of column names, and the lines of each word, one or more."""
+
+    heading: str
+    rows: list[list[str]]
+
+
+def table_of(picture: Picture, width: int, colour: bool) -> Table:
+    """The table; other heads go on in further lines rather than beyond the width, if anything else leaves them room."""
+    tree = picture.of_kind(TREE)
+    columns = _columns(picture, tree)
+    indent = sum(column.size + 2 for column in columns)
+    room = max(LEAST, width - indent)
+    heading = joined([column.name for column in columns], columns, ["" for _ in columns], colour)
+    rows, others = [], _others(picture)
+    for arc in tree:
+        styles = [FAINT, *[""] * (len(columns) - 2), UNSURE if arc.weight < SURE else ""]
+        line = joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
+        first, *more = list(_packed(others[arc.dependent], room)) or [""]
+        rows.append([line + painted(first, POSSIBLE, colour)])
+        rows[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
+    return Table(painted(f"{heading}other heads", FAINT, colour), rows)
+
+
+def _columns(picture: Picture, tree: Sequence[Arc]) -> list[Column]:
+    digits = len(str(len(tree)))
+    columns = [
+        Column("", [f"{arc.dependent:>{digits}}" for arc in tree]),
+        Column("word", list(picture.forms)),
+        Column("relation", [arc.label for arc in tree]),
+        Column("head", [_named(picture, arc.head) for arc in tree]),
+        Column("share" if picture.samples else "p", [_number(arc) for arc in tree]),
+    ]
+    return [column for column in columns if any(column.entries)]
+
+
+def _others(picture: Picture) -> Mapping[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for arc in sorted(picture.of_kind(OTHER), key=lambda arc: -arc.weight):
+        found[arc.dependent].append(f"{_named(picture, arc.head)} {_number(arc)}")
+    return found
+
+
+def _named(picture: Picture, word: int) -> str:
+    form = picture.word(word)
+    if form == str(word):
+        return form
+    return f"{word} {fitted(form, min(cells(form), WIDEST - 4))}"
+
+
+def _number(arc: Arc) -> str:
+    return f"{arc.weight:.4f}"
+
+
+def _packed(items: Sequence[str], room: int) -> Iterator[str]:
+    """The items, separated by commas, as many to a line as there is room for."""
+    line = ""
+    for item in items:
+        if line and cells(f"{line}, {item}") > room:
+            yield f"{line},"
+            line = ""
+        line = f"{line}, {item}" if line else item
+    if line:
+        yield line
+
+
+def joined(entries: Sequence[str], columns: Sequence[Column], styles: Sequence[str], colour: bool) -> str:
+    parts = (fitted(entry, column.size) for entry, column in zip(entries, columns, strict=True))
+    return "".join(painted(part, style, colour) + "  " for part, style in zip(parts, styles, strict=True))
+
+
+def painted(text: str, style: str, colour: bool) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if colour and style and text else text
+
 
 GAP = 2
 IMPROBABLE = 0.5
@@ -59,11 +220,9 @@ class Layer:
         self._places = slots(arcs, self.heights)
 
     def place(self, arc: int, word: int) -> Slot:
-        """The place of an end of an arc, by its number, at a word."""
         return self._places[arc, word]
 
     def widths(self) -> Iterator[tuple[int, int]]:
-        """Words, and how wide they must be at least."""
         for number, arc in enumerate(self.arcs):
             for word in (arc.left, arc.right):
                 slot = self.place(number, word)
@@ -93,23 +252,19 @@ class Row:
 
     @property
     def words(self) -> str:
-        """The line of words."""
         line = ""
         for form, middle, size in zip(self._forms, self._middles, self._sizes, strict=True):
             line += " " * (int(middle - size / 2) - cells(line)) + form
         return line
 
     def above(self, layer: int) -> list[str]:
-        """The lines of the arcs of one of the layers over the words; none without arcs."""
         found = self._layers[layer]
         return list(_arcs_above(found, self._ends(found), self.width)) if found.arcs else []
 
     def below(self, layer: int) -> list[str]:
-        """The same under the words."""
         return [line.translate(_TURNED) for line in reversed(self.above(layer))]
 
     def _ends(self, layer: Layer) -> list[tuple[int, int]]:
-        """The columns in which the arcs of a layer end."""
         return [
             (self._end(arc.left, layer.place(number, arc.left)), self._end(arc.right, layer.place(number, arc.right)))
             for number, arc in enumerate(layer.arcs)
@@ -169,3 +324,132 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
     yield " " * margin + table.heading
     for number, line in enumerate(line for word in table.rows for line in word):
         yield f"{canvas.row(number, margin - 1)} {line}"
+
+
+# What a terminal is told of each annotation in turn: red, green, yellow, blue, magenta, cyan.
+COLOURS = ("31", "32", "33", "34", "35", "36")
+
+# Above and below the words.
+SIDES = 2
+
+ELLIPSIS = "…"
+
+# How many words beside the ends of arcs are shown of a sentence that is too wide.
+AROUND = (1, 0)
+
+
+@dataclass(frozen=True)
+class DifferencePicture:
+    """A sentence to be drawn.
+
+    Attributes:
+        name: the sentence's.
+        forms: its words.
+        words: those about which annotations differ, from 1 on.
+        names: of the annotations, as headings.
+        arcs: of each annotation, one for each of these words, None where it has no head.
+    """
+
+    name: str
+    forms: Sequence[str]
+    words: Sequence[int]
+    names: Sequence[str]
+    arcs: Sequence[Sequence[Arc | None]]
+
+    def form(self, word: int) -> str:
+        return self.forms[word - 1] if word else ROOT
+
+
+def differences_to_text(picture: DifferencePicture | None, width: int, colour: bool = False) -> str:
+    """The whole text, ending in an empty line; nothing where there is no picture.
+
+    Args:
+        width: columns of the terminal.
+        colour: give each annotation a colour of its own.
+    """
+    if picture is None:
+        return ""
+    verb = "differs" if len(picture.words) == 1 else "differ"
+    heading = f"{shown_form(picture.name)}: {counted(len(picture.words), 'word')} {verb}"
+    drawn = (
+        [] if _is_table_only(picture) else _drawn(picture.forms, list(zip(*picture.arcs, strict=True)), width, colour)
+    )
+    lines = [heading, "", *drawn, *_table(picture, colour), ""]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _is_table_only(picture: DifferencePicture) -> bool:
+    """Whether there is no place for the arcs, or a terminal may put words into the order of their script."""
+    return len(picture.arcs) != SIDES or any(map(is_right_to_left, picture.forms))
+
+
+def _drawn(forms: Sequence[str], arcs: Sequence[Sequence[Arc | None]], width: int, colour: bool) -> Iterator[str]:
+    """The arcs of words over and under the sentence, and an empty line; if that is too wide, of fewer words at a time.
+
+    Args:
+        arcs: of each word both.
+    """
+    layers = [[arc for arc in side if arc is not None] for side in zip(*arcs, strict=True)]
+    rows = (row_of(*excerpt, width) for excerpt in _excerpts(forms, layers))
+    row = next((row for row in rows if row is not None), None)
+    if row is not None:
+        yield from (painted(line.rstrip(), COLOURS[0], colour) for line in row.above(0))
+        yield row.words
+        yield from (painted(line.rstrip(), COLOURS[1], colour) for line in row.below(1))
+        yield ""
+    elif len(arcs) > 1:
+        half = len(arcs) // 2
+        for part in (arcs[:half], arcs[half:]):
+            yield from _drawn(forms, part, width, colour)
+
+
+def _excerpts(
+    forms: Sequence[str], layers: Sequence[Sequence[Arc]]
+) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Arc]]]]:
+    """The sentence with its arcs, then what is around their ends, ever less of it."""
+    yield forms, layers
+    ends = {end for arcs in layers for arc in arcs for end in (arc.left, arc.right)}
+    for around in AROUND:
+        kept = {word for end in ends for word in range(end - around, end + around + 1) if 1 <= word <= len(forms)}
+        shown, numbers = list[str](), {0: 0}
+        for word, form in enumerate(forms, 1):
+            if word in kept:
+                shown.append(form)
+                numbers[word] = len(shown)
+            elif shown[-1:] != [ELLIPSIS]:
+                shown.append(ELLIPSIS)
+        yield (
+            shown,
+            [
+                [replace(arc, head=numbers[arc.head], dependent=numbers[arc.dependent]) for arc in arcs]
+                for arcs in layers
+            ],
+        )
+
+
+def _table(picture: DifferencePicture, colour: bool) -> Iterator[str]:
+    """A line for each word that differs, with its head and label in every annotation."""
+    digits = max(map(len, map(str, picture.words)))
+    columns = [
+        Column("", [f"{word:>{digits}}" for word in picture.words]),
+        Column("word", [picture.form(word) for word in picture.words]),
+        *(
+            Column(name, [_answer(picture, arc) for arc in arcs])
+            for name, arcs in zip(picture.names, picture.arcs, strict=True)
+        ),
+    ]
+    own = [COLOURS[number % len(COLOURS)] for number in range(len(picture.arcs))]
+    yield joined([column.name for column in columns], columns, [FAINT, FAINT, *own], colour)
+    for row in zip(*(column.entries for column in columns), strict=True):
+        yield joined(row, columns, [FAINT, "", *own], colour)
+
+
+def _answer(picture: DifferencePicture, arc: Arc | None) -> str:
+    """The label, with its probability, and the head, whose form is left out where the column has no room for it."""
+    if arc is None:
+        return "no head"
+    if not arc.head:
+        return arc.tag if arc.label in ("", ROOT.lower()) else f"{arc.tag} ← {ROOT}"
+    short = f"{arc.tag} ← {arc.head}".strip()
+    head = picture.form(arc.head)
+    return f"{short} {head}" if cells(f"{short} {head}") <= WIDEST else short

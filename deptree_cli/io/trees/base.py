@@ -25,22 +25,18 @@ class SworNotes(NamedTuple):
 
     Attributes:
         log_prob: the logarithm of the tree's probability.
-        rank, arrival, weight, weight_normalised: which tree it is, from 1, when it came, and what it counts for.
+        rank, arrival: which tree it is, from 1, and when it came.
         tau: on the last tree: when the next would have come; infinite where all were drawn, and beyond all numbers.
         certain, since: on the last tree, of --mass: how many of the first trees reached it, and when the last of these
             came.
-        mass: on the last tree: the probability of all.
     """
 
     log_prob: float | None = None
     rank: float | None = None
     arrival: float | None = None
-    weight: float | None = None
-    weight_normalised: float | None = None
     tau: float | None = None
     certain: float | None = None
     since: float | None = None
-    mass: float | None = None
 
 
 class GivenTree(NamedTuple):

@@ -98,7 +98,7 @@ def _noted(tree: GivenTree, block: Block) -> GivenTree:
     count = block.comment("tree_count") or "1"
     number = int(count) if re.fullmatch("[1-9][0-9]{0,17}", count) else count
     times = checked_count(number, block.place, block.sent_id)
-    distinct, label_draws = notes["weight"] is not None, block.comment("label_logprob") is not None
+    distinct, label_draws = block.comment("swor_weight") is not None, block.comment("label_logprob") is not None
     return tree._replace(times=times, notes=swor_notes(notes), distinct=distinct, label_draws=label_draws)
 
 

@@ -1,4 +1,4 @@
-"""The output of `deptree swor`, read to estimate from: whatever its ranks, weights and mass tell is checked."""
+"""The output of `deptree swor`, read to estimate from: ranks and tau tell whether it is whole."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Float, Heads
+from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.estimate import ROUNDING, check_draws, weights
+from deptree_cli.core.estimate import check_draws
 from deptree_cli.core.swor.draws import window_of
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
@@ -39,7 +39,6 @@ class DrawnTrees(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """How many numbers wait with it: none to speak of."""
         return 0
 
 
@@ -65,14 +64,12 @@ def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
 
 
 def _apart(one: GivenTree | DeptreeError, other: GivenTree | DeptreeError) -> bool:
-    """Whether two trees that follow each other are of two sentences."""
     if isinstance(one, GivenTree) and isinstance(other, GivenTree):
         return (sentence_of(one), len(one.heads)) != (sentence_of(other), len(other.heads))
     return number_of(other) == 1 or (bool(one.sent_id and other.sent_id) and sentence_of(one) != sentence_of(other))
 
 
 def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | DeptreeError:
-    """The trees of a sentence, or what is wrong with them."""
     trees: list[GivenTree] = []
     for tree in found:
         if isinstance(tree, DeptreeError):
@@ -95,7 +92,6 @@ def _refused(problem: str, tree: GivenTree) -> DeptreeError:
 
 
 def _check_numbers(tree: GivenTree) -> None:
-    """Raise for numbers of a tree that no tree has."""
     log_prob, tau, since = tree.notes.log_prob, tree.notes.tau, tree.notes.since or 0.0
     if log_prob is None:
         raise _refused("log_prob is missing", tree)
@@ -111,7 +107,6 @@ def _check_numbers(tree: GivenTree) -> None:
 
 
 def _check_order(trees: Sequence[GivenTree]) -> None:
-    """Raise where a tree is missing, out of order or there twice."""
     ranked = any(tree.notes.rank is not None for tree in trees)
     seen: dict[tuple[object, ...], str] = {}
     for number, tree in enumerate(trees, 1):
@@ -139,25 +134,8 @@ def _checked(trees: Sequence[GivenTree]) -> DrawnTrees:
     check_draws(draws)
     if arrivals is not None and arrivals[-1] > tau:
         raise _refused("the tree came after tau", trees[-1])
-    weight = weights(log_probs, window, draws.certain)
-    _compare("weight", weight, trees, "log_prob and tau")
-    _compare("weight_normalised", weight / weight.sum(), trees, "all weights")
-    _compare("mass", np.array([np.exp(log_probs).sum()]), trees[-1:], "log_prob of all trees")
     return draws
 
 
 def _noted(name: str, trees: Sequence[GivenTree]) -> Float:
-    """A number of each tree, NaN where it is missing."""
     return np.array([getattr(tree.notes, name) for tree in trees], dtype=np.float64)
-
-
-def _compare(name: str, expected: Array, trees: Sequence[GivenTree], source: str) -> None:
-    """Raise where a number that the trees carry is not what it should be, if they carry it."""
-    if all(getattr(tree.notes, name) is None for tree in trees):
-        return
-    found = _noted(name, trees)
-    wrong = ~np.isclose(found, expected, rtol=ROUNDING, atol=ROUNDING if name == "mass" else 1e-300)
-    if wrong.any():
-        first = int(wrong.argmax())
-        problem = f"{name} is {found[first]:.6g}, not {expected[first]:.6g}, which follows from {source}"
-        raise _refused(problem, trees[first])

@@ -13,7 +13,7 @@ from deptree_cli.core import settings
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.evaluation.counts import PUNCTUATION, universal
-from deptree_cli.core.measures.reduction import Reduction
+from deptree_cli.core.reduction import Reduction
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.io.conllu.blocks import Block
@@ -31,7 +31,6 @@ class PackedTrees:
         read: the sentences.
         heads: of all, one behind the other, (words,), 0 for ROOT.
         starts: (sentences + 1,), where each begins and the last ends.
-        labels: of the words, without subtypes; None if nobody asked for them.
         reductions: how each tree was reduced; empty if trees are whole.
     """
 
@@ -39,12 +38,10 @@ class PackedTrees:
     read: Sequence[Sentence]
     heads: Int
     starts: Int
-    labels: Sequence[Sequence[str]] | None = None
     reductions: Sequence[Reduction] = ()
 
     @cached_property
     def lengths(self) -> Int:
-        """(sentences,)."""
         return np.diff(self.starts)
 
 
@@ -56,13 +53,11 @@ class Packing:
         space: of which trees have to be.
         no_punct: leave out words with the label punct; their dependents go to their heads.
         tokens: take a multiword token as one word.
-        labels: keep the labels of words.
     """
 
     space: TreeSpace
     no_punct: bool = False
     tokens: bool = False
-    labels: bool = False
 
     def __call__(self, read: Sentence) -> PackedTrees:
         """The tree of one sentence.
@@ -76,7 +71,6 @@ class Packing:
         return self._packed([0], [read], [heads])
 
     def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
-        """Those that are sound; None where none is."""
         found = [(place, each, heads) for place, each in enumerate(read) if (heads := _heads(each)) is not None]
         if not isinstance(self.space, NonProjective):
             found = [each for each in found if self.space.contains(each[2][None])[0]]
@@ -97,11 +91,7 @@ class Packing:
         for each, own in zip(read, heads, strict=True) if reductions else ():
             _check_rest(own, each, self.space)
         starts = np.concatenate([[0], np.cumsum([len(each) for each in heads])]).astype(np.int64)
-        labels = [[universal(label) for label in each.sentence.deprels] for each in read] if self.labels else None
-        if labels and reductions:
-            pairs = zip(labels, reductions, strict=True)
-            labels = [_of_rest(own, reduction) for own, reduction in pairs]
-        return PackedTrees(places, read, np.concatenate(heads), starts, labels, reductions)
+        return PackedTrees(places, read, np.concatenate(heads), starts, reductions)
 
     def _reduction(self, block: Block) -> Reduction:
         removed = np.zeros(block.n, dtype=bool)
@@ -122,7 +112,6 @@ class Packing:
 
 
 def _heads(read: Sentence) -> Int | None:
-    """The heads of a sentence, None where one is missing."""
     heads = read.sentence.heads
     return None if None in heads else np.array(heads, dtype=np.int64)
 
@@ -132,7 +121,6 @@ Found = tuple[int, Sentence, Int]
 
 
 def _trees(found: Sequence[Found]) -> list[Found]:
-    """Those whose heads are trees."""
     if not found:
         return []
     heads = [own for _, _, own in found]
@@ -149,11 +137,3 @@ def _check_rest(heads: Int, read: Sentence, space: TreeSpace) -> None:
         problem = f"the root is punctuation, and without it the tree has {counted(roots, 'root')}"
         setting = settings.SEVERAL_ROOTS
         raise DeptreeError(problem, f"Add {setting}, or correct the tree", place=read.place, options=(setting,))
-
-
-def _of_rest(labels: Sequence[str], reduction: Reduction) -> list[str]:
-    """The labels of the words that remain; a unit of several has that of the first."""
-    kept = np.flatnonzero(~reduction.removed)
-    if reduction.units is not None:
-        kept = kept[np.unique(reduction.units[kept], return_index=True)[1]]
-    return [labels[word] for word in kept.tolist()]

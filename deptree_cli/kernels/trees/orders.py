@@ -1,6 +1,6 @@
 """Sums over a tree's words that give means, variances and least values over the orders of its words.
 
-Formulas and sources are in `core/measures/orders.py`. Heads are those of all sentences, as in `quantities.py`.
+Formulas and sources are in `core/measures.py`. Heads are those of all sentences, as in `quantities.py`.
 """
 
 from __future__ import annotations

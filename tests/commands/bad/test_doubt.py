@@ -15,7 +15,7 @@ from tests.sample import DATA
         (("--per", "word", "--rank", "entropy", "--conllu", GOLD), "are of sentences: pass --per sentence"),
         (("--rank", "entrpy", "--conllu", GOLD), "entropy"),
         (("--tsv", "--format", "conllu", "--conllu", GOLD), "tsv and conllu are two formats"),
-        (("--above", "x", "--conllu", GOLD), "Expected a number, found 'x'"),
+        (("--above", "0.5", "--conllu", GOLD), "There is no --above now: rows have prob, and sentences what they"),
         (("--conllu", DATA / "no.conllu"), "no.conllu"),
         (("--format", "conllu", "--rank", "entropy"), "there are no sentences to write as CoNLL-U"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu import chunks
 from deptree_cli.io.conllu.chunks import split_chunks
-from deptree_cli.io.pictures.forms import fitted
+from deptree_cli.io.pictures.arcs import fitted
 from deptree_cli.io.scores import labels
 from tests.sample import DATA
 

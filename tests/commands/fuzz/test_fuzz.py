@@ -43,7 +43,7 @@ OF_SCORES = """
     swor {} -k 3 --conllu sentences.conllu; decode {}; decode {} -k 2; marginals {}; marginals {} -o out.npz;
     decode {} --method mbr --conllu gold.conllu; calibrate {} --gold gold.conllu;
     marginals {} --conllu gold.conllu; marginals {} --conllu nameless.conllu -o out.npz; partition {} --summary;
-    expect entropy {} --grad; expect risk {} --conllu gold.conllu; diff {} {}; inspect {} --json; partition {};
+    expect entropy {} --grad; expect risk {} --conllu gold.conllu; inspect {} --json; partition {};
     inspect {} --conllu gold.conllu; check-bias {} -k 40; check-bias {} --samples drawn.conllu; show {};
     show {} -o x.txt -k 3; convert {}; convert {} --to spacy -o out.npz; convert {} --to weight -o out.safetensors"""
 OF_SENTENCES = """

@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from deptree_cli.core import measures
 from deptree_cli.core.dtypes import Int
-from deptree_cli.core.measures import orders, quantities
-from deptree_cli.core.measures.register import MEASURES, RANDOM_ORDER
+from deptree_cli.core.measures import MEASURES, RANDOM_ORDER
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import MULTI_ROOT
 
 
@@ -58,7 +59,9 @@ def by_enumeration(heads: list[int]) -> dict[str, Fraction]:
     n = len(heads)
     moved = [in_order(heads, places) for places in itertools.permutations(range(1, n + 1))]
     chunk = np.array(moved).ravel(), np.arange(0, n * len(moved) + 1, n)
-    lengths, crossings = (each(*chunk).astype(np.int64) for each in (quantities.sum_length, quantities.crossings))
+    lengths, crossings = (
+        each(*chunk).astype(np.int64) for each in (NUMBERS.get("sum_length").of_trees, measures.crossings)
+    )
     projective = np.array([together(each) for each in moved])
     planar = (crossings == 0) & np.array([together(each, only_roots=True) for each in moved])
     return {
@@ -79,7 +82,7 @@ def test_orders_are_all_orders(n: int) -> None:
     heads, starts = np.array(trees).ravel(), np.arange(0, n * len(trees) + 1, n)
     expected = [by_enumeration(tree) for tree in trees]
     for name in expected[0]:
-        found = getattr(orders, name)(heads, starts)
+        found = getattr(measures, name)(heads, starts)
         np.testing.assert_allclose(found, [float(row[name]) for row in expected], rtol=1e-15, err_msg=name)
 
 
@@ -131,16 +134,16 @@ def test_long_trees_have_the_numbers_of_lal() -> None:
     trees = [tree(*shape) for shape in BY_LAL]
     heads, starts = np.array(list(itertools.chain(*trees))), np.cumsum([0, *map(len, trees)])
     rows = [[float(Fraction(number)) for number in line.split()] for line in BY_LAL.values()]
-    modules = [quantities] * len(IN_ORDER) + [orders] * len(OF_ORDERS)
-    for module, name, expected in zip(modules, IN_ORDER + OF_ORDERS, zip(*rows, strict=True), strict=True):
-        np.testing.assert_array_equal(getattr(module, name)(heads, starts), expected, name)
+    for name, expected in zip(IN_ORDER + OF_ORDERS, zip(*rows, strict=True), strict=True):
+        of_trees = NUMBERS.get(name).of_trees if name in NUMBERS else getattr(measures, name)
+        np.testing.assert_array_equal(of_trees(heads, starts), expected, name)
 
 
 def test_the_score_of_optimality() -> None:
     """1 in the shortest order, less than 0 in the longest one, and not defined for trees that have only one."""
     sentences = [[2, 0, 2], [3, 3, 0], [0, 1, 1, 1], [0], [2, 0]]
     heads, starts = np.array(list(itertools.chain(*sentences))), np.cumsum([0, *map(len, sentences)])
-    found = orders.optimality(heads, starts)
+    found = measures.optimality(heads, starts)
     np.testing.assert_array_equal(found, [1, -1 / 2, -1, np.nan, np.nan])
 
 
@@ -156,4 +159,4 @@ WITH_PAIRS = {
 def test_shortest_orders_with_pairs_of_subtrees_outside() -> None:
     trees = [[int(head) for head in line.split()] for line in WITH_PAIRS]
     heads, starts = np.array(list(itertools.chain(*trees))), np.cumsum([0, *map(len, trees)])
-    np.testing.assert_array_equal(orders.smallest_sum_length(heads, starts), list(WITH_PAIRS.values()))
+    np.testing.assert_array_equal(measures.smallest_sum_length(heads, starts), list(WITH_PAIRS.values()))

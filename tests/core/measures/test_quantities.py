@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from deptree_cli.core.measures import quantities
-from deptree_cli.core.measures.register import MEASURES
+from deptree_cli.core import measures
+from deptree_cli.core.measures import MEASURES, arc_shapes
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT
 
@@ -77,15 +77,6 @@ def by_definition(heads: list[int]) -> dict[str, float]:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_quantities_are_their_definitions(n: int) -> None:
-    trees = all_trees(n, MULTI_ROOT).astype(np.int64)
-    expected = [by_definition(heads) for heads in trees.tolist()]
-    for name in expected[0]:
-        found = getattr(quantities, name)(trees.ravel(), np.arange(0, trees.size + 1, n))
-        np.testing.assert_array_equal(found, [row[name] for row in expected], name)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_the_register_has_quantities_by_these_definitions(n: int) -> None:
     """Of several roots, too: what sums over arcs come to, and the place of the first root."""
     trees = all_trees(n, MULTI_ROOT).astype(np.int64)
     expected = [by_definition(heads) for heads in trees.tolist()]
@@ -99,8 +90,18 @@ def test_a_chunk_of_sentences_of_all_lengths() -> None:
     """Every sentence has the numbers that it has alone; one without words, as without punctuation, has 0 or nan."""
     sentences = [[2, 0, 2, 1], [0], [], [3, 4, 0, 0, 2, 1, 1], [2, 0]]
     heads, starts = np.array(list(itertools.chain(*sentences))), np.array([0, 4, 5, 5, 12, 14])
-    for name in by_definition([0]):
-        found = getattr(quantities, name)(heads, starts)
+    for name in (
+        "length",
+        "longest",
+        "depth",
+        "mean_depth",
+        "arity",
+        "crossings",
+        "crossed_arcs",
+        "flux_size",
+        "flux_weight",
+    ):
+        found = getattr(measures, name)(heads, starts)
         alone = [by_definition(sentence)[name] if sentence else found[2] for sentence in sentences]
         np.testing.assert_array_equal(found, alone, name)
         assert found[2] == 0 or np.isnan(found[2])
@@ -108,6 +109,31 @@ def test_a_chunk_of_sentences_of_all_lengths() -> None:
 
 def test_a_changed_chunk_is_counted_again() -> None:
     heads, starts = np.array([0, 1, 2]), np.array([0, 3])
-    assert quantities.sum_length(heads, starts) == 2
+    assert measures.longest(heads, starts) == 1
     heads[2] = 1
-    assert quantities.sum_length(heads, starts) == 3
+    assert measures.longest(heads, starts) == 2
+
+
+def dominates(heads: list[int], above: int, word: int) -> bool:
+    return word == above or (heads[word - 1] > 0 and dominates(heads, above, heads[word - 1]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_arcs_are_crossed_and_nonprojective_by_definition(n: int) -> None:
+    """In a chunk of all trees; and in one of trees of several lengths, each as by itself."""
+    trees = all_trees(n, MULTI_ROOT).astype(np.int64)
+    crossed, gaps, depths = arc_shapes(trees.ravel(), np.arange(0, trees.size + 1, n))
+    expected: list[tuple[bool, bool, int]] = []
+    for heads in trees.tolist():
+        arcs = list(between(heads, n))
+        for word, head in enumerate(heads, 1):
+            inside = range(min(head, word) + 1, max(head, word)) if head else ()
+            is_crossed = head > 0 and any(cross((head, word), other) for other in arcs)
+            expected.append((is_crossed, not all(dominates(heads, head, i) for i in inside), depth(heads, word)))
+    assert list(zip(crossed.tolist(), gaps.tolist(), depths.tolist(), strict=True)) == expected
+    if n == 5:
+        mixed = [[0], *trees[[7, 400, 900]].tolist(), [0, 1, 1], [0, 0], [3, 4, 0, 3]]
+        together = arc_shapes(np.array([*itertools.chain(*mixed)]), np.cumsum([0, *map(len, mixed)]))
+        alone = [arc_shapes(np.array(each), np.array([0, len(each)])) for each in mixed]
+        for found, each in zip(together, zip(*alone, strict=True), strict=True):
+            np.testing.assert_array_equal(found, np.concatenate(each))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deptree_cli.io.pictures.arcs import Arc
-from deptree_cli.io.pictures.differences import DifferencePicture, differences_to_text
+from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
 
 LONG = [f"word{number}" for number in range(1, 41)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deptree_cli.io.pictures.forms import cells, ems, fitted, is_right_to_left, shown_form
+from deptree_cli.io.pictures.arcs import cells, ems, fitted, is_right_to_left, shown_form
 
 
 @pytest.mark.parametrize(

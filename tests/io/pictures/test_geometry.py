@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.pictures.arcs import Arc
-from deptree_cli.io.pictures.geometry import Span, levels, middles, slots
+from deptree_cli.io.pictures.arcs import Arc, Span, levels, middles, slots
 
 
 def arc(head: int, dependent: int) -> Arc:

@@ -12,11 +12,20 @@ import pytest
 
 from deptree_cli import TreeDistribution
 from deptree_cli.core.decoding import maximum_tree
-from deptree_cli.io.pictures.arcs import OTHER, TREE, Picture, picture_of
-from deptree_cli.io.pictures.choice import ENOUGH, LEAST, MOST_ABREAST, MOST_OF_WORD, chosen
-from deptree_cli.io.pictures.forms import cells, ems
-from deptree_cli.io.pictures.rows import LABEL, WORD
-from deptree_cli.io.pictures.svg import to_svg
+from deptree_cli.io.pictures.arcs import (
+    ENOUGH,
+    LEAST,
+    MOST_ABREAST,
+    MOST_OF_WORD,
+    OTHER,
+    TREE,
+    Picture,
+    cells,
+    chosen,
+    ems,
+    picture_of,
+)
+from deptree_cli.io.pictures.svg import LABEL, WORD, to_svg
 from deptree_cli.io.pictures.text import to_text
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from deptree_cli.io.pictures.forms import cells
+from deptree_cli.io.pictures.arcs import cells
 from deptree_cli.io.pictures.text import to_text
 
 DUCK = "We saw her duck .", [2, 0, 4, 2, 2], [(2, 3, 0.625)], "nsubj root det obj punct"

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from deptree_cli.io.pictures.arcs import OTHER, Arc, Picture
-from deptree_cli.io.pictures.tikz import escaped, to_tikz
+from deptree_cli.io.pictures.svg import escaped, to_tikz
 
 SPECIAL = '\\input{x} $a_1^2$ & 5% #1 ~ <b> |"[c]{'
 

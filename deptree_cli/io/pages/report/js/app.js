@@ -50,12 +50,9 @@ function header(data, sentences, marks, list) {
   const name = data.title.replace(/[^\w.-]+/g, "_"),
     left = data.total > sentences.length;
   const lacking = ["head", "misc"].filter((each) => !data.columns.includes(each)).map((each) => each.toUpperCase());
-  const download = (kind, text) => {
-    const attributes = { onclick: () => save(`${name}.${kind}`, text()) };
-    if (kind === "tsv") return element("button", attributes, "Marks as TSV");
-    if (lacking.length) Object.assign(attributes, { disabled: "", title: `no column ${lacking.join(", ")} for marks` });
-    return element("button", attributes, kind === "conllu" ? "CoNLL-U" : "CoNLL-U Plus");
-  };
+  const kind = data.columns.join() === TEN.join() ? "conllu" : "conllup",
+    attributes = { onclick: () => save(`${name}.${kind}`, marksAsConllu(sentences, marks, data.stale)) };
+  if (lacking.length) Object.assign(attributes, { disabled: "", title: `no column ${lacking.join(", ")} for marks` });
   return element(
     "header",
     {},
@@ -71,8 +68,7 @@ function header(data, sentences, marks, list) {
       "div",
       { class: "buttons" },
       element("span", { class: "faint" }, "Export"),
-      download(data.columns.join() === TEN.join() ? "conllu" : "conllup", () => marksAsConllu(sentences, marks, data.stale)),
-      download("tsv", () => marksAsTsv(sentences, marks)),
+      element("button", attributes, kind === "conllu" ? "CoNLL-U" : "CoNLL-U Plus"),
       element("button", { onclick: turnTheme }, "Light / dark"),
       element("button", { onclick: () => document.getElementById("help").showModal() }, "Keys"),
     ),

@@ -57,26 +57,8 @@ class Marks {
 
 const oneLine = (text) => String(text).replace(/[\t\r\n]+/g, " ");
 
-/* A line for each mark; `deptree doubt --marks` reads it. */
-function marksAsTsv(sentences, marks) {
-  const rows = [["sent_id", "word", "form", "head", "mark", "chosen", "note"]];
-  for (const sentence of sentences) {
-    for (const [word, mark] of marks.in(sentence)) {
-      rows.push([
-        sentence.id,
-        word,
-        sentence.forms[word - 1],
-        sentence.tree[word - 1],
-        mark.verdict || "_",
-        mark.head ?? "_",
-        mark.note || "_",
-      ]);
-    }
-  }
-  return rows.map((row) => row.map(oneLine).join("\t") + "\n").join("");
-}
-
-/* All sentences as they were read, but for the heads that were chosen and `Doubt=` in MISC of marked words. */
+/* All sentences as they were read, but for the heads that were chosen and `DoubtNote=` in MISC of marked words: the verdict, the
+   note, or both. `deptree doubt` leaves out what is fine. */
 function marksAsConllu(sentences, marks, stale) {
   return sentences
     .map((sentence) => {
@@ -128,8 +110,8 @@ function withMark(row, mark, old) {
     if (mark.label) row.deprel = mark.label;
     else if (!mark.head || !old) row.deprel = mark.head ? "dep" : "root";
   }
-  const entries = row.misc === "_" ? [] : row.misc.split("|").filter((entry) => !/^Doubt(Note)?=/.test(entry));
-  if (mark.verdict) entries.push(`Doubt=${mark.verdict}`);
-  if (mark.note) entries.push(`DoubtNote=${oneLine(mark.note).replace(/\|/g, "/")}`);
+  const entries = row.misc === "_" ? [] : row.misc.split("|").filter((entry) => !entry.startsWith("DoubtNote=")),
+    said = [mark.verdict, mark.note && oneLine(mark.note).replace(/\|/g, "/")].filter(Boolean).join(": ");
+  if (said) entries.push(`DoubtNote=${said}`);
   row.misc = entries.join("|") || "_";
 }
