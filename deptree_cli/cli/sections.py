@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, wraps
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
@@ -61,10 +62,10 @@ class Option(click.Option):
         return super().type_cast_value(ctx, readable(value) if isinstance(value, str) and not is_name else value)
 
 
-# Options of old, of all commands or of one, and what does their work now; {} is their value.
+# Options that many commands had, and what does their work now; {} is their value.
 GONE = {
-    **dict.fromkeys(("--orient", "--root", "--scale"), "--from {}"),
-    "--scheduler": "the variable DEPTREE_SCHEDULER={}",
+    **dict.fromkeys(("--orient", "--root", "--scale"), "pass --from {}"),
+    "--scheduler": "set DEPTREE_SCHEDULER={}",
 }
 
 
@@ -73,25 +74,15 @@ class Command(click.Command):
 
     Args:
         listing: the entries of a register that the whole help explains.
-        gone: options that there were, each with what to do now.
+        gone: options that it had, and what does their work now.
     """
 
     def __init__(
-        self, *args: Any, listing: Listing | None = None, gone: Mapping[str, str] | None = None, **options: Any
+        self, *args: Any, listing: Listing | None = None, gone: Mapping[str, str] = MappingProxyType({}), **options: Any
     ) -> None:
         super().__init__(*args, **options)
         self.listing = listing
-        self.gone = gone or {}
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if error.option_name in self.gone:
-                raise click.UsageError(
-                    f"There is no {error.option_name} now: {self.gone[error.option_name]}.", ctx
-                ) from None
-            raise
+        self.gone = gone
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, --help and, behind it, --help-all."""
@@ -108,11 +99,11 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             name = error.option_name
-            instead = GONE.get(f"{ctx.info_name} {name}", GONE.get(name))
+            instead = (GONE | {**self.gone}).get(name)
             if instead is None:
                 raise
             said = " ".join(given).replace("=", " ").partition(f"{name} ")[2].partition(" ")[0]
-            raise click.UsageError(f"{name} is gone: now {instead.format(said)}.", ctx) from None
+            raise click.UsageError(f"There is no {name} now: {instead.format(said)}.", ctx) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does."""

@@ -29,9 +29,15 @@ OPTIONS = [
     bad("unknown audited sampler", ("check-bias", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown algorithm", ("swor", *SCORES, "--sampler", "gibbs"), ("gibbs", "trie")),
     bad("unknown orientation", ("sample", SCORES[0], "--from", "log,rows"), ("rows", "head-dep")),
-    bad("an option of old", ("sample", *SCORES, "--orient=dep-head"), ("--orient is gone: now --from dep-head.",)),
-    bad("an option of old, apart", ("sample", *SCORES, "--scale", "log"), ("--scale is gone: now --from log.",)),
-    bad("the scheduler", ("sample", *SCORES, "--scheduler", "a:1"), ("now the variable DEPTREE_SCHEDULER=a:1.",)),
+    bad(
+        "an option of old",
+        ("sample", *SCORES, "--orient=dep-head"),
+        ("There is no --orient now: pass --from dep-head.",),
+    ),
+    bad(
+        "an option of old, apart", ("sample", *SCORES, "--scale", "log"), ("There is no --scale now: pass --from log.",)
+    ),
+    bad("the scheduler", ("sample", *SCORES, "--scheduler", "a:1"), ("set DEPTREE_SCHEDULER=a:1.",)),
     bad("unknown format", ("sample", *SCORES, "--format", "xml"), ("--format", "xml", "jsonl")),
     bad("no trees", ("sample", *SCORES, "-k", 0), ("-k", "0")),
     bad("no distinct trees", ("swor", *SCORES, "-k", 0), ("-k", "0")),
