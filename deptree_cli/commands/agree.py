@@ -141,7 +141,7 @@ def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) 
 
 
 def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None) -> int:
-    work = Compare(tuple(trees), per == SENTENCE)
+    work = Compare(tuple(trees), per)
     if per == SENTENCE:
         return job.write(work, sheet=Sheet(BY_SENTENCE))
     if per == LABEL:
@@ -161,10 +161,10 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True)
 class Compare:
-    """Compares the trees of a sentence in some files; `tells`: whether there are rows for it."""
+    """Compares the trees of a sentence in some files; `per`: of what there are rows."""
 
     files: tuple[str, ...]
-    tells: bool
+    per: str | None
 
     def __call__(self, prepared: Sentence | ScoredSentence, _: None) -> Result:
         compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
@@ -183,10 +183,10 @@ class Compare:
             np.array([agreement(*each) if each else np.nan for each in both]),
             np.sum([distances(each) for each in shares], axis=0),
             Counter(dict(zip(names, np.sum(known, axis=0).tolist() if known else (), strict=False))),
-            [by_label(*each, names) if each else {} for each in both],
+            [by_label(*each, names) if each else {} for each in both] if self.per == LABEL else [],
             marginal_chance(scored.distribution.marginals()) if scored else None,
         )
-        if not self.tells:
+        if self.per != SENTENCE:
             return Result((), counts)
         chance = None if counts.chance is None else counts.chance / words
         agreed = zip(combinations(self.files, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True)
@@ -227,7 +227,7 @@ class SentenceAgreement(NamedTuple):
         labelled: of each pair, NaN where trees have no labels.
         distances: (2 words + 1,), of heads from their words, of all files together.
         labels: how often each is there, in words of all files together.
-        by_label: of each pair, by label.
+        by_label: of each pair, by label; only --per label asks.
         chance: how many heads agree by chance under the scores; None without scores.
     """
 

@@ -33,8 +33,10 @@ class Shares(NamedTuple):
 
     def common(self, other: Shares) -> tuple[Int, Float]:
         """The cells of both, and how often a random tree of each has them."""
-        cells, own, others = np.intersect1d(self.cells, other.cells, assume_unique=True, return_indices=True)
-        return cells, self.shares[own] * other.shares[others]
+        at = np.searchsorted(self.cells, other.cells)
+        at[at == len(self.cells)] = 0
+        both = self.cells[at] == other.cells
+        return other.cells[both], self.shares[at[both]] * other.shares[both]
 
 
 def shares(values: Integers, times: Int, size: int) -> Shares:
@@ -46,6 +48,8 @@ def shares(values: Integers, times: Int, size: int) -> Shares:
     """
     n = values.shape[1]
     cells = (np.arange(n) * size + values).ravel()
+    if len(values) == 1:
+        return Shares(cells, np.ones(n))
     weights = np.broadcast_to(times[:, None] / times.sum(), values.shape).ravel()
     if n * size > _COUNTED:
         named, at = np.unique(cells, return_inverse=True)
