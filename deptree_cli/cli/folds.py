@@ -77,7 +77,7 @@ class OneRow(Fold[tuple[Any, ...]]):
 
 def layout_doubts(errors: float, words: int) -> list[str]:
     """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
-    line = "more than half of the heads are doubted: are --from and --orient right? deptree inspect checks it"
+    line = "more than half of the heads are doubted: is --from right? deptree inspect checks it"
     return [line] if errors > words / 2 else []
 
 

@@ -68,12 +68,8 @@ class LaidOutPath(str):
     layout: str | None = None
 
 
-def split_layouts(context: click.Context, parameter: click.Parameter, paths: Sequence[str]) -> tuple[LaidOutPath, ...]:
-    """A click callback: FILE:LAYOUT becomes a path with a layout; a file that is called so comes first."""
-    return tuple(map(_split, paths))
-
-
 def _split(path: str) -> LaidOutPath:
+    """FILE:LAYOUT as a path with a layout; a file that is called so comes first."""
     front, colon, text = path.rpartition(":")
     known = text.split(",")[0] in (TREES, *PRESETS.names, *QUESTIONS)
     split = bool(colon) and not Path(path).exists() and (known or Path(front).is_file())
@@ -83,12 +79,8 @@ def _split(path: str) -> LaidOutPath:
     return found
 
 
-def members_of(paths: Sequence[LaidOutPath], usual: Layout) -> list[Member]:
-    """The files; `usual`: the layout that options ask for, for scores without one of their own."""
-    return [_member(path, usual) for path in paths]
-
-
 def _member(path: LaidOutPath, usual: Layout) -> Member:
+    """A file; `usual`: the layout that options ask for, for scores without one of their own."""
     if path.layout == TREES or (path.layout is None and is_of_trees(path)):
         return Member(path)
     source = ScoreSource(path)
@@ -301,7 +293,9 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 
 
 @command(help=HELP)
-@click.argument("scores", nargs=-1, required=True, type=INPUT, callback=split_layouts)
+@click.argument(
+    "scores", nargs=-1, required=True, type=INPUT, callback=lambda context, parameter, paths: tuple(map(_split, paths))
+)
 @option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
 @option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")
 @option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
@@ -325,14 +319,19 @@ def combine(
 ) -> int:
     """Combine parsers, or votes."""
     _check(scores, weights, fit, gold, conllu)
+<<<<<<< HEAD
     asked = layout(how["preset"])
     members = members_of(scores, asked)
+=======
+    asked = layout(how["preset"], how["orient"], how["root"], how["scale"])
+    members = [_member(path, asked) for path in scores]
+>>>>>>> measures
     mixed = _is_mixture(method, members, fit)
     writing = writing.of_single_trees() if mixed else writing.narrowed("a product, which is scores", SCORES)
     if conllu is None and writing.encoder(run.output) is CONLLU:
         raise no_sentences().at(scores[0])
     used = checked_weights(weights, len(members), mixed)
-    space = _space(_with_weight(members, used), how)
+    space = _space(list(compress(members, used)), how)  # those of weight 0 are not read
     interpretation = Interpretation(Layout(), space=space)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
@@ -342,18 +341,13 @@ def combine(
 
     if fit:
         used = checked_weights(_fitted(source(members), Fit(mixed, scores), run), len(members), mixed)
-        members = members_of(scores, asked)  # files are read once each time they are opened
+        members = [_member(path, asked) for path in scores]  # files are read once each time they are opened
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
-    read, positive = source(_with_weight(members, used)), used[used > 0]
+    read, positive = source(list(compress(members, used))), used[used > 0]
     if mixed:
         return Job("combine", read, run, writing, {"method": MIXTURE}, last).write(Mix(positive))
     first = {"from": text_of(WRITTEN), "method": PRODUCT}
     return Job("combine", read, run, writing, first, last).write(Product(positive, WRITTEN))
-
-
-def _with_weight(members: Sequence[Member], weights: Float) -> list[Member]:
-    """The files whose weight is not 0: the others are not read."""
-    return list(compress(members, weights))
 
 
 def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:

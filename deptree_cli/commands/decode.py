@@ -169,7 +169,8 @@ class Decoded(AsTrees):
             others += relaxed_notes(self.sentence.given_up, len(self.heads))
         log_probs = distribution.tree_log_probs(self.heads)
         notes = probability_notes(log_probs, [distribution.entropy()] * len(self.heads), others)
-        closing = [] if self.complete is None else _on_all(log_probs, self.complete)
+        mass = Note("mass", "trees_mass", [probability_of(log_probs)], partial(probability, digits=6))
+        closing = [] if self.complete is None else [mass, Note("complete", "trees_complete", [self.complete])]
         return self.sentence.as_trees(self.heads, self.labels, notes, ranked=self.ranked, closing=closing)
 
     def to_conllu(self, style: Style) -> Spliced:
@@ -188,11 +189,6 @@ def probability_notes(log_probs: Float, entropies: Sequence[float], others: Iter
         *others,
         Note("entropy", "entropy", entropies, "{:.6f}"),
     ]
-
-
-def _on_all(log_probs: Float, complete: bool) -> list[Note]:
-    mass = Note("mass", "trees_mass", [probability_of(log_probs)], partial(probability, digits=6))
-    return [mass, Note("complete", "trees_complete", [complete])]
 
 
 @command()

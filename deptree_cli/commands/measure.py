@@ -264,8 +264,8 @@ _NEW_DOCUMENT = re.compile(rb"^#[^\S\n]*newdoc\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Words(Work[list[Row]]):
-    """Rows of the words of sentences; several: whether there are several files."""
+class Words(Work["Rows"]):
+    """Rows of the words of sentences, with comments; several: whether there are several files."""
 
     keys: tuple[str, ...]
     several: bool
@@ -274,26 +274,66 @@ class Words(Work[list[Row]]):
     def in_batches(self) -> bool:
         return True
 
-    def one(self, trees: PackedTrees, _: None) -> list[Row]:
+    def one(self, trees: PackedTrees, _: None) -> Rows:
         return self.batch(trees, None)[0]
 
-    def batch(self, trees: PackedTrees, _: Any) -> list[list[Row]]:
-        crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
-        heads, found = trees.heads.tolist(), []
+    def batch(self, trees: PackedTrees, _: Any) -> list[Rows]:
+        names = ("sent_id", *["file"] * self.several, *self.keys, *WORDS[:-4])
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        heads = trees.heads.tolist()
         for number, read in enumerate(trees.read):
-            block, start = read.sentence, int(trees.starts[number])
+            block, (start, end) = read.sentence, trees.starts[number : number + 2].tolist()
             kept = np.flatnonzero(~trees.reductions[number].removed).tolist() if trees.reductions else range(block.n)
             forms, tags, deprels = block.column("form"), block.column("upos"), block.deprels
-            first: dict[str, Any] = {"sent_id": read.sent_id, **({"file": block.file} if self.several else {})}
-            first |= dict(zip(self.keys, read.companions.get(COMMENTS, ()), strict=True))
-            rows: list[Row] = []
-            for at, word in enumerate(kept):
-                head, place = heads[start + at], start + at
-                own = (word + 1, forms[word], tags[word], deprels[word], deprels[kept[head - 1]] if head else None)
-                shape = (head - at - 1 if head else None, depths[place], crossed[place], gaps[place])
-                rows.append(first | dict(zip(WORDS, (*own, *shape), strict=True)))
-            found.append(rows)
-        return found
+            of_sentence = read.sent_id, *[block.file] * self.several, *read.companions.get(COMMENTS, ())
+            labels = [deprels[word] for word in kept]
+            of_words: list[list[Any]] = [
+                *([each] * len(kept) for each in of_sentence),
+                *([word + 1 for word in kept], [forms[word] for word in kept], [tags[word] for word in kept]),
+                *(labels, [labels[head - 1] if head else None for head in heads[start:end]]),
+            ]
+            for column, values in zip(columns.values(), of_words, strict=True):
+                column += values
+        distances = (trees.heads - words_of(trees.starts)).tolist()
+        lengths = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
+        crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
+        found = Columns(columns | dict(zip(WORDS[-4:], (lengths, depths, crossed, gaps), strict=True)))
+        return [Rows(found, slice(*trees.starts[number : number + 2])) for number in range(len(trees.read))]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Cells of many rows, by column."""
+
+    cells: dict[str, list[Any]]
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The rows as lines of TSV, a column after another, which is several times as fast as a cell after another."""
+        columns = [as_text(name, values) for name, values in self.cells.items()]
+        return [b"\t".join(each) + b"\n" for each in zip(*columns, strict=True)]
+
+
+def as_text(name: str, values: Sequence[Any]) -> list[bytes]:
+    """The cells of a column, of which many are alike."""
+    kinds = {*values}
+    texts = dict(zip(kinds, cells(name, kinds), strict=True))
+    return [texts[value] for value in values]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows:
+    """Some of them: those of a sentence."""
+
+    of: Columns
+    which: slice
+
+    def rows(self) -> list[Row]:
+        columns = (values[self.which] for values in self.of.cells.values())
+        return [dict(zip(self.of.cells, each, strict=True)) for each in zip(*columns, strict=True)]
+
+    def to_tsv(self) -> bytes:
+        return b"".join(self.of.lines[self.which])
 
 
 class Column(NamedTuple):
@@ -466,7 +506,7 @@ class Found:
     @cached_property
     def lines(self) -> list[bytes]:
         """The rows as lines of TSV, a column after another, which is several times as fast as a cell after another."""
-        columns = [cells(name, values) for name, values in self._first.items()]
+        columns = [as_text(name, values) for name, values in self._first.items()]
         columns += [numbers_as_cells(values) for _, _, values in self._fields()]
         return [b"\t".join(each) + b"\n" for each in zip(*columns, strict=True)]
 

@@ -87,6 +87,7 @@ LINES = {
         "gold.conllu decoded.conllu",
         f"nines.conllu otherwise.conllu --scores {PADDED}",
         "gold.conllu decoded.conllu --scores joint.npz --labels joint.json",
+        f"gold.conllu decoded.conllu --scores {LABELLED}",
     ],
     "check-bias": [f"{PADDED} -k 200 --seed 1", f"{FULL} -k 200 --seed 1", f"{PLAIN} --samples two.jsonl"],
     "inspect": [PADDED, FULL, f"{PLAIN} --gold gold.conllu"],

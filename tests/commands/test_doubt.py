@@ -208,6 +208,6 @@ def test_what_the_page_exports_is_read(done, put) -> None:
 def test_scores_that_are_read_in_a_wrong_way_are_suspected(done) -> None:
     """Most heads are doubted then, and so they are not if the layout is right."""
     line = ("doubt", DATA / "scores.npy", "--conllu", GOLD, "--top", 1, "--from")
-    says = "deptree: more than half of the heads are doubted: are --from and --orient right? deptree inspect checks it"
+    says = "deptree: more than half of the heads are doubted: is --from right? deptree inspect checks it"
     assert says in done(*line, "synjax").said
     assert says not in done(*line, "supar").said

@@ -16,7 +16,6 @@ BITEXT = (DATA / "bitext.npz",)
 NOT_RANDOM = {
     "marginals": SCORES,
     "agree": (GOLD, GOLD),
-    "diff": (GOLD, GOLD),
     "check-bias": (*SCORES, "--samples", "samples.jsonl"),
     "eval": (GOLD, "--scores", *SCORES),
     "show": SCORES,

@@ -1,4 +1,4 @@
-"""The page of `deptree report`: sentences packed for it, the page around them, and the marks that come back from it.
+"""The page of `deptree report`: sentences packed for it, and the page around them.
 
 The page is HTML, style and scripts in `report/`, package data that is written into one file as it is.
 """

@@ -385,7 +385,7 @@ def arcs_of(
         marginals: (n+1, n+1), ``[head, dependent]``.
         tree: n heads, 0 = ROOT.
         labels: of some arcs, by (head, dependent).
-        above: what an arc that is not the tree's must exceed; None leaves the choice to `choice.chosen`.
+        above: what an arc that is not the tree's must exceed; None leaves the choice to `chosen`.
         samples: (k, n) heads; arcs then weigh their share of these.
     """
     counts = None if samples is None else _counts(samples)

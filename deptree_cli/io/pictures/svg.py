@@ -1,5 +1,4 @@
-"""A picture as SVG or as TikZ: the tree's arcs above the words, the others below, as opaque as
-they are probable.
+"""A picture as SVG or as TikZ: the tree's arcs above the words, the others below, as opaque as they are probable.
 
 Long sentences go on in further rows of an SVG. An arc between two rows is drawn in both: from its one end to the edge
 of the row, and from the edge of the other row to its other end; rows in between do not see it. The drawing has a page

@@ -26,7 +26,7 @@ EVIL = "</script><script>alert(1)</script><!--"
 def sentence(text: str, scores: np.ndarray, space=SINGLE_ROOT):
     block = Block(Chunk(text.encode(), 1), "x.conllu")
     record = Sentence("s", 1, block.n, "x.npy", block, scores)
-    read = layout(None, "head-dep", "first", "log")
+    read = layout("head-dep,first,log")
     return Interpretation(read, space=space)(record)
 
 
