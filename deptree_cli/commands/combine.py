@@ -319,13 +319,8 @@ def combine(
 ) -> int:
     """Combine parsers, or votes."""
     _check(scores, weights, fit, gold, conllu)
-<<<<<<< HEAD
     asked = layout(how["preset"])
-    members = members_of(scores, asked)
-=======
-    asked = layout(how["preset"], how["orient"], how["root"], how["scale"])
     members = [_member(path, asked) for path in scores]
->>>>>>> measures
     mixed = _is_mixture(method, members, fit)
     writing = writing.of_single_trees() if mixed else writing.narrowed("a product, which is scores", SCORES)
     if conllu is None and writing.encoder(run.output) is CONLLU:
