@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from deptree_cli.core.swor import ALGORITHMS
     from deptree_cli.io.evaluation.compared import evaluate
     from deptree_cli.io.rules.repairing import repaired
-    from deptree_cli.io.scores.reading import read
-    from deptree_cli.io.scores.records import ScoredSentence
+    from deptree_cli.io.scores.records import ScoredSentence, read
     from deptree_cli.version import __version__
 
 __all__ = [
@@ -76,7 +75,7 @@ _HOMES = {
     "batch": "core.batches.distributions",
     "estimate": "core.estimate",
     "evaluate": "io.evaluation.compared",
-    "read": "io.scores.reading",
+    "read": "io.scores.records",
     "repaired": "io.rules.repairing",
 }
 

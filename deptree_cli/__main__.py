@@ -10,7 +10,7 @@ def main() -> NoReturn:
     from deptree_cli.cli.signals import end_on_signals, leave_in_peace
 
     end_on_signals()  # first of all: the imports below take a while
-    from deptree_cli.cli.standard_streams import keep_warnings_back, repair
+    from deptree_cli.cli.signals import keep_warnings_back, repair
 
     repair()
     keep_warnings_back()

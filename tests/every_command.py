@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from deptree_cli.cli.app import deptree
-from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import LazyGroup
 
 
 def command(name: str) -> click.Command:

@@ -14,8 +14,8 @@ import pytest
 
 from deptree_cli import TreeDistribution
 from deptree_cli.core.audit import UNBIASED, Tally, judge
+from deptree_cli.io.scores.arrays import ReadSpec
 from deptree_cli.io.scores.containers import CONTAINERS, open_scores
-from deptree_cli.io.scores.raw import ReadSpec
 from tests.oracle import Oracle
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,9 +16,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deptree_cli.cli import app as cli
-from deptree_cli.cli.fields import fields_of
-from deptree_cli.cli.groups import LazyGroup
-from deptree_cli.cli.help import OUTPUT
+from deptree_cli.cli.help import OUTPUT, fields_of
+from deptree_cli.cli.table import LazyGroup
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.hpyp import Parser
 from tests.every_command import COMMANDS, GROUPS, NAMES, command

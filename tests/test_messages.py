@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli.app import deptree
-from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.nearest import one_of
-from deptree_cli.core.settings import Setting
+from deptree_cli.core.errors import DeptreeError, Setting, counted, one_of
 from tests.every_command import COMMANDS, command
 
 PACKAGE = Path(__file__).parents[1] / "deptree_cli"

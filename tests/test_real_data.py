@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.io.scores.layout import to_head_dep
-from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.layout import layout, to_head_dep
 
 DIGITS = 150
 

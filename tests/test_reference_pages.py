@@ -9,7 +9,7 @@ import click
 import pytest
 
 import deptree_cli
-from deptree_cli.cli.fields import fields, fields_of
+from deptree_cli.cli.help import fields, fields_of
 from docs.hooks import commands, python
 from docs.hooks.fields import PLACE, filled
 from tests.every_command import COMMANDS, GROUPS, NAMES, command

@@ -105,7 +105,7 @@ class Server:
 def _run_here(line: str) -> None:
     """Run a line of the table in this process, and forget what it writes."""
     from deptree_cli.cli.app import deptree
-    from deptree_cli.cli.warming import run_line
+    from deptree_cli.commands.warm import run_line
 
     streams = sys.stdin, sys.stdout, sys.stderr
     sys.stderr = io.StringIO()
@@ -191,7 +191,7 @@ def _run(command: list[str]) -> None:
     exec(os.environ.pop("DEPTREE_BEFORE", ""))
     if Path(command[0]).name == "deptree":
         from deptree_cli.__main__ import main
-        from deptree_cli.cli import compiling
+        from deptree_cli.cli import terminal as compiling
 
         compiling.LONG = math.inf  # no test depends on what is compiled before
         sys.argv = command

@@ -10,9 +10,9 @@ import numpy as np
 from benchmarks.audits.power import gaussian
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
+from deptree_cli.core.agreement import STATISTICS, p_values, statistics, two_samples
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.two_samples import STATISTICS, p_values, statistics, two_samples
 
 WORDS, TREES, MOVED, ALPHA = 10, 1_000, 0.05, 0.05
 SCALES = points(1, 3, 6)

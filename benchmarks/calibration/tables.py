@@ -10,9 +10,8 @@ from benchmarks.corpora import corpus
 from benchmarks.table import Cell, Table
 from benchmarks.timing import times
 from deptree_cli import read
+from deptree_cli.core.calibration import CRITERIA, ArcEvidence, Fit, GoldArcs, gold_scores, threshold, tried_on
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.head_sets import gold_scores, threshold, tried_on
-from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs
 
 TREEBANKS = ("real_ru", "real_en")
 PARTS = 5

@@ -9,9 +9,8 @@ from typing import NoReturn
 
 import click
 
-from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.signals import INTERRUPTED
-from deptree_cli.cli.table import COMMANDS
+from deptree_cli.cli.table import COMMANDS, LazyGroup
 from deptree_cli.core.errors import DeptreeError, ReaderLeft, printable
 from deptree_cli.kernels.budget import begin_with_python
 from deptree_cli.version import __version__

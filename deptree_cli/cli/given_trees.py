@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.tables import Table
+from deptree_cli.cli.run import Fold
+from deptree_cli.cli.terminal import Table
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block

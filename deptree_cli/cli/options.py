@@ -1,19 +1,318 @@
-"""Options of randomness that commands share, and what options of any kind are made with."""
+"""Types of parameters, options in sections of a command's help, options bound together as one object, and commands."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection
-from math import inf
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial, wraps
+from inspect import signature
+from math import inf, isnan
 from operator import attrgetter
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
-from deptree_cli.cli.params import IntRange
-from deptree_cli.cli.sections import Decorator, option
+from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_text
+from deptree_cli.cli.terminal import kernels_told, status_shown
+from deptree_cli.core.errors import readable
+from deptree_cli.core.memory import memory_for
 from deptree_cli.core.register import Entry, Register
+from deptree_cli.io.files.output import Named, check_read_once, refuse_overwrites
+from deptree_cli.io.files.streams import STDIN
+
+EMPTY_NAME = "The name is empty."
+
+
+class FileName(click.ParamType):  # type: ignore[type-arg]  # click 8.2 has none
+    """The path of a file, as text; `-` is a standard stream."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path.
+
+        Raises:
+            click.BadParameter: it is empty, as that of a variable that is not set.
+        """
+        return str(value) or self.fail(EMPTY_NAME, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of files."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+# A file that is read, one that is read unless a name of ours stands there, and one that is written.
+INPUT, NAME_OR_INPUT, OUTPUT = FileName(), FileName(), FileName()
+
+# The results, which go to standard output without a name.
+RESULTS = FileName()
+
+
+def inputs_of(ctx: click.Context) -> list[Named]:
+    """Return the files that the command line has read."""
+    return [each for each in _named(ctx, INPUT) if each.path]
+
+
+def outputs_of(ctx: click.Context) -> list[Named]:
+    """Return the files that the command line has written; `-` is standard output."""
+    results = [each._replace(path=each.path or STDIN) for each in _named(ctx, RESULTS)]
+    return [*results, *(each for each in _named(ctx, OUTPUT) if each.path)]
+
+
+def results_of(ctx: click.Context) -> str | None:
+    """Return where results go, None for standard output."""
+    return next((each.path for each in _named(ctx, RESULTS)), None) or None
+
+
+def _named(ctx: click.Context, kind: FileName) -> list[Named]:
+    """The paths that are values of this type, with the options and arguments; empty where one has no value."""
+    return [
+        Named(parameter.opts[0] if isinstance(parameter, click.Option) else _shown(parameter), path)
+        for parameter in ctx.command.params
+        if parameter.type is kind
+        for path in _paths(ctx.params.get(parameter.name or ""))
+    ]
+
+
+def _shown(argument: click.Parameter) -> str:
+    return argument.human_readable_name.strip("[].")
+
+
+def _paths(value: Any) -> list[str]:
+    """The paths among the values of a parameter, which may also be numbers; an empty one for what is none."""
+    given = value if isinstance(value, tuple | list) else [value]
+    return [each if isinstance(each, str) else "" for each in given]
+
+
+# A bound that is only there because memory ends somewhere is named to those who exceed it.
+TECHNICAL = 10**6
+
+
+class _Range:
+    """What the two have in common; NaN is within no bounds."""
+
+    expected: str
+    min: Any
+    max: Any
+    min_open: bool
+    max_open: bool
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number.
+
+        Raises:
+            click.BadParameter: it is none, or out of bounds.
+        """
+        with suppress(click.BadParameter):
+            if not isnan(number := super().convert(value, param, ctx)):  # type: ignore[misc]  # click's
+                return number
+        expected = ", ".join(filter(None, [self.expected, self._described(value)]))
+        raise click.BadParameter(f"Expected {expected}, found {value!r}.", ctx, param)
+
+    def _describe_range(self) -> str:
+        return self._described()
+
+    def _described(self, value: object = None) -> str:
+        """The bounds in words, such as ``1 or more``: those that matter, and the upper one to whoever exceeds it."""
+        if self.min is None and self.max is None:
+            return ""
+        with suppress(ValueError, TypeError):
+            if self.max is not None and float(str(value)) > self.max >= TECHNICAL:
+                return f"at most {self.max}"
+        if self.max is None or self.max >= TECHNICAL:
+            return f"above {self.min}" if self.min_open else f"{self.min} or more"
+        if not (self.min_open or self.max_open):
+            return f"from {self.min} to {self.max}"
+        least, most = "above" if self.min_open else "at least", "below" if self.max_open else "at most"
+        return f"{least} {self.min} and {most} {self.max}"
+
+
+class IntRange(_Range, click.IntRange):
+    """A whole number from `min` to `max`."""
+
+    expected = "a whole number"
+
+
+class FloatRange(_Range, click.FloatRange):
+    """A number from `min` to `max`."""
+
+    expected = "a number"
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Function], Function]
+
+
+class Option(click.Option):
+    """An option in a section of its command's help; without one it is the command's own.
+
+    Args:
+        names: those that its help has in the place of ``{names}``, of a register for example; asked for when shown.
+        often: whether a command's page explains it; usually if it is the command's own.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        section: str = "",
+        names: Callable[[], Iterable[str]] | None = None,
+        often: bool | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(*args, **options)
+        self.show_envvar = self.envvar is not None
+        self.section = section
+        self._names = names
+        self.often = not section if often is None else often
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option and its help, as click shows them."""
+        record = super().get_help_record(ctx)
+        return (record[0], record[1].replace("{names}", ", ".join(self._names()))) if record and self._names else record
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value in its type; text that names no file is UTF-8 in any locale.
+
+        Raises:
+            click.BadParameter: it is an empty text, which would pass for no value.
+        """
+        is_name = isinstance(self.type, FileName | click.Path)
+        if value == "" or (self.multiple and "" in (value or ())):
+            raise click.BadParameter(EMPTY_NAME if is_name else "The value is empty.", ctx, self)
+        return super().type_cast_value(ctx, readable(value) if isinstance(value, str) and not is_name else value)
+
+
+# Options that many commands had, and what does their work now; {} is their value.
+GONE = {
+    **dict.fromkeys(("--orient", "--root", "--scale"), "pass --from {}"),
+    "--scheduler": "set DEPTREE_SCHEDULER={}",
+}
+
+
+class Command(click.Command):
+    """A command whose help has its options in sections, and which guards its files and its terminal.
+
+    Args:
+        listing: the entries of a register that the whole help explains.
+        gone: options that it had, and what does their work now.
+    """
+
+    def __init__(
+        self, *args: Any, listing: Listing | None = None, gone: Mapping[str, str] = MappingProxyType({}), **options: Any
+    ) -> None:
+        super().__init__(*args, **options)
+        self.listing = listing
+        self.gone = gone
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, --help and, behind it, --help-all."""
+        return [*super().get_params(ctx), _HELP_ALL]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line.
+
+        Raises:
+            click.UsageError: an option that was removed is named, with what does its work now.
+        """
+        given = [*args]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            instead = (GONE | {**self.gone}).get(name)
+            if instead is None:
+                raise
+            said = " ".join(given).replace("=", " ").partition(f"{name} ")[2].partition(" ")[0]
+            raise click.UsageError(f"There is no {name} now: {instead.format(said)}.", ctx) from None
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does."""
+        write_text(self, self.listing, _WHOLE in ctx.meta, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections that have options."""
+        write_options(self.get_params(ctx), _WHOLE in ctx.meta, ctx, formatter)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run; no output takes the place of another file of the command line, and people see what goes on."""
+        inputs, quiet = inputs_of(ctx), bool(ctx.params.get("quiet"))
+        check_read_once(inputs)
+        refuse_overwrites(inputs, outputs_of(ctx))
+        fewer = "Ask for fewer trees, or l" if ctx.get_parameter_source("size") is ParameterSource.COMMANDLINE else "L"
+        enough = memory_for(0, "these sentences", f"{fewer}eave out the longest ones")
+        with enough, status_shown(results_of(ctx), quiet), kernels_told(quiet):
+            return super().invoke(ctx)
+
+
+def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    """Show the whole help and end."""
+    if asked:
+        ctx.meta[_WHOLE] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+# Under which the context of a command knows that the whole help is asked for.
+_WHOLE = "deptree_cli.help_all"
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show this page with all options and output fields explained.",
+)
+
+
+def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:
+    """`click.option` in a section."""
+    return click.option(*names, cls=Option, section=section, **attributes)
+
+
+reading_option = partial(option, section=READING)
+writing_option = partial(option, section=WRITING)
+running_option = partial(option, section=RUNNING)
+
+
+def command(**attributes: Any) -> Callable[[Callable[..., Any]], Command]:
+    """`click.command` with help in sections."""
+    return click.command(cls=Command, **attributes)
+
+
+def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
+    """The function with all these options, the first on top."""
+    for each in reversed(options):
+        function = each(function)
+    return function
+
+
+def bound(
+    name: str, options: Sequence[Decorator[Any]], build: Callable[..., Any], taken: Sequence[str] = ()
+) -> Decorator[Any]:
+    """Return what gives a command these options; their values reach it as the one object that `build` makes of them.
+
+    Args:
+        name: of the command's parameter for that object.
+        build: takes the options by their names; those with a default may be missing from a command.
+        taken: the names of these options, where the parameters of `build` do not tell.
+    """
+    names = taken or tuple(signature(build).parameters)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @wraps(function)
+        def with_object(**given: Any) -> Any:
+            own = {each: given.pop(each) for each in names if each in given}
+            return function(**{name: build(**own)}, **given)
+
+        return apply(options, with_object)
+
+    return decorate
+
 
 _KEY = "deptree_cli.provenance"
 

@@ -1,43 +1,305 @@
-"""What commands read and how: SCORES, the options that say how to interpret it, and the object that they become."""
+"""The options that say how a matrix of scores is laid out, and which trees they are scores of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from deptree_cli.cli.layout_options import LAYOUT_OPTIONS, UNTEMPERED_OPTIONS, one_layout, own_trees, signature_of
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.rule_options import check_known, obeying
-from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, bound, reading_option
-from deptree_cli.cli.work import Counted, Source
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.cli.help import Listing
+from deptree_cli.cli.options import (
+    INPUT,
+    NAME_OR_INPUT,
+    Decorator,
+    IntRange,
+    apply,
+    bound,
+    entry_option,
+    mark_provenance,
+    option,
+    positive,
+    reading_option,
+)
+from deptree_cli.cli.run import Fold, Read, RunOptions, Source, Task
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
+from deptree_cli.core.constraints.relaxation import GivenUp
+from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, printable
 from deptree_cli.core.labels import is_root
-from deptree_cli.core.spaces import Short
-from deptree_cli.io.conllu.malformed import no_sentences
+from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.spaces import SPACES, Short, TreeSpace, tree_space
+from deptree_cli.io.conllu.columns import no_sentences
 from deptree_cli.io.files.streams import check_readable, place_of, share_of
-from deptree_cli.io.scores.files import ScoreFiles, ScoreStream, side_of
-from deptree_cli.io.scores.labels import layout_of_arcs, read_labels
-from deptree_cli.io.scores.layout import CHOICES, Layout
+from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
+from deptree_cli.io.scores.files import ScoreFiles, ScoreSource, ScoreStream, side_of
+from deptree_cli.io.scores.layout import CHOICES, PRESETS, Layout, complete, layout, text_of
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.presets import layout, text_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
-from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.scores.temperatures import temperature_of
-from deptree_cli.io.sentence import Sentence, Side
+from deptree_cli.io.sentence import Sentence, Side, Warn
 
 if TYPE_CHECKING:
+    from deptree_cli.core.constraints.words import Words
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.trees.base import GivenTree
 
 
-# Sentences as they are read.
-Read = Iterable[Sentence | DeptreeError]
+SPACE_OPTIONS = [
+    reading_option("--space", metavar="NAME", hidden=True, help="Which trees, also a space of another package."),
+    reading_option("--multi-root", is_flag=True, often=True, help="Allow several ROOT arcs (spanning trees)."),
+    reading_option("--projective", is_flag=True, often=True, help="Only trees without crossing arcs."),
+]
+
+
+def asked_space(space: str | None, multi_root: bool, projective: bool) -> TreeSpace:
+    """Return the space that the options ask for."""
+    return tree_space(space, False if multi_root else None, projective or None)
+
+
+# Of a command that reads trees without scores.
+space_options = bound("space", SPACE_OPTIONS, asked_space)
+
+
+def signature_of(space: TreeSpace) -> dict[str, object]:
+    """What signatures call a space."""
+    return {"root": "single" if space.single_root else "multi", "trees": space.kind or None}
+
+
+def _number_or_path(context: click.Context, parameter: click.Parameter, said: str) -> float | str | None:
+    """A click callback: the number, which is no name of a file."""
+    try:
+        number = float(said)
+    except ValueError:
+        return said
+    return positive(context, parameter, number)
+
+
+# What matrices need wherever they are read.
+MATRIX_OPTIONS = [
+    reading_option(
+        "--from",
+        "preset",
+        metavar="LAYOUT",
+        often=True,
+        shell_complete=complete,
+        names=lambda: PRESETS.names,
+        help="The parser whose layout it is ({names}), its parts, or both (supar,weight): head-dep or dep-head (rows "
+        "are heads or dependents); ROOT first, last or on the diagonal; weight (0 forbids) or log (log-scores such as "
+        "logits; -inf and anything up to -1e15 forbid).",
+    ),
+    *SPACE_OPTIONS,
+]
+
+_TEMPERATURE = reading_option(
+    "--temperature",
+    type=INPUT,
+    default="1",
+    callback=_number_or_path,
+    metavar="X|FILE",
+    help="Divide log-scores by X, or by the temperatures in FILE of deptree calibrate.  [default: 1]",
+)
+
+_LABELS = reading_option(
+    "--labels", type=INPUT, help="Names of labels (JSON or one per line); the last axis of the scores holds labels."
+)
+
+LENGTHS = reading_option(
+    "--lengths",
+    type=INPUT,
+    multiple=True,
+    help="Words per sentence of a padded batch, one number a line or .npy.",
+)
+
+# What the scores of one parser need; beside trees, which tell how many words there are; and where the temperature is
+# sought.
+LAYOUT_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, _LABELS, LENGTHS]
+COMPANION_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, _LABELS]
+UNTEMPERED_OPTIONS = [*MATRIX_OPTIONS, _LABELS, LENGTHS]
+
+
+def own_trees(sources: Sequence[ScoreSource]) -> str:
+    """What the files say that their trees are, which is news to the user, empty if they say nothing.
+
+    Raises:
+        DeptreeError: some do, and others do not.
+    """
+    kinds = {each.meta.trees: each for each in sources}
+    own = next(filter(None, kinds), "")
+    if own:
+        if len(kinds) > 1:
+            place = kinds[own].place
+            raise DeptreeError(f"is of {own} trees, and not all others are", "Read them one by one", place=place)
+        mark_provenance(click.get_current_context(silent=True), "trees")
+    return own
+
+
+def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
+    """The layout of all the files, as they say of themselves, which is news to the user, or as the options ask.
+
+    Raises:
+        DeptreeError: one file says another than the others, or than the options.
+    """
+    layouts = [each.layout(asked) for each in sources]
+    for each, own in zip(sources, layouts, strict=True):
+        if own.reading != layouts[0].reading:
+            problem = f"is read in another layout than {sources[0].place}"
+            remedy = "Read them one by one, or pass --from if one of them does not name its layout"
+            raise DeptreeError(problem, remedy, place=each.place)
+    if layouts[0].reading != asked.reading:
+        mark_provenance(click.get_current_context(silent=True), "from")
+    return layouts[0]
+
+
+# Prints rules instead.
+SHOW = "show"
+
+_SEARCH = [
+    option(
+        "--budget",
+        type=IntRange(1),
+        default=BUDGET,
+        often=False,
+        metavar="N",
+        help=f"Search effort under rules: compute at most N best trees for each tree.  [default: {BUDGET}]",
+    ),
+    option(
+        "--relax",
+        is_flag=True,
+        often=False,
+        help="If no tree obeys, give up as few rules as possible, word by word; a comment names them.",
+    ),
+]
+
+# Gives a command --budget and --relax: how far a search for trees that obey goes, and what it may give up.
+search_options: Decorator[Any] = partial(apply, _SEARCH)
+
+
+def rule_option(effect: str, default: Sequence[str] = ()) -> Decorator[Any]:
+    """``--rules``, which reaches a command as `Constraints`, or None.
+
+    Args:
+        effect: what becomes of rules.
+        default: those of a command that is about nothing else.
+    """
+    usual = f"  [default: {', '.join(default)}]" if default else ""
+    return reading_option(
+        "--rules",
+        type=NAME_OR_INPUT,
+        metavar="ud|tree|misc|FILE",
+        callback=_constraints,
+        is_eager=True,
+        multiple=True,
+        default=default,
+        often=bool(default),
+        help=f"{effect}: ud (Universal Dependencies), tree (only that heads are a tree), misc (constraints in MISC), or"
+        f" a file (.toml; for words and spans .tsv). May be repeated; show prints those of ud.{usual}",
+    )
+
+
+def _constraints(context: click.Context, parameter: click.Parameter, names: Sequence[str]) -> Constraints | None:
+    """What the names ask for; `SHOW` prints the rules of Universal Dependencies as a file and ends."""
+    if not names:
+        return None
+    from deptree_cli.io.rules.constraints import read_constraints  # few runs have rules
+
+    if SHOW in names:
+        from deptree_cli.io.rules.reading import UD, text_of
+
+        click.echo(text_of(UD), nl=False)
+        context.exit()
+    return read_constraints(names)
+
+
+def check_known(rules: Constraints, labels: tuple[str, ...] | None, has_words: bool, warn: Warn) -> None:
+    """Raise for rules that ask for what no option gives; tell of labels that only they name, or that they forbid.
+
+    Args:
+        labels: those of the scores, None where nobody names them.
+        has_words: whether there are sentences.
+    """
+    from deptree_cli.io.rules.reading import forbidden_labels, unknown_labels, words_of
+
+    words = replace(words_of(None, 1, None), labels=labels or ("",))
+    if labels is None:
+        missing = len(rules.rules.idle(replace(words, upos=["X"])))
+        _check_all_have(rules, "labels", missing, "--labels FILE, and --label-scores FILE if these are apart")
+    else:
+        warn("unknown labels", unknown_labels(rules.rules, labels, "that are not in --labels"))
+        warn("forbidden labels", forbidden_labels(rules.rules, labels))
+    if not has_words:
+        _check_all_have(rules, "UPOS", _without_tags(rules, words), "the sentences: --conllu FILE")
+
+
+def _check_all_have(rules: Constraints, what: str, missing: int, remedy: str) -> None:
+    if missing:
+        which = f"{missing} of {counted(len(rules.rules.rules), 'rule')} of {rules.rules.name}"
+        raise click.UsageError(f"{which} ask for {what}. Add {remedy}.")
+
+
+def _without_tags(rules: Constraints, words: Words) -> int:
+    """How many rules have no effect in a sentence because none of its words has a part of speech."""
+    tagged = replace(words, upos=words.upos if words.has_tags else ["X"] * words.n)
+    return len(rules.rules.idle(words)) - len(rules.rules.idle(tagged))
+
+
+def obeying(
+    records: Iterable[Sentence | DeptreeError], rules: Constraints, labels: tuple[str, ...] | None, warn: Warn
+) -> Iterator[Sentence | DeptreeError]:
+    """The sentences whose trees shall obey, as `met`; tells of rules about UPOS if the words of the first have none."""
+    from deptree_cli.io.rules.reading import words_of
+
+    looked = False
+    for record in met(records, rules):
+        if not looked and isinstance(record, Sentence) and record.block is not None:
+            looked = True
+            with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
+                words = replace(words_of(record.block, record.block.n, None), labels=labels or ("",))
+                if idle := _without_tags(rules, words):
+                    name = rules.rules.name
+                    warn("UPOS", f"{counted(idle, 'rule')} of {name} have no effect: the words have no UPOS")
+        yield record
+
+
+def met(
+    items: Iterable[Any], rules: Constraints, names_of: Callable[[Any], Sequence[str]] = lambda item: [item.sent_id]
+) -> Iterator[Any]:
+    """The sentences as they are, and behind them an error for each that files of rules name and that did not come.
+
+    Args:
+        names_of: what an item may be called in these files.
+    """
+    missing = {name: asked[0].place for name, asked in rules.of_words.items()}
+    for item in items:
+        for name in names_of(item) if missing else ():
+            missing.pop(name, None)
+        yield item
+    for name, place in missing.items():
+        yield DeptreeError("there is no sentence of this name", "Correct the name", place=place, sent_id=name)
+
+
+class RelaxedSentences(Fold[tuple[str, str, GivenUp]]):
+    """Names such sentences and counts them; each counts with its place, its id and what is given up."""
+
+    attribute = "relaxed"
+
+    def __init__(self, run: RunOptions) -> None:
+        self._run = run
+        self._count = 0
+
+    def add(self, counts: tuple[str, str, GivenUp]) -> None:
+        place, sent_id, (names, fewest) = counts
+        self._count += 1
+        unsure = "" if fewest else " (fewer may be enough: raise --budget)"
+        line = printable(f"relaxed: {place} ({sent_id}): {', '.join(names)}{unsure}")
+        self._run.warn(line, line)
+
+    def lines(self) -> Iterator[str]:
+        if self._count:
+            yield f"{counted(self._count, 'sentence')} relaxed"
 
 
 @dataclass(frozen=True)
@@ -274,3 +536,94 @@ untempered_options = bound("scores", [_SCORES, _CONLLU, *UNTEMPERED_OPTIONS, LAB
 
 # The same with a single SCORES.
 one_score_options = bound("scores", [_ONE_SCORES, *READING_OPTIONS], options_of)
+
+
+NAMES = ("scores", "preset", "labels", "lengths", "space", "multi_root", "projective", "temperature")
+
+
+def companion(*, scores: str | None, also: Collection[str] = (), **how: Any) -> ScoreOptions | None:
+    """The options of reading scores, None without a file of them.
+
+    Args:
+        also: names of those that say something without scores too.
+    """
+    if scores is not None:
+        return options_of(scores=scores, **how)
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if given and parameter.name in {*how} - {*also}:
+            raise click.UsageError(f"{parameter.opts[0]} is about scores. Add --scores FILE.")
+    return None
+
+
+def companion_scores_options(help: str, *more: Decorator[Any]) -> Decorator[Any]:
+    """Give a command --scores FILE and the options of reading it, as one `scores: ScoreOptions | None`; and `more`."""
+    return bound("scores", [*companion_options(help), *more], companion, NAMES)
+
+
+def companion_options(help: str) -> list[Decorator[Any]]:
+    """The same options, for `companion`."""
+    return [reading_option("--scores", type=INPUT, often=True, help=help), *COMPANION_OPTIONS]
+
+
+def _named(entry: Sampler) -> str:
+    return entry.name if entry.exact else f"{entry.name} (biased)"
+
+
+def _described(entry: Sampler) -> str:
+    kinds = [trees.name for trees in SPACES if entry.serves(trees)]
+    served = " and ".join(filter(None, (", ".join(kinds[:-1]), *kinds[-1:])))
+    return f"{_named(entry)}: {served} trees; {entry.cost}\n  {entry.source}"
+
+
+sampler_option = entry_option(SAMPLERS, "--sampler", name=_named)
+
+SAMPLERS_LISTED = Listing(
+    "Samplers, with the cost of k trees of n words (h: mean hitting time of the walk)", SAMPLERS, _described
+)
+
+
+# Names of sentences kept to find the one that may have been meant.
+MOST_NAMES = 10_000
+
+wanted_option = option(
+    "--sentence", "wanted", metavar="ID", help="The sent_id of the sentence, or its number.  [default: the first]"
+)
+
+
+@dataclass(frozen=True)
+class ChosenSentence:
+    """Chooses the one sentence of that name or else of that running number, or the first one; no other is computed.
+
+    Attributes:
+        name: what was asked for, None for the first.
+        place: what is read, for messages.
+        noun: what a sentence is called.
+    """
+
+    name: str | None
+    place: str
+    noun: str = "sentence"
+
+    def __call__(self, tasks: Iterator[Task[Read] | DeptreeError]) -> Iterator[Task[Read] | DeptreeError]:
+        found: Task[Read] | DeptreeError | None = None
+        names, sentences = list[str](), 0
+        for sentences, task in enumerate(tasks, 1):
+            name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
+            if self.name in (None, name):
+                yield task
+                return
+            if self.name == str(sentences):
+                found = task
+            if len(names) < MOST_NAMES:
+                names.append(name)
+        if found is None:
+            raise self._unknown(names, sentences).at(self.place)
+        yield found
+
+    def _unknown(self, names: Sequence[str], sentences: int) -> DeptreeError:
+        if self.name is None:
+            return DeptreeError(f"there are no {self.noun}s to draw", "Check the file")
+        remedy = did_you_mean(self.name, names, f"Give a sent_id, or a number from 1 to {sentences}")
+        return DeptreeError(f"there is no {self.noun} {self.name!r}", remedy)

@@ -8,12 +8,18 @@ One that comes when the results are there changes nothing: they are not left bes
 
 from __future__ import annotations
 
+import io
 import os
 import signal
+import sys
 import threading
 import time
+import warnings
+from codecs import lookup
 from types import FrameType
+from typing import Any, BinaryIO, NoReturn
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import is_done, undo_everything, when_whole
 
 # Where a shell sees 128 + the signal's number: 130, 143 and 129.
@@ -66,3 +72,73 @@ def leave_in_peace() -> None:
     """Have signals change nothing any more: the process ends, and Python would let them kill it on its last steps."""
     for name in SIGNALS:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+class Closed(io.TextIOBase):
+    """In place of a standard output that is closed: an error for those who write, nothing for the others."""
+
+    def write(self, text: str, /) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            DeptreeError: always.
+        """
+        raise DeptreeError("standard output is closed", "Name a file with -o")
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """Refuse, as `write` does."""
+        self.write("")
+
+
+class Lossy(io.FileIO):
+    """A file whose writing never fails: what cannot be written (a full disk, a closed pipe) is dropped."""
+
+    def write(self, data: bytes | bytearray | memoryview, /) -> int:  # type: ignore[override]
+        """Write what can be written; the length of all of it."""
+        rest = memoryview(data).cast("B")
+        try:
+            while rest:
+                rest = rest[super().write(rest) or len(rest) :]
+        except OSError:
+            pass
+        return len(data)
+
+
+def keep_warnings_back() -> None:
+    """Let no warning of Python or of a library reach the terminal, in worker processes neither.
+
+    They are for programmers, who ask for them: `python -W default -m deptree_cli`, or `PYTHONWARNINGS`.
+    """
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+        os.environ["PYTHONWARNINGS"] = "ignore"
+
+
+def _encoding(stream: Any) -> str:
+    """The encoding of a stream; UTF-8, as all data are, in place of the ASCII of a locale that knows no letters."""
+    found = stream.encoding if stream else "utf-8"
+    return "utf-8" if lookup(found).name == "ascii" else found
+
+
+def repair() -> None:
+    """Occupy what is closed of file descriptors 0, 1 and 2, and let nothing that happens to stderr end the command.
+
+    Otherwise the next file to be opened would become standard output or error, with the talk of libraries in it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    if sys.stdout is None:
+        sys.stdout = Closed()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding=_encoding(sys.stdout), errors="backslashreplace")
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(Lossy(2, "w", closefd=False)),
+        _encoding(sys.stderr),
+        errors="backslashreplace",
+        line_buffering=True,
+        write_through=True,
+    )

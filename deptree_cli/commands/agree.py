@@ -13,20 +13,16 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.companion_scores import companion_scores_options
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import LENGTHS
-from deptree_cli.cli.options import check_effect, seed_option
-from deptree_cli.cli.params import INPUT, FloatRange, IntRange
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Counted, Source
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.options import INPUT, FloatRange, IntRange, check_effect, command, option, seed_option
+from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
+from deptree_cli.cli.score_options import LENGTHS, ScoreOptions, companion_scores_options
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
+    STATISTICS,
     Distances,
     LabelCounts,
+    Tested,
     agreement,
     by_label,
     distances,
@@ -35,15 +31,17 @@ from deptree_cli.core.agreement import (
     marginal_chance,
     numbered,
     of_labels,
+    p_values,
     shared_heads,
+    statistics,
+    two_samples,
 )
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.two_samples import STATISTICS, Tested, p_values, statistics, two_samples
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.scores.files import Member, read_several
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.scores.several import Member, read_several
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.sets import TreeSet, scores_beside
 

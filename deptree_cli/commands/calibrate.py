@@ -10,21 +10,15 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import FloatRange
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.options import FloatRange, command, option
+from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, untempered_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.tables import Table
-from deptree_cli.cli.writing import Writing, format_options
-from deptree_cli.core.calibration import COLUMNS
+from deptree_cli.cli.terminal import Table
+from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.core.calibration import COLUMNS, CRITERIA, ArcEvidence, Fit, GoldArcs, HeadSets, LabelEvidence
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.head_sets import HeadSets
-from deptree_cli.core.temperatures import CRITERIA, ArcEvidence, Fit, GoldArcs, LabelEvidence
-from deptree_cli.io.encoders.base import Row
-from deptree_cli.io.encoders.text import JSONL
+from deptree_cli.io.encoders.base import JSONL, Row
 from deptree_cli.io.scores.records import ScoredSentence
 
 # Sentence i is in part i modulo this number; each part is judged by what fits the others.

@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, GivenTrees, noted
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import signature_of, space_options
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.rule_options import met, rule_option
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command
-from deptree_cli.cli.work import Counted, Source, Work
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.options import INPUT, command
+from deptree_cli.cli.run import Job, RunOptions, Source, Work, run_options
+from deptree_cli.cli.score_options import met, rule_option, signature_of, space_options
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.malformed import decoded
-from deptree_cli.io.conllu.surface import wrong_tokens
+from deptree_cli.io.conllu.blocks import Block, wrong_tokens
+from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences

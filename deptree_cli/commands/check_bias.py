@@ -9,16 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.params import INPUT, FloatRange
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Source, Work
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.options import INPUT, FloatRange, check_effect, command, option, seed_option, size_option
+from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
+from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, sampler_option, score_options
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
 from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
 from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict

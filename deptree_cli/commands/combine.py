@@ -12,14 +12,11 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import MATRIX_OPTIONS, signature_of
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import apply, command, option, reading_option
-from deptree_cli.cli.work import Counted, Source
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import INPUT, apply, command, option, reading_option
+from deptree_cli.cli.run import Job, Pipeline, RunOptions, Source, run_options
+from deptree_cli.cli.score_options import MATRIX_OPTIONS, signature_of
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
@@ -39,22 +36,20 @@ from deptree_cli.core.combination import (
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import Short, TreeSpace
-from deptree_cli.io.conllu.malformed import no_sentences
+from deptree_cli.io.conllu.columns import no_sentences
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.encoders import ARRAYS, SCORES
 from deptree_cli.io.encoders.arrays import SentenceScores
-from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.encoders.base import CONLLU
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.read import trees_in
-from deptree_cli.io.scores.layout import Layout, from_head_dep
+from deptree_cli.io.scores.arrays import RawScores
+from deptree_cli.io.scores.files import Member, ScoreSource, of_member, read_several
+from deptree_cli.io.scores.layout import PRESETS, QUESTIONS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.presets import PRESETS, QUESTIONS, layout, text_of
-from deptree_cli.io.scores.raw import RawScores
 from deptree_cli.io.scores.records import Interpretation
-from deptree_cli.io.scores.several import Member, of_member, read_several
-from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import is_of_trees
 from deptree_cli.io.trees.sets import TreeSet

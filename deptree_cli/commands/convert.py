@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import OUTPUT
-from deptree_cli.cli.rule_options import rule_option
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import OUTPUT, command, option
+from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
+from deptree_cli.cli.score_options import ScoreOptions, rule_option, score_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
@@ -25,9 +21,8 @@ from deptree_cli.io.encoders import SCORES
 from deptree_cli.io.encoders.arrays import NewScores, SentenceScores
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.scores.layout import Layout, from_head_dep
+from deptree_cli.io.scores.layout import PRESETS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import UNKNOWN
-from deptree_cli.io.scores.presets import PRESETS, layout, text_of
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold, NamedSentences
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, entry_option, size_option
-from deptree_cli.cli.params import FloatRange
-from deptree_cli.cli.rule_options import RelaxedSentences, rule_option, search_options
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import Decorator, bound, command, option
-from deptree_cli.cli.work import Work
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import (
+    Decorator,
+    FloatRange,
+    bound,
+    check_effect,
+    command,
+    entry_option,
+    option,
+    size_option,
+)
+from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, Work, run_options
+from deptree_cli.cli.score_options import RelaxedSentences, ScoreOptions, rule_option, score_options, search_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.constrained import MBR, MST
@@ -29,7 +32,7 @@ from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, covering
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.core.errors import counted
 from deptree_cli.core.register import NamedFunction
-from deptree_cli.io.conllu.notes import probability
+from deptree_cli.io.conllu.columns import probability
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes
 from deptree_cli.io.encoders import ARRAYS

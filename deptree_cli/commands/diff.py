@@ -11,28 +11,23 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions
-from deptree_cli.cli.sections import bound, command
-from deptree_cli.cli.work import Counted, Source
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import INPUT, bound, command
+from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
+from deptree_cli.cli.score_options import LABEL_SCORES, NAMES, ScoreOptions, companion, companion_options
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.differences import Answer, Difference, differences, with_answers
-from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.conllu.splicing import Answer, Difference, differences, with_answers
+from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Row, Sheet
 from deptree_cli.io.encoders.pictures import as_text
-from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV
 from deptree_cli.io.files.streams import STDIN, place_of, share_of
 from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees import is_of_trees
-from deptree_cli.io.trees.annotations import annotations_of, read_annotations
+from deptree_cli.io.trees.written import annotations_of, read_annotations
 
 TEXT = as_text(differences_to_text)
 

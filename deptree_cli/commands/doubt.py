@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold, layout_doubts
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, entry_option
-from deptree_cli.cli.params import FloatRange, IntRange
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.options import FloatRange, IntRange, check_effect, command, entry_option, option
+from deptree_cli.cli.run import Fold, Job, RunOptions, Work, layout_doubts, run_options
 from deptree_cli.cli.score_options import ScoreOptions, judging_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Work
-from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
+from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.doubt import (
     CRITERIA,
     Criterion,
@@ -37,10 +32,8 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.conllu.notes import probability
-from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.conllu.columns import no_sentences, probability
+from deptree_cli.io.encoders.base import CONLLU, Sheet
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:

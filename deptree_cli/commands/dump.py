@@ -11,18 +11,14 @@ from itertools import islice
 import click
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.job import with_signature
-from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT, IntRange
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Counted, Source
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, OUTPUT, IntRange, command, option
+from deptree_cli.cli.run import Pipeline, RunOptions, Source, run_options, with_signature
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores
-from deptree_cli.io.encoders.base import Encoder, Page
-from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.encoders.base import CONLLU, Encoder, Page
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import STDIN, open_input
 from deptree_cli.io.json_lines import dump as line_of

@@ -13,16 +13,11 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.companion_scores import companion_scores_options
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, seed_option
-from deptree_cli.cli.params import INPUT, FloatRange, IntRange
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Counted, Source
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.options import INPUT, FloatRange, IntRange, check_effect, command, option, seed_option
+from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
+from deptree_cli.cli.score_options import ScoreOptions, companion_scores_options
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation.classes import CLASSES, Class, Classes, in_order
@@ -35,7 +30,7 @@ from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.evaluation.compared import OPTIONAL, Unit, compared, compared_files
 from deptree_cli.io.evaluation.tree_file import TreeFile, Vocabulary, read_trees
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.pairing import unmarked
+from deptree_cli.io.read import unmarked
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
 

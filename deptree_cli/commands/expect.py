@@ -12,21 +12,17 @@ import click
 import numpy as np
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT, FloatRange
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.options import INPUT, FloatRange, apply, command, option
+from deptree_cli.cli.run import Job, RunOptions, Work, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
-from deptree_cli.cli.sections import apply, command, option
-from deptree_cli.cli.work import Work
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.expectations import Input, OfDistribution
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
 from deptree_cli.core.quantities import EXPECTED
-from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.encoders.text import JSONL
-from deptree_cli.io.scores.features import features_of, vector
+from deptree_cli.io.encoders.base import JSONL, Sheet
+from deptree_cli.io.scores.companions import features_of, vector
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
 

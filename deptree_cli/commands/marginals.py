@@ -10,27 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.params import FloatRange
-from deptree_cli.cli.rule_options import rule_option
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Work, unchanged
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import FloatRange, check_effect, command, option, seed_option, size_option
+from deptree_cli.cli.run import Job, RunOptions, Work, run_options, unchanged
+from deptree_cli.cli.score_options import ScoreOptions, rule_option, score_options
+from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.core.calibration import head_sets
 from deptree_cli.core.constraints.shares import shares
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
-from deptree_cli.core.head_sets import head_sets
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.notes import probability
+from deptree_cli.io.conllu.columns import probability
 from deptree_cli.io.conllu.trees import Style, rounded
 from deptree_cli.io.encoders import ARRAYS
-from deptree_cli.io.encoders.base import Encoder, Row, Sheet
-from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV
+from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Row, Sheet
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.layout import from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence

@@ -12,18 +12,21 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.companion_scores import NAMES, companion, companion_options
-from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import asked_space, signature_of
-from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions
-from deptree_cli.cli.sections import bound, command, option, reading_option
-from deptree_cli.cli.work import Counted, Source, Work
-from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
+from deptree_cli.cli.options import (
+    INPUT,
+    bound,
+    check_effect,
+    command,
+    option,
+    reading_option,
+    seed_option,
+    size_option,
+)
+from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
+from deptree_cli.cli.score_options import NAMES, ScoreOptions, asked_space, companion, companion_options, signature_of
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.chance import RandomTrees, moments
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError
@@ -33,8 +36,7 @@ from deptree_cli.core.measures import arc_shapes
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import stream_of
-from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.encoders.text import cells, numbers_as_cells
+from deptree_cli.io.encoders.base import Row, Sheet, cells, numbers_as_cells
 from deptree_cli.io.files.streams import check_readable, share_of
 from deptree_cli.io.read import sentences
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.folds import OneRow
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.options import command, option
+from deptree_cli.cli.run import Job, OneRow, RunOptions, Work, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Work
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
 from deptree_cli.core.spaces import TreeSpace

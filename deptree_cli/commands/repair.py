@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.companion_scores import companion, companion_options
-from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, GivenTrees, noted
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.layout_options import asked_space, signature_of
-from deptree_cli.cli.params import INPUT, OUTPUT, FloatRange
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.rule_options import RelaxedSentences, met, rule_option, search_options
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import LABEL_SCORES
-from deptree_cli.cli.sections import apply, command, option, reading_option, writing_option
-from deptree_cli.cli.tables import Table
-from deptree_cli.cli.work import Counted, Source, Work
-from deptree_cli.cli.writing import Writing
+from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, apply, command, option, reading_option, writing_option
+from deptree_cli.cli.run import Fold, Job, Pipeline, RunOptions, Source, Work, run_options
+from deptree_cli.cli.score_options import (
+    LABEL_SCORES,
+    RelaxedSentences,
+    asked_space,
+    companion,
+    companion_options,
+    met,
+    rule_option,
+    search_options,
+    signature_of,
+)
+from deptree_cli.cli.terminal import Counted, Table
+from deptree_cli.cli.write import Writing
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import DeptreeError, counted_thousands
@@ -34,15 +36,12 @@ from deptree_cli.core.repair.given import FREE, ONE_EACH, Costs, Given
 from deptree_cli.core.repair.habits import Habits
 from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
 from deptree_cli.core.repair.ties import Ties
-from deptree_cli.io.conllu import mending
-from deptree_cli.io.conllu.mending import NOTHING, Change, changes_of
-from deptree_cli.io.conllu.splicing import not_written
+from deptree_cli.io.conllu import splicing as mending
+from deptree_cli.io.conllu.splicing import NOTHING, Change, changes_of, not_written
 from deptree_cli.io.conllu.trees import Note, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
-from deptree_cli.io.encoders.base import Encoder, Page, Row, Sheet, Write
-from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV
-from deptree_cli.io.files.rereading import Reread, rereadable
-from deptree_cli.io.files.streams import share_of
+from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Sheet, Write
+from deptree_cli.io.files.streams import Reread, rereadable, share_of
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees.base import names_of

@@ -7,15 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.folds import Fold, layout_doubts
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT, IntRange
-from deptree_cli.cli.rule_options import rule_option
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Source, Work
-from deptree_cli.cli.writing import Writing
+from deptree_cli.cli.options import INPUT, IntRange, command, option
+from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, layout_doubts, run_options
+from deptree_cli.cli.score_options import ScoreOptions, gold_option, rule_option, score_options
+from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
 from deptree_cli.io.pages.packing import OnPage, PackedSentence, for_page, for_page_of_many, samples_of

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import seed_option, size_option
-from deptree_cli.cli.rule_options import rule_option
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sampler_option import SAMPLERS_LISTED, sampler_option
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Work
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import command, option, seed_option, size_option
+from deptree_cli.cli.run import Job, RunOptions, Work, run_options
+from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, rule_option, sampler_option, score_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
@@ -24,7 +19,7 @@ from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
-from deptree_cli.io.encoders.text import CONLLU, JSONL
+from deptree_cli.io.encoders.base import CONLLU, JSONL
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.options import INPUT, command
+from deptree_cli.cli.run import Job, RunOptions, Work, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
-from deptree_cli.cli.sections import command
-from deptree_cli.cli.work import Work
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels

@@ -7,14 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, seed_option, size_option
-from deptree_cli.cli.params import FloatRange
-from deptree_cli.cli.run_options import RunOptions, one_run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import FloatRange, check_effect, command, option, seed_option, size_option
+from deptree_cli.cli.run import Job, RunOptions, one_run_options
+from deptree_cli.cli.score_options import ChosenSentence, ScoreOptions, score_options, wanted_option
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.errors import counted

@@ -8,22 +8,18 @@ from dataclasses import dataclass, field
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold, NamedSentences
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import entry_option, seed_option, size_option
-from deptree_cli.cli.params import FloatRange
-from deptree_cli.cli.run_options import RunOptions, run_options
+from deptree_cli.cli.options import FloatRange, command, entry_option, option, seed_option, size_option
+from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
-from deptree_cli.io.conllu.notes import probability
+from deptree_cli.io.conllu.columns import probability
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, label_notes, log_prob_note
 from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence

@@ -1,20 +1,137 @@
-"""``deptree warm``."""
+"""Compile what commands need: the lines are run, here, that their help says to try."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+import io
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import chdir, contextmanager, redirect_stderr, suppress
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 
 import click
+import numpy as np
 
-from deptree_cli.cli.groups import entries_of
-from deptree_cli.cli.run_options import quiet_option
-from deptree_cli.cli.sections import command, option
-from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.nearest import did_you_mean
-from deptree_cli.kernels.cache import cache_folder, serves
-from deptree_cli.kernels.portable import LEVEL, NATIVE
+from deptree_cli.cli.options import command, option
+from deptree_cli.cli.run import quiet_option
+from deptree_cli.cli.table import Entry, entries_of
+from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
+from deptree_cli.core.undo import undone_at_once
+from deptree_cli.kernels.budget import compile_kernels
+from deptree_cli.kernels.cache import cache_folder, keep_in, serves
+from deptree_cli.kernels.portable import LEVEL, NATIVE, compile_portably
+
+# Ids that example lines name stand first. Scores are ordinary ones but for those of the last two, which leave the range
+# of float64.
+IDS, LENGTHS = ("en-1", *"abcdefg"), (2, 1, 3, 6, 9, 14, 6, 9)
+PAIRS = {"de-3": (2, 3), "a": (4, 5), "b": (6, 7)}
+TAGS, LABELS = ("DET", "NOUN", "VERB"), ("det", "nsubj", "root")
+TREES = ("sentences", "gold", "broken", "treebank")
+
+
+def write_examples(folder: Path) -> None:
+    """Write files of the names that example lines read, but for what commands write; sample data are not installed."""
+    random = np.random.Generator(np.random.PCG64(1))
+    matrices = [*(random.normal(size=(n + 1, n + 1)) for n in LENGTHS[:-2]), *map(_saturated, LENGTHS[-2:])]
+    as_natasha = {name: each.T[1:] for name, each in zip(IDS, matrices, strict=True)}
+    np.savez(folder / "scores.npz", allow_pickle=False, **as_natasha)
+    np.savez(
+        folder / "bitext.npz", allow_pickle=False, **{name: random.normal(size=each) for name, each in PAIRS.items()}
+    )
+    words = "".join(f"{'w ' * source}|||{' w' * target}\n" for source, target in PAIRS.values())
+    (folder / "bitext.txt").write_text(words)
+    (folder / "bitext_gold.align").write_text("0-0\n" * len(PAIRS))
+    for name in TREES:
+        (folder / f"{name}.conllu").write_text("".join(map(_sentence, IDS, LENGTHS)))
+
+
+def _saturated(n: int) -> np.ndarray:
+    """Log-scores of pairs of words that all but choose each other, which elimination cannot do in float64; of long
+    sentences one arc is forbidden."""
+    log_scores = np.full((n + 1, n + 1), -30.0)
+    log_scores[1:2, 3:4] = -np.inf
+    for word in range(1, n, 2):
+        log_scores[word, word + 1] = log_scores[word + 1, word] = 0.0
+    return log_scores
+
+
+def _sentence(sent_id: str, n: int) -> str:
+    """Words of which each governs the one before it, the last one is the root."""
+    kinds = [2 if word == n else word % 2 for word in range(1, n + 1)]
+    words = [
+        f"{word}\tw{word % 4}\t_\t{TAGS[kind]}\t_\t_\t{(word + 1) % (n + 1)}\t{LABELS[kind]}\t_\t_\n"
+        for word, kind in enumerate(kinds, start=1)
+    ]
+    return f"# sent_id = {sent_id}\n{''.join(words)}\n"
+
+
+SPACES = ("", " --multi-root", " --projective")
+
+
+def warm_up(
+    names: Iterable[str], entries: Mapping[str, Entry], code: Path | None, portable: bool
+) -> tuple[set[Path], set[Path]]:
+    """Run the lines of commands so that their machine code is kept, in `code` or the user's folder.
+
+    portable: whether it is compiled for any processor of this machine's level. Returns the files that were written, and
+    those that were there.
+
+    Raises:
+        DeptreeError: a line failed.
+    """
+    if portable:
+        compile_portably()
+    if code:
+        keep_in(code)
+    compile_kernels()
+    chosen = [name for name in names if entries[name].reads not in ("text", "")]  # it takes a parser; it is `warm`
+    wants_model = any(entries[name].reads == "model" for name in chosen)
+    first = [name for name, each in entries.items() if each.writes == "model" and (wants_model or name in chosen)]
+    program = click.get_current_context().find_root().command
+    with TemporaryDirectory(prefix="deptree-warm-") as folder, _at_work_in(folder):
+        write_examples(Path(folder))
+        for name in dict.fromkeys([*first, *chosen]):
+            _warm(name, entries[name].line, program)
+    from deptree_cli.kernels.stored import FILES
+
+    return {path for path in FILES if FILES[path]}, {path for path in FILES if not FILES[path]}
+
+
+@contextmanager
+def _at_work_in(folder: str) -> Iterator[None]:
+    """Work in a folder, which goes at once on Ctrl-C and the like; what commands have to tell goes nowhere."""
+    undone = undone_at_once(partial(shutil.rmtree, folder, ignore_errors=True))
+    with undone, chdir(folder), redirect_stderr(io.StringIO()):
+        yield
+
+
+def _warm(name: str, line: str, program: click.Command) -> None:
+    """Run a command's line, over each of the spaces that it knows."""
+    try:
+        for space in SPACES:
+            with suppress(*(click.UsageError, DeptreeError) if space else ()):  # its sampler may not serve it
+                run_line(line.replace(f"deptree {name}", f"deptree {name}{space}"), program)
+    except (click.ClickException, DeptreeError) as error:
+        raise DeptreeError(f"{line} failed ({error})", "Report it, please") from None
+
+
+def run_line(line: str, program: click.Command) -> None:
+    """Run the commands of a line, each of which reads what the one before it wrote; other programs are left out."""
+    streams, written = (sys.stdin, sys.stdout), os.devnull
+    try:
+        for number, stage in enumerate(line.split(" | ")):
+            name, *args = shlex.split(stage)
+            if name == "deptree":
+                read, written = written, f"stage-{number}"
+                with Path(read).open() as sys.stdin, Path(written).open("w") as sys.stdout, suppress(SystemExit):
+                    program(args, standalone_mode=False)
+    finally:
+        sys.stdin, sys.stdout = streams
 
 
 @command()
@@ -39,7 +156,6 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
     Without COMMAND it compiles all commands, which takes some minutes. It does not compile anything twice,
     so an interrupted run continues where it ended.
     """
-    from deptree_cli.cli.warming import warm_up  # it loads what runs processes: when there is work
 
     entries = entries_of(click.get_current_context())
     names = _chosen(commands, list(entries))

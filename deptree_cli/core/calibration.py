@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Float
+from deptree_cli.core.dtypes import Float, Heads, Integers
+from deptree_cli.core.errors import DeptreeError, Setting
+from deptree_cli.core.labels import tempered_log_probs
+from deptree_cli.core.spaces import TreeSpace
 
 BINS = 10
 
@@ -68,3 +74,345 @@ class Calibration:
             for i, (words, confidence, right) in enumerate(zip(self.words, self.confidence, self.right, strict=True))
             if words
         ]
+
+
+# Temperatures are looked for between these; calibration error, which has many minima, at so many for each doubling.
+LOWEST, HIGHEST = 1 / 16, 16.0
+PER_DOUBLING = 16
+
+OTHER_CRITERION = Setting("criterion", "calibration-error")
+
+# So many sentences are summed at once: what that takes beside the scores does not grow with their number.
+TOGETHER = 256
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """The log-likelihood of gold at an inverse temperature.
+
+    Attributes:
+        value: in nats.
+        slope: its derivative with respect to the inverse temperature.
+        words: how many words it is of.
+    """
+
+    value: float = 0.0
+    slope: float = 0.0
+    words: int = 0
+
+    def __add__(self, other: Likelihood) -> Likelihood:
+        return Likelihood(self.value + other.value, self.slope + other.slope, self.words + other.words)
+
+    @property
+    def per_word(self) -> float | None:
+        """The log-likelihood per word, None without words."""
+        return self.value / self.words if self.words else None
+
+
+class Evidence(Protocol):
+    """Gold beside scores: what a temperature is fitted to."""
+
+    def likelihood(self, temperature: float) -> Likelihood:
+        """The log-likelihood of gold."""
+
+    def count(self, temperature: float, calibration: Calibration) -> None:
+        """Count the words' predictions in a calibration."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GoldArcs:
+    """A sentence's scores of arcs with its gold heads.
+
+    Attributes:
+        log_scores: (n+1, n+1), ``[head, dependent]``, the highest of each word 0, which changes no probability.
+        heads: (n,) gold heads, -1 where none is known.
+        best: (n,) heads of the best tree: the same at any temperature.
+        is_tree: whether the heads are a possible tree, of which there is a likelihood.
+    """
+
+    log_scores: Float
+    heads: Heads
+    best: Heads
+    is_tree: bool
+
+    @classmethod
+    def of(cls, distribution: Any, heads: Heads) -> GoldArcs:
+        """Those of a `TreeDistribution`."""
+        scores = distribution.log_scores[:, 1:]
+        shifted = np.full_like(distribution.log_scores, -np.inf)
+        shifted[:, 1:] = scores - scores.max(axis=0)
+        is_tree = bool((heads >= 0).all()) and math.isfinite(distribution.log_prob(heads))
+        return cls(shifted, heads, distribution.argmax(), is_tree)
+
+    def of_arcs(self, values: Float, heads: Heads) -> Float:
+        """A number of each of the arcs of a tree: (n+1, n+1) -> (n,)."""
+        return values[heads, np.arange(1, len(heads) + 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class ArcEvidence:
+    """Sentences with gold heads; `space`: of their trees."""
+
+    sentences: Sequence[GoldArcs]
+    space: TreeSpace
+
+    def at(self, temperature: float) -> Iterator[tuple[GoldArcs, Float, float]]:
+        """Each sentence with its marginals, (n+1, n+1), and log Z at a temperature."""
+        from deptree_cli.core.batches.distributions import TreeDistributions  # loads kernels: when there is work
+
+        for start in range(0, len(self.sentences), TOGETHER):
+            some = self.sentences[start : start + TOGETHER]
+            found = TreeDistributions([each.log_scores / temperature for each in some], "log", self.space)
+            yield from zip(some, found.marginals(), found.log_partition.tolist(), strict=True)
+
+    def likelihood(self, temperature: float) -> Likelihood:
+        """See `Evidence`; of sentences whose gold heads are a possible tree."""
+        total = Likelihood()
+        for sentence, marginals, log_z in self.at(temperature):
+            if sentence.is_tree:
+                gold = float(sentence.of_arcs(sentence.log_scores, sentence.heads).sum())
+                expected = float(np.vdot(marginals, np.where(marginals > 0, sentence.log_scores, 0.0)))
+                total += Likelihood(gold / temperature - log_z, gold - expected, len(sentence.heads))
+        return total
+
+    def count(self, temperature: float, calibration: Calibration) -> None:
+        """See `Evidence`; the heads of best trees, of words whose head is known."""
+        for sentence, marginals, _ in self.at(temperature):
+            known = sentence.heads >= 0
+            probs, right = sentence.of_arcs(marginals, sentence.best), sentence.best == sentence.heads
+            calibration.add(probs[known], right[known])
+
+
+@dataclass(frozen=True, eq=False)
+class LabelEvidence:
+    """Words with gold labels.
+
+    Attributes:
+        log_probs: (m, L), log P(label | gold arc), -inf for labels that the arc cannot have.
+        labels: (m,), the numbers of the gold labels.
+    """
+
+    log_probs: Float
+    labels: Integers
+
+    def likelihood(self, temperature: float) -> Likelihood:
+        """See `Evidence`."""
+        at = tempered_log_probs(self.log_probs, temperature)
+        possible, words = np.isfinite(self.log_probs), np.arange(len(self.labels))
+        expected = np.vdot(np.exp(at), np.where(possible, self.log_probs, 0.0))
+        slope = self.log_probs[words, self.labels].sum() - expected
+        return Likelihood(float(at[words, self.labels].sum()), float(slope), len(words))
+
+    def count(self, temperature: float, calibration: Calibration) -> None:
+        """See `Evidence`; the most probable label of each gold arc."""
+        if len(self.labels):
+            at = tempered_log_probs(self.log_probs, temperature)
+            calibration.add(np.exp(at.max(axis=1)), at.argmax(axis=1) == self.labels)
+
+
+# What a fit finds: the temperature of all parts, and of all parts but each in turn.
+Fitted = tuple[float, list[float]]
+
+
+def by_likelihood(parts: Sequence[Evidence]) -> Fitted:
+    """Return the temperatures of the highest likelihood; an end of the range if it is beyond that.
+
+    Raises:
+        DeptreeError: no gold tree has a likelihood.
+    """
+
+    def slope(log_beta: float, kept: Sequence[Evidence]) -> float:
+        return sum(part.likelihood(math.exp(-log_beta)).slope for part in kept)
+
+    def best(kept: Sequence[Evidence]) -> float:
+        from scipy.optimize import brentq  # loads scipy: when there is work
+
+        low, high = -math.log(HIGHEST), -math.log(LOWEST)
+        if slope(high, kept) >= 0:
+            return LOWEST
+        return HIGHEST if slope(low, kept) <= 0 else math.exp(-brentq(slope, low, high, args=(kept,), xtol=1e-9))
+
+    if not any(part.likelihood(1.0).words for part in parts):
+        remedy = f"Give whole trees that the scores allow, or choose {OTHER_CRITERION}"
+        problem = "no sentence has a gold tree that is complete and possible"
+        raise DeptreeError(problem, remedy, options=[OTHER_CRITERION])
+    return best(parts), [best(kept) for kept in _without_each(parts)]
+
+
+def by_calibration_error(parts: Sequence[Evidence]) -> Fitted:
+    """Return the temperatures of the least expected calibration error, on a grid: it is not smooth."""
+    doublings = math.log2(HIGHEST / LOWEST)
+    grid = np.geomspace(LOWEST, HIGHEST, int(PER_DOUBLING * doublings) + 1)
+    gaps = np.array([[calibration_of([part], each).gaps for part in parts] for each in grid.tolist()])
+
+    def best(of_parts: Float) -> float:
+        return float(grid[np.abs(of_parts.sum(axis=1)).sum(axis=-1).argmin()])
+
+    return best(gaps), [best(np.delete(gaps, part, axis=1)) for part in range(len(parts))]
+
+
+CRITERIA: dict[str, Callable[[Sequence[Evidence]], Fitted]] = {
+    "likelihood": by_likelihood,
+    "calibration-error": by_calibration_error,
+}
+
+
+def _without_each(parts: Sequence[Evidence]) -> Iterator[Sequence[Evidence]]:
+    """The parts without the first one, without the second one, and so on."""
+    return ([*parts[:left_out], *parts[left_out + 1 :]] for left_out in range(len(parts)))
+
+
+def calibration_of(parts: Sequence[Evidence], *temperatures: float) -> Calibration:
+    """Count the predictions of parts, at a temperature each or all at one."""
+    found = Calibration()
+    for part, each in zip(parts, temperatures * (len(parts) // len(temperatures)), strict=True):
+        part.count(each, found)
+    return found
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How well probabilities fit gold.
+
+    Attributes:
+        log_likelihood: per word, in nats; None without a gold tree that is complete and possible.
+        calibration: of predictions.
+    """
+
+    log_likelihood: float | None
+    calibration: Calibration
+
+    @property
+    def calibration_error(self) -> float:
+        """The expected calibration error."""
+        return self.calibration.error
+
+    def row(self) -> dict[str, Any]:
+        """All numbers by name."""
+        return {"log_likelihood": self.log_likelihood, **self.calibration.summary()}
+
+    @classmethod
+    def of(cls, parts: Sequence[Evidence], *temperatures: float) -> Quality:
+        """That of parts, at a temperature each or all at one."""
+        each = temperatures * (len(parts) // len(temperatures))
+        likelihood = sum((part.likelihood(at) for part, at in zip(parts, each, strict=True)), Likelihood())
+        return cls(likelihood.per_word, calibration_of(parts, *temperatures))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A temperature with what it improves.
+
+    Attributes:
+        temperature: fitted to all parts.
+        others: for each part, fitted to all others.
+        before: at temperature 1.
+        after: of each part at the temperature of the others: cross-validated.
+    """
+
+    temperature: float
+    others: list[float]
+    before: Quality
+    after: Quality
+
+    @classmethod
+    def of(cls, parts: Sequence[Evidence], criterion: str) -> Fit:
+        """Fit by one of the `CRITERIA`; no part has a say in the temperature that it is judged at.
+
+        Raises:
+            DeptreeError: there is nothing to fit.
+        """
+        temperature, others = CRITERIA[criterion](parts)
+        return cls(temperature, others, Quality.of(parts, 1.0), Quality.of(parts, *others))
+
+    @property
+    def at_the_end(self) -> bool:
+        """Whether a temperature beyond the range would be better still."""
+        return not LOWEST < self.temperature < HIGHEST
+
+
+def nonconformity(marginals: Float) -> Float:
+    """The score of each head, (n+1, n), from marginals (n+1, n+1); infinite for the word itself."""
+    probs = marginals[:, 1:]
+    words = np.arange(probs.shape[1])
+    scores = 1.0 - probs
+    scores[probs.argmax(axis=0), words] = 0.0
+    scores[words + 1, words] = np.inf
+    return scores
+
+
+def threshold(scores: Float, coverage: float) -> float:
+    """The score up to which heads are in the sets, from those of m gold heads, (m,): their ceil((m+1) coverage)-th.
+
+    It is 1, which leaves out no head, if there are too few words for such a coverage, and 0, that of the most probable
+    heads, for a coverage of 0. Coverages count as the decimal numbers that they are written as.
+    """
+    rank = math.ceil((len(scores) + 1) * Fraction(str(coverage)))
+    if rank == 0:
+        return 0.0
+    return float(np.partition(scores, rank - 1)[rank - 1]) if rank <= len(scores) else 1.0
+
+
+def head_sets(marginals: Float, limit: float) -> list[list[int]]:
+    """The set of heads of each word, the most probable first, from marginals (n+1, n+1) and a threshold."""
+    scores = nonconformity(marginals)
+    order = np.argsort(scores, axis=0, kind="stable")
+    sizes = (scores <= limit).sum(axis=0)
+    return [heads[:size] for heads, size in zip(order.T.tolist(), sizes.tolist(), strict=True)]
+
+
+@dataclass(frozen=True)
+class HeadSets:
+    """A threshold, and what sets by it are like.
+
+    Attributes:
+        coverage: how often they are to contain the right head.
+        threshold: of `nonconformity`.
+        covered, heads: how often they do, and how many heads they have on average: cross-validated.
+    """
+
+    coverage: float
+    threshold: float
+    covered: float
+    heads: float
+
+    @classmethod
+    def of(cls, parts: Sequence[ArcEvidence], fit: Fit, coverages: Sequence[float]) -> list[HeadSets]:
+        """Fit one for each coverage; no part has a say in the threshold and temperature that it is judged at."""
+        if not coverages:
+            return []
+        tried = [_tried(parts, number, temperature, coverages) for number, temperature in enumerate(fit.others)]
+        means = np.sum(tried, axis=0)
+        scores = np.concatenate([gold_scores(part, fit.temperature) for part in parts])
+        return [
+            cls(coverage, threshold(scores, coverage), float(covered / words), float(heads / words))
+            for coverage, (words, covered, heads) in zip(coverages, means, strict=True)
+        ]
+
+
+def gold_scores(part: ArcEvidence, temperature: float) -> Float:
+    """The scores of the gold heads of all words that have one, (m,)."""
+    found = [_of_gold(sentence, nonconformity(marginals))[0] for sentence, marginals, _ in part.at(temperature)]
+    return np.concatenate([np.empty(0), *found])
+
+
+def _of_gold(sentence: GoldArcs, scores: Float) -> tuple[Float, Float]:
+    """Of words whose head is known the score of it, (m,), and those of all heads, (n+1, m)."""
+    words = np.flatnonzero(sentence.heads >= 0)
+    return scores[sentence.heads[words], words], scores[:, words]
+
+
+def tried_on(part: ArcEvidence, temperature: float, limits: Sequence[float]) -> Float:
+    """For each threshold the words that have a gold head, those whose set contains it, and the heads in their sets."""
+    counts = np.zeros((len(limits), 3))
+    for sentence, marginals, _ in part.at(temperature):
+        gold, scores = _of_gold(sentence, nonconformity(marginals))
+        counts += [(len(gold), (gold <= limit).sum(), (scores <= limit).sum()) for limit in limits]
+    return counts
+
+
+def _tried(parts: Sequence[ArcEvidence], number: int, temperature: float, coverages: Sequence[float]) -> Float:
+    """See `tried_on`: of the part of this number, by thresholds from the others."""
+    others = [*parts[:number], *parts[number + 1 :]]
+    scores = np.concatenate([gold_scores(part, temperature) for part in others])
+    return tried_on(parts[number], temperature, [threshold(scores, each) for each in coverages])

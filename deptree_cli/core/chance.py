@@ -17,9 +17,8 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Integers, read_only
 from deptree_cli.core.expectations.over_arcs import mean_and_variance
 from deptree_cli.core.kinds import OfTree
-from deptree_cli.core.measures import RANDOM_ORDER
+from deptree_cli.core.measures import RANDOM_ORDER, Reduction
 from deptree_cli.core.quantities import NUMBERS
-from deptree_cli.core.reduction import Reduction
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.core.streams import sentence_stream

@@ -17,8 +17,7 @@ from itertools import chain, islice, repeat
 from multiprocessing.context import BaseContext
 from typing import Any, Protocol, TypeVar, cast
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.settings import Setting
+from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.core.workers import LOCAL, Workshop, die_with_parent, most_workers
 

@@ -1,12 +1,50 @@
-"""The one family of errors a user can cause: a line that says where, what is wrong and what to do."""
+"""What messages tell users to set: by an argument in Python, by an option on the command line."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from deptree_cli.core.settings import Setting
+
+@dataclass(frozen=True)
+class Setting:
+    """An argument that a message names; its text is how Python writes it.
+
+    Attributes:
+        value: the one to pass; None where the message is about the argument as such.
+        option: what the command line has in its place, if that is called otherwise.
+    """
+
+    argument: str
+    value: object = None
+    option: str = ""
+
+    def __str__(self) -> str:
+        value = f'"{self.value}"' if isinstance(self.value, str) else self.value
+        return f"`{self.argument}`" if self.value is None else f"`{self.argument}={value}`"
+
+    @property
+    def as_option(self) -> str:
+        """How the command line writes it."""
+        value = "" if self.value in (None, True) else f" {self.value}"
+        return f"--{self.option or self.argument.replace('_', '-') + value}"
+
+
+# Those of which several modules speak.
+BUDGET = Setting("budget")
+ITERATIONS = Setting("iterations")
+LOG_SCALE = Setting("scale", "log", "from log")
+PROJECTIVE = Setting("projective", True)
+RELAX = Setting("relax", True)
+RESUME = Setting("resume")
+SEVERAL_ROOTS = Setting("single_root", False, "multi-root")
+STATES = Setting("states")
+TEMPERATURE = Setting("temperature")
+UNLABELLED = Setting("unlabelled")
+
 
 # Controls, separators of lines, halves of surrogate pairs: with them a line would end, or not be UTF-8.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -119,3 +157,20 @@ class ReaderLeft(Exception):  # noqa: N818 (it is none)
 
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "?")) else f"{text}."
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of some names that is spelt most like another, None if none is much like it."""
+    return next(iter(difflib.get_close_matches(name, list(names), 1)), None)
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A remedy for whoever may choose among some names, which may be none."""
+    listed = ", ".join(names)
+    return f"Choose one of {listed}" if ", " in listed else f"Choose {listed}" * bool(listed)
+
+
+def did_you_mean(name: str, names: Iterable[str], otherwise: str) -> str:
+    """A remedy for a misspelt name: the nearest one, or what to say if none is near."""
+    near = nearest(name, names)
+    return f"Did you mean {near}?" if near else otherwise

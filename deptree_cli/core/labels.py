@@ -37,7 +37,7 @@ class Labels:
         log_probs: (n+1, n+1, L), ``[head, dependent, label]``: the logarithm of P(label | arc), -inf for labels that an
             arc cannot have; meaningless where an arc is forbidden.
         id: the sentence's name, which what a seed draws depends on.
-        added: how many of the names, the last ones, have no scores: an annotator's own (`core/conditioning.py`).
+        added: how many of the names, the last ones, have no scores: an annotator's own (`core/arc_factored.py`).
     """
 
     names: tuple[str, ...]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 
 
 class Named(Protocol):

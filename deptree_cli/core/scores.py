@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.nearest import one_of
-from deptree_cli.core.settings import LOG_SCALE
+from deptree_cli.core.errors import LOG_SCALE, DeptreeError, counted, one_of
 
 SCALES = ("weight", "log")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 from typing import Any
 
@@ -99,3 +99,25 @@ def _utf8(text: str, place: str) -> str:
     except UnicodeEncodeError:
         raise DeptreeError(f"the field sent_id is {text!r}, which is not text", "Repair it", place=place) from None
     return text
+
+
+class Pieces:
+    """Bytes in pieces: a result that is long is never in memory as a whole, unless it leaves its process.
+
+    Args:
+        make: makes the pieces, anew whenever they are asked for.
+    """
+
+    def __init__(self, make: Callable[[], Iterable[bytes]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._make())
+
+    def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
+        return bytes, (b"".join(self),)
+
+
+def pieces_of(data: bytes | Pieces) -> Iterable[bytes]:
+    """What there is to write, one after another."""
+    return [data] if isinstance(data, bytes) else data

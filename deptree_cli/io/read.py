@@ -8,16 +8,280 @@ ids only if a sentence has one of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count
-from typing import Any
+from itertools import chain, count, islice
+from typing import Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
-from deptree_cli.io.pairing import ByIds, ByOrder, are_alike, are_running, peeked, unmarked
-from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, unheard
+from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, loaded, unheard
+
+Item = TypeVar("Item")
+
+# How many items are looked at in front of the first that tells what their ids are.
+AHEAD = 1000
+
+# Bytes: how much of a stream waits for sentences that come later; and what an item without scores takes up about.
+MOST_WAITING = 1 << 30
+USUAL = 1 << 13
+
+# The first running number, which may be written behind a word: 1, arr_0, s00000.
+_RUNNING = re.compile(r"([A-Za-z]*_?)0*[01]")
+
+_SAMPLE = re.compile(r"[/-]sample_\d+$")
+
+_LAST_NUMBER = re.compile(r"\d*$")
+
+_NUMBERED = re.compile("(.*?)([0-9]{1,18})", re.DOTALL)
+
+_SAME = "Check that both files hold the same sentences in the same order"
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether two sides have the same kind of ids, by the first of each: a running number is not a sent_id."""
+    if one == other or not (_RUNNING.fullmatch(one) or _RUNNING.fullmatch(other)):
+        return True
+    return _LAST_NUMBER.sub("", one) == _LAST_NUMBER.sub("", other)
+
+
+def are_running(keys: Iterable[str]) -> bool:
+    """Whether names have one prefix and consecutive numbers: s00579, s00580, ..."""
+    expected = None
+    for key in keys:
+        found = _NUMBERED.fullmatch(key)
+        if found is None or expected not in (None, key):
+            return False
+        expected = f"{found[1]}{int(found[2]) + 1:0{len(found[2])}}"
+    return True
+
+
+def unmarked(sent_id: str) -> str:
+    """The id of a sentence without the mark of a sampled tree, which `deptree sample` puts behind it."""
+    return _SAMPLE.sub("", sent_id) if "sample_" in sent_id else sent_id
+
+
+def peeked(items: Iterator[Item], wanted: Callable[[Item], bool] | None = None) -> tuple[Iterator[Item], Item | None]:
+    """The items as they were, and the first that is wanted: that is sound, or is the error of one whose id is known."""
+    passed = []
+    for item in islice(items, AHEAD):
+        passed.append(item)
+        if wanted(item) if wanted else not isinstance(item, DeptreeError) or item.sent_id:
+            return chain(passed, items), item
+    return chain(passed, items), None
+
+
+def place_of_item(item: object) -> str:
+    """Where an item was read, if it knows."""
+    return getattr(item, "place", "")
+
+
+class ByIds:
+    """Finds companions by the ids of sentences."""
+
+    sure, advice = True, ""
+
+    def __init__(self, companion: Companion, lead: Side, items: Iterator[Any] | None, first: str | None) -> None:
+        self.companion, self._lead, self._first = companion, lead, first
+        side = companion.side
+        self._found = _Archive(side) if items is None else _Stream(items, side)
+        self._last: Any = None
+        self._nameless = 0  # errors of sentences whose companions nobody knows: as many may be left over
+
+    def take(self, item: Any) -> Any:
+        """The companion of a sentence or of its error, or what is wrong with it."""
+        error = isinstance(item, DeptreeError)
+        names = [*self._lead.names_of(item)]
+        if names and "sample_" in names[0]:
+            names.append(unmarked(names[0]))
+        if self.companion.again:
+            if error:
+                return None
+            if self._last is not None and self.companion.side.name(self._last) in names:
+                return self._last
+        found = self._found.take(names) if names else None
+        self._nameless += error and found is None
+        if found is None:
+            return self._missing(names)
+        self._last = found
+        return found
+
+    def _missing(self, names: Sequence[str]) -> DeptreeError:
+        side = self.companion.side
+        if not names:
+            return DeptreeError(f"it has no id to be found by in {side.place}", "Give all sentences ids, or none")
+        if self._found.is_full:
+            size = f"{MOST_WAITING >> 20:,} MiB of {side.what} that others are waiting for"
+            problem = f"{side.place} has no sentence with this id before {size}"
+            return DeptreeError(problem, "Put both files in the same order, or save scores as .npz")
+        hint = (
+            f"; the first there is {self._first!r}: name both alike or pass other files" if self._last is None else ""
+        )
+        remedy = f"Both files have ids, and sentences are paired by id{hint}"
+        return DeptreeError(f"{side.place} has no sentence with this id", remedy)
+
+    def left(self) -> Iterator[DeptreeError]:
+        """The errors of companions that belong to no sentence, unless these may be of malformed sentences."""
+        if self.companion.shared:
+            return
+        left = [self._unmet(place, name) for place, name in self._found.rest()]
+        if len(left) > self._nameless:
+            yield from left
+
+    def _unmet(self, place: str, name: str) -> DeptreeError:
+        within = f" in {self._lead.place}" if self._lead.place else ""
+        problem = f"no {self._lead.what}{within} have this id"
+        return DeptreeError(problem, "Check that both files hold the same sentences", place=place, sent_id=name)
+
+
+class _Archive:
+    """Companions that are loaded when they are asked for, each once."""
+
+    is_full = False
+
+    def __init__(self, side: Side) -> None:
+        assert isinstance(side.items, Mapping)
+        self._items, self._place = side.items, side.place
+        self._taken: set[str] = set()
+
+    def take(self, names: Sequence[str]) -> Any:
+        """The one of the first of these names that is there, if there is one."""
+        for name in names:
+            if name in self._items and name not in self._taken:
+                self._taken.add(name)
+                return loaded(self._items, name)
+        return None
+
+    def rest(self) -> Iterator[tuple[str, str]]:
+        """Place and name of what nobody asked for."""
+        return ((self._place, name) for name in self._items if name not in self._taken)
+
+
+class _Stream:
+    """Companions that are read on until one of an id comes; what is passed over waits, in the same order nothing."""
+
+    def __init__(self, items: Iterator[Any], side: Side) -> None:
+        self._items, self._side = items, side
+        self._waiting: dict[str | None, deque[Any]] = {}
+        self._size = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that nothing is looked for any further."""
+        return self._size >= MOST_WAITING
+
+    def take(self, names: Sequence[str]) -> Any:
+        """The next one of one of these names; else an error that may be of it, for nobody knows its name."""
+        for name in names:
+            if name in self._waiting:
+                return self._waiter(name)
+        while not self.is_full and (item := next(self._items, None)) is not None:
+            own = self._side.name(item)
+            if own is None and not isinstance(item, DeptreeError):
+                problem = "this has no id, but the first one has"
+                item = DeptreeError(problem, "Give all of them ids, or none", place=place_of_item(item))
+            if own in names or (own is None and not self._waiting):
+                return item
+            self._waiting.setdefault(own, deque()).append(item)
+            self._size += _size(item)
+        return self._waiter(None) if None in self._waiting else None
+
+    def _waiter(self, name: str | None) -> Any:
+        waiting = self._waiting[name]
+        if len(waiting) == 1:
+            del self._waiting[name]
+        item = waiting.popleft()
+        self._size -= _size(item)
+        return item
+
+    def rest(self) -> Iterator[tuple[str, str]]:
+        """Place and name of what nobody asked for, but for errors of which nobody knows whose they are."""
+        for item in chain(chain.from_iterable(self._waiting.values()), self._items):
+            if (name := self._side.name(item)) is not None or not isinstance(item, DeptreeError):
+                yield place_of_item(item), name or ""
+
+
+def _size(item: Any) -> int:
+    """About how many bytes an item takes up."""
+    scores = getattr(item, "scores", None)
+    return USUAL if scores is None else USUAL + scores.nbytes
+
+
+class ByOrder:
+    """Pairs the n-th with the n-th, as many on both sides; names that agree must go on to agree.
+
+    Names of one side alone are no ids. If they are numbers, but not those of the order, `warn` tells.
+    """
+
+    def __init__(
+        self, companion: Companion, lead: Side, items: Iterator[Any] | None, sentences: Iterator[Any], warn: Warn
+    ) -> None:
+        self.companion, self._lead, self._sentences, self._warn = companion, lead, sentences, warn
+        self._known: Any = companion.side.items if isinstance(companion.side.items, Mapping) else ()
+        self._items = companion.side.in_order() if items is None else items
+        self._alike: bool | None = None
+        self._taken = 0
+        self._first: int | None = None
+        self.sure = False
+        self.advice = ", or name the arrays by sent_id" if companion.side.keys or lead.keys else ""
+
+    def take(self, item: Any) -> Any:
+        """The next companion; `sure` says whether it has a name of the sentence."""
+        found = next(self._items, None)
+        if found is None:
+            raise self._unequal(self._taken, self._taken + 1 + sum(1 for _ in self._sentences))
+        self._taken += 1
+        sound = not isinstance(item, DeptreeError) and not isinstance(found, DeptreeError)
+        self.sure = sound and self._agree(item, found)
+        return found
+
+    def _agree(self, item: Any, found: Any) -> bool:
+        """Whether both have the same name.
+
+        Raises:
+            OutOfStep: they should have, for those before had; or the sentence's name stands elsewhere.
+        """
+        names, name = self._lead.names(item), self.companion.side.name(found)
+        self._look_at_number(next((each for each in (*names[:1], name) if each and each.isdecimal()), ""))
+        if not names or name is None:
+            return False
+        alike = name in names
+        self._alike = alike if self._alike is None else self._alike
+        is_elsewhere = name in self._lead.keys or any(each in self._known for each in names)
+        if alike != self._alike or (not alike and is_elsewhere):
+            there = f"the one at {place_of_item(item)}" if place_of_item(item) else "the other one"
+            problem = f"out of step: this is {name!r}, {there} is {names[0]!r}"
+            raise OutOfStep(problem, f"{_SAME}{self.advice}", place=place_of_item(found))
+        return alike
+
+    def _look_at_number(self, name: str) -> None:
+        """Tell if a sentence is called by a number, but not by that of its place, counted from 0 or 1."""
+        if not name:
+            return
+        self._first = int(name != "0") if self._first is None else self._first
+        if int(name) != self._taken - 1 + self._first:
+            side = self.companion.side
+            line = f"{side.what} and {self._lead.what} have no common ids and are paired by order: number {self._taken}"
+            self._warn(f"order {side.place}", f"{line} is called {name!r}")
+
+    def left(self) -> Iterator[DeptreeError]:
+        """Nothing.
+
+        Raises:
+            OutOfStep: there are more companions than sentences.
+        """
+        if more := sum(1 for _ in self._items):
+            raise self._unequal(self._taken + more, self._taken)
+        return iter(())
+
+    def _unequal(self, beside: int, led: int) -> OutOfStep:
+        side, lead = self.companion.side, self._lead
+        within = f" in {lead.place}" if lead.place else ""
+        problem = f"the number of {side.what} is {beside}, that of {lead.what}{within} is {led}"
+        return OutOfStep(problem, f"{_SAME}{self.advice}", place=side.place)
 
 
 def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
@@ -188,3 +452,31 @@ def check_words(found: Any, here: Any, scored: Sentence, lengths: str) -> None:
         is_longer = scored.padded and scored.n == max(found.n, here.n)
         remedy = f"If this is a padded batch, pass {lengths}" if is_longer else SAME
         raise OutOfStep(f"{counted(found.n, 'word')} at {found.place}, but {here.n} here", remedy)
+
+
+Read = TypeVar("Read")
+Made = TypeVar("Made")
+
+
+def prepared(
+    records: Iterable[Read | DeptreeError],
+    prepare: Callable[[Read], Made],
+    on_error: Callable[[DeptreeError], None] | None,
+) -> Iterator[Made]:
+    """Yield what `prepare` makes of every record.
+
+    Args:
+        on_error: called with what is wrong with a record that cannot be used, which is then left out.
+
+    Raises:
+        DeptreeError: a record cannot be used, without `on_error`.
+    """
+    for record in records:
+        try:
+            if isinstance(record, DeptreeError):
+                raise record
+            yield prepare(record)
+        except DeptreeError as error:
+            if on_error is None:
+                raise
+            on_error(error)

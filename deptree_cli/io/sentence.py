@@ -12,7 +12,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.malformed import no_sentences
+from deptree_cli.io.conllu.columns import no_sentences
 
 NO_SCORES: Array = np.empty((0, 0))
 

@@ -8,8 +8,7 @@ import jax
 from jax import Array
 from jax.typing import ArrayLike
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax import sums
 from deptree_cli.jax.batches import Sentences, require_trees, sentences_of

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import monotonic
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import one_of
+from deptree_cli.core.errors import DeptreeError, one_of
 
 COUNTS = ("soft", "hard")
 

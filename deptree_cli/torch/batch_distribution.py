@@ -10,8 +10,7 @@ from torch.distributions import Distribution, constraints
 from torch.distributions.utils import lazy_property
 
 from deptree_cli.core.batches.blocks import require_precision
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import one_of
+from deptree_cli.core.errors import DeptreeError, one_of
 from deptree_cli.core.spaces import Short, SpaceLike, tree_space
 from deptree_cli.torch import operators, ops
 from deptree_cli.torch.shifted import Shifted, at_most_zero, shift, tree_scores, wide

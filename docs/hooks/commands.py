@@ -9,8 +9,8 @@ from inspect import cleandoc
 import click
 
 from deptree_cli.cli.app import deptree
-from deptree_cli.cli.groups import LazyGroup
 from deptree_cli.cli.help import SECTIONS, section_of
+from deptree_cli.cli.table import LazyGroup
 from docs.hooks import fields
 from docs.hooks.fields import cell
 

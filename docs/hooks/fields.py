@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
 
-from deptree_cli.cli.fields import COMMENTS, EVERY, MISC, Field, fields, fields_of
+from deptree_cli.cli.help import COMMENTS, EVERY, MISC, Field, fields, fields_of
 
 # Where docs/output_fields.md has the tables.
 PLACE = "<!-- fields -->"

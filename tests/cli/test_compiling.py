@@ -20,7 +20,7 @@ LINE = re.compile(r"\rcompiling kernels: (\d+) done, \d+ s\x1b\[K")
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is told")
 
-IMPATIENT = "import deptree_cli.cli.compiling as told; told.PATIENCE = 0.0; told.LONG = 1e9"
+IMPATIENT = "import deptree_cli.cli.terminal as told; told.COMPILING_PATIENCE = 0.0; told.LONG = 1e9"
 MAIN = f"from deptree_cli.cli.app import main; {IMPATIENT}; main()"
 OTHER = "import numpy as np; from deptree_cli.kernels.xoshiro import uniform; uniform(np.ones(4, dtype=np.uint64))"
 
@@ -93,7 +93,7 @@ FORKED = f"""
 import os, time
 {IMPATIENT}
 from deptree_cli.kernels.cache import compiling
-from deptree_cli.cli.status_line import status_shown
+from deptree_cli.cli.terminal import status_shown
 with status_shown("file", quiet=False), told.kernels_told(quiet=False):
     for _ in range(2):
         if not os.fork():
@@ -119,6 +119,6 @@ def test_workers_tell_too(tmp_path: Path) -> None:
 
 
 def test_a_moment_is_not_told() -> None:
-    from deptree_cli.cli import compiling
+    from deptree_cli.cli import terminal as compiling
 
-    assert compiling.PATIENCE >= 0.5
+    assert compiling.COMPILING_PATIENCE >= 0.5

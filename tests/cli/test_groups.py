@@ -14,11 +14,10 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner, Result
 
 from deptree_cli.cli.app import COMMANDS
-from deptree_cli.cli.groups import LazyGroup
-from deptree_cli.cli.table import Entry
+from deptree_cli.cli.table import Entry, LazyGroup
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.parsers import PARSERS
-from deptree_cli.io.scores.presets import PRESETS, QUESTIONS
+from deptree_cli.io.scores.layout import PRESETS, QUESTIONS
 
 PACKAGE = "deptree_scratch"
 TABLE = {
@@ -31,7 +30,7 @@ FILES = {
     "plain.py": "import click\n\n@click.command()\ndef plain():\n    click.echo('plain')\n",
     "hpyp/__init__.py": f"""
 import click
-from deptree_cli.cli.groups import LazyGroup
+from deptree_cli.cli.table import LazyGroup
 from deptree_cli.cli.table import Entry
 
 DOES = {{"train": "Train a model.", "log-loss": "Say how bad it is.", "broken": "Fail when loaded."}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from deptree_cli.cli.params import FileName, FloatRange, IntRange
+from deptree_cli.cli.options import FileName, FloatRange, IntRange
 from tests.every_command import COMMANDS, command
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.run_options import Messages, RunOptions
-from deptree_cli.cli.work import Counted, Source
+from deptree_cli.cli.run import Messages, Pipeline, RunOptions, Source
+from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.corpus import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import sentence_stream

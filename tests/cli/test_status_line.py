@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.cli import status_line as module
-from deptree_cli.cli.status_line import StatusLine, progress
-from deptree_cli.cli.work import Counted
+from deptree_cli.cli import terminal as module
+from deptree_cli.cli.terminal import Counted, StatusLine, progress
 from tests.on_terminal import on_terminal
 
 MATRICES = {f"s{number}": np.random.default_rng(number).random((41, 41)) for number in range(60)}
 
 
-AT_ONCE = "import deptree_cli.cli.status_line as bar; bar.PATIENCE = bar.INTERVAL = -1.0"
+AT_ONCE = "import deptree_cli.cli.terminal as bar; bar.PATIENCE = bar.INTERVAL = -1.0"
 
 
 @pytest.fixture

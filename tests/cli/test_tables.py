@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from deptree_cli.cli.tables import ID, Table, drawn, shortened
+from deptree_cli.cli.terminal import ID, Table, drawn, shortened
 
 NUMBERS = st.one_of(st.integers(-(10**9), 10**9).map(str), st.floats().map("{:.3g}".format), st.just("-"))
 NAMES = st.text(st.sampled_from("abcXYZ0189-._中文ий"), min_size=1, max_size=90)

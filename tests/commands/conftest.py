@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli import compiling
+from deptree_cli.cli import terminal as compiling
 from deptree_cli.cli.app import main
 from deptree_cli.core.distribution import TreeDistribution
 from tests.on_terminal import as_it_reads, forked_on_terminal

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.layout import PRESETS
 from tests.sample import DATA, SCORES
 
 UNLABELLED = sorted(layout.name for layout in PRESETS if layout.labels is None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.cli.params import OUTPUT
+from deptree_cli.cli.options import OUTPUT
 from deptree_cli.hpyp import Parser
 from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.conllu.columns import BOM

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.layout import PRESETS
 from tests.oracle import Oracle
 from tests.sample import DATA
 

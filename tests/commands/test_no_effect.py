@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deptree_cli.io.encoders import ARRAYS, encoder_of, encoders
-from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
+from deptree_cli.io.encoders.base import CONLLU, JSONL, PHARAOH, TSV
 from tests.every_command import COMMANDS, ENTRIES, options
 from tests.sample import DATA, SCORES, SENTENCES
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 import click
 import pytest
 
-from deptree_cli.cli.params import INPUT, NAME_OR_INPUT, OUTPUT, RESULTS
+from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, OUTPUT, RESULTS
 from tests.every_command import COMMANDS, command
 
 # Which differ, and why.

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli.fields import EVERY, QUANTITY, fields
-from deptree_cli.io.conllu import notes
+from deptree_cli.cli.help import EVERY, QUANTITY, fields
+from deptree_cli.io.conllu import columns as notes
 from tests.every_command import COMMANDS, ENTRIES, command, example, options
 
 DATA = Path(__file__).parents[2] / "sample_data"

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.io.encoders.base import Page, Sheet
-from deptree_cli.io.encoders.text import TSV
+from deptree_cli.io.encoders.base import TSV, Page, Sheet
 from tests.sample import SCORES
 
 COMMANDS = [

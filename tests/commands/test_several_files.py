@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.io.scores.files import ScoreFiles, ScoreStream
-from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.scores.files import ScoreFiles, ScoreSource, ScoreStream
+from deptree_cli.io.scores.layout import layout
 from tests.sample import DATA
 
 LINES = (DATA / "scores.jsonl").read_bytes().splitlines(keepends=True)

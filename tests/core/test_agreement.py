@@ -20,9 +20,10 @@ from deptree_cli.core.agreement import (
     marginal_chance,
     numbered,
     shared_heads,
+    statistics,
+    two_samples,
 )
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.two_samples import statistics, two_samples
 
 HEADS = [np.array([[2, 0, 2], [0, 1, 2], [3, 3, 0]], dtype=np.int32), np.array([[2, 0, 1], [0, 1, 1]], dtype=np.int32)]
 TIMES = [np.array([3, 1, 2]), np.array([1, 4])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.comparison import jensen_shannon, moved_arcs
+from deptree_cli.core.combination import jensen_shannon, moved_arcs
 from deptree_cli.core.partition import partition
 from deptree_cli.core.spaces import PROJECTIVE, SPACES, TreeSpace
 from tests.oracle import Oracle

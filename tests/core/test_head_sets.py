@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from deptree_cli.core.head_sets import HeadSets, gold_scores, head_sets, nonconformity, threshold, tried_on
-from deptree_cli.core.temperatures import ArcEvidence, Fit, GoldArcs
+from deptree_cli.core.calibration import (
+    ArcEvidence,
+    Fit,
+    GoldArcs,
+    HeadSets,
+    gold_scores,
+    head_sets,
+    nonconformity,
+    threshold,
+    tried_on,
+)
 
 
 def drawn(graphs, seeds: range) -> ArcEvidence:

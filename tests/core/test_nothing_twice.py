@@ -17,8 +17,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations import OfDistribution
 from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
 from deptree_cli.core.expectations.divergences import kl, kl_gradient
-from deptree_cli.core.partition import partition
-from deptree_cli.core.peakedness import peakedness
+from deptree_cli.core.partition import partition, peakedness
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace

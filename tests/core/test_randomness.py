@@ -13,7 +13,7 @@ from scipy import stats
 
 from deptree_cli import ALGORITHMS, SAMPLERS, TreeDistribution
 from deptree_cli.bitext import AlignmentDistribution
-from deptree_cli.core.comparison import jensen_shannon
+from deptree_cli.core.combination import jensen_shannon
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.streams import kernel_state, offshoot, sentence_stream

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.calibration import Calibration
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import space
-from deptree_cli.core.temperatures import (
+from deptree_cli.core.calibration import (
     CRITERIA,
     LOWEST,
     ArcEvidence,
+    Calibration,
     Fit,
     GoldArcs,
     LabelEvidence,
     by_calibration_error,
     by_likelihood,
 )
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.spaces import space
 from tests.oracle import Oracle
 
 SPACES = [space(True), space(False), space(True, projective=True)]

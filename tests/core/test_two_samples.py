@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from deptree_cli.core import two_samples as module
+from deptree_cli.core import agreement as module
+from deptree_cli.core.agreement import STATISTICS, p_values, statistics, two_samples
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.two_samples import STATISTICS, p_values, statistics, two_samples
 
 ONE = np.array([[2, 0, 2], [2, 0, 2], [0, 1, 2], [2, 0, 2], [2, 0, 1]], dtype=np.int32)
 OTHER = np.array([[0, 1, 1], [0, 1, 2], [3, 3, 0], [0, 1, 1]], dtype=np.int32)

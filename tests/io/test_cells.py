@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.encoders.text import cells, numbers_as_cells
+from deptree_cli.io.encoders.base import cells, numbers_as_cells
 
 FLOATS = st.lists(st.floats(allow_infinity=False), min_size=1, max_size=9)
 

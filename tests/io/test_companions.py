@@ -16,10 +16,9 @@ from deptree_cli.bitext.files.layout import PairLayout
 from deptree_cli.bitext.files.pairs import PairSource
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.read import sentences
-from deptree_cli.io.scores.features import features_of
-from deptree_cli.io.scores.files import ScoreFiles
+from deptree_cli.io.scores.companions import features_of
+from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Side
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.sets import scored_trees, with_samples

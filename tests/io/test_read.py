@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io import pairing
+from deptree_cli.io import read as pairing
 from deptree_cli.io.read import read
 from deptree_cli.io.sentence import Companion, Sentence, Side
 

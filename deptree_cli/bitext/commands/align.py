@@ -16,14 +16,10 @@ from deptree_cli.bitext.model.links import LinkCounts, Links, links_of
 from deptree_cli.bitext.options.estimating import Estimating, Estimator
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.params import INPUT, OUTPUT, FloatRange
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option, reading_option
-from deptree_cli.cli.tables import Table
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, check_effect, command, option, reading_option
+from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
+from deptree_cli.cli.terminal import Table
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump

@@ -11,10 +11,9 @@ from deptree_cli.bitext.files.record import ScoredPair
 from deptree_cli.bitext.options.estimating import Estimating, Estimator, convergence
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import command
+from deptree_cli.cli.run import Job, RunOptions, run_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.io.encoders import ARRAYS

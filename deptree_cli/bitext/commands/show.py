@@ -13,11 +13,10 @@ from deptree_cli.bitext.files.text_picture import alignment_text
 from deptree_cli.bitext.options.estimating import Estimating, Estimator
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
 from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
-from deptree_cli.cli.chosen_sentence import ChosenSentence, wanted_option
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.run_options import RunOptions, one_run_options
-from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import Writing
+from deptree_cli.cli.options import command
+from deptree_cli.cli.run import Job, RunOptions, one_run_options
+from deptree_cli.cli.score_options import ChosenSentence, wanted_option
+from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import counted
 from deptree_cli.io.encoders.pictures import as_text
 from deptree_cli.io.files.streams import place_of

@@ -9,7 +9,7 @@ from deptree_cli.bitext.files.text import PairWords
 from deptree_cli.bitext.model.scores import LinkScores
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.scores.raw import RawScores
+from deptree_cli.io.scores.arrays import RawScores
 from deptree_cli.io.sentence import Sentence
 
 _SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"

@@ -13,10 +13,8 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.bitext.model.scores import LinkScores, checked_links, checked_nulls
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import one_of
+from deptree_cli.core.errors import DeptreeError, Setting, one_of
 from deptree_cli.core.scores import SCALES
-from deptree_cli.core.settings import Setting
 
 NULLS = ("first", "last")
 

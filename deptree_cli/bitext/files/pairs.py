@@ -15,9 +15,9 @@ from deptree_cli.bitext.model.scores import LinkScores
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import STDIN, place_of
 from deptree_cli.io.read import read
+from deptree_cli.io.scores.arrays import Raw, ReadSpec
 from deptree_cli.io.scores.containers import open_scores
-from deptree_cli.io.scores.containers.refused import SENTENCES
-from deptree_cli.io.scores.raw import Raw, ReadSpec
+from deptree_cli.io.scores.containers.base import SENTENCES
 from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, holding, nameless, unheard
 
 

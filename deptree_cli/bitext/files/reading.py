@@ -8,7 +8,7 @@ from deptree_cli.bitext.files.layout import PairLayout
 from deptree_cli.bitext.files.pairs import PairSource
 from deptree_cli.bitext.files.record import PairInterpretation, ScoredPair
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.prepared import prepared
+from deptree_cli.io.read import prepared
 
 
 def read_pairs(

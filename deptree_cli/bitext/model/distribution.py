@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.bitext.model.scores import LinkScores, checked_bispans, checked_links, checked_nulls
 from deptree_cli.bitext.model.shifted import Shifted, no_alignment, shift
+from deptree_cli.core.arc_factored import Frozen
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, read_only
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.frozen import Frozen
 from deptree_cli.core.streams import Randomness, stream_of
 
 if TYPE_CHECKING:

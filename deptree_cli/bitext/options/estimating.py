@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.run_options import RunOptions
+from deptree_cli.cli.run import Fold, RunOptions
 from deptree_cli.cli.signals import INTERRUPTED
-from deptree_cli.cli.status_line import status
+from deptree_cli.cli.terminal import status
 from deptree_cli.core.errors import plural
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.pruning.methods import Method

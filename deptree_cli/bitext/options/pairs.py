@@ -16,13 +16,9 @@ from deptree_cli.bitext.files.pairs import PairSource
 from deptree_cli.bitext.files.record import PairInterpretation, PairRecord, ScoredPair
 from deptree_cli.bitext.model.costs import chart_size, seconds
 from deptree_cli.bitext.model.progress import watched
-from deptree_cli.cli.options import positive
-from deptree_cli.cli.params import INPUT
-from deptree_cli.cli.pipeline import Task
-from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, bound, reading_option
-from deptree_cli.cli.status_line import message, status
-from deptree_cli.cli.work import Counted, Source
+from deptree_cli.cli.options import INPUT, Decorator, bound, positive, reading_option
+from deptree_cli.cli.run import RunOptions, Source, Task
+from deptree_cli.cli.terminal import Counted, message, status
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.memory import available
 from deptree_cli.core.scores import SCALES

@@ -9,9 +9,7 @@ from typing import Any
 import click
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import check_effect, entry_option, positive, seed_option
-from deptree_cli.cli.params import IntRange
-from deptree_cli.cli.sections import bound, option
+from deptree_cli.cli.options import IntRange, bound, check_effect, entry_option, option, positive, seed_option
 from deptree_cli.pruning.methods import METHODS, Method
 from deptree_cli.pruning.settings import COUNTS, ITERATIONS, Settings
 

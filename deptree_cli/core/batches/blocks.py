@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean, one_of
+from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.kernels.batches.layout import find_plain

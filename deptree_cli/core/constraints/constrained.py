@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core import settings
+from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.branch_and_bound import BUDGET, BranchAndBound, Found
 from deptree_cli.core.constraints.conflicts import Finder

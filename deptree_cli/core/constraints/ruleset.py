@@ -17,9 +17,8 @@ from deptree_cli.core.constraints.masks import ANY, LEFT, RIGHT, Mask, Masks
 from deptree_cli.core.constraints.screening import Screens
 from deptree_cli.core.constraints.words import Condition, Words
 from deptree_cli.core.dtypes import Bool
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 from deptree_cli.core.labels import is_root
-from deptree_cli.core.nearest import did_you_mean, one_of
 
 Rule = Mask | TreeRule
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads, Integers
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import one_of
+from deptree_cli.core.errors import DeptreeError, one_of
 from deptree_cli.core.register import Register, imported
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, TypedDict
 
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.register import Register
-from deptree_cli.core.settings import Setting
 from deptree_cli.core.spaces.base import TreeSpace
 from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.general import GeneralSpace

@@ -9,10 +9,9 @@ from itertools import chain, combinations, islice
 
 import numpy as np
 
-from deptree_cli.core import settings
+from deptree_cli.core import errors as settings
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.settings import Setting
+from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.spaces.factorisation import Factorisation
 from deptree_cli.core.spaces.rules import Arc, Rules, crossing_pairs
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deptree_cli.core import settings
+from deptree_cli.core import errors as settings
 from deptree_cli.core.dtypes import Bool, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.rules import Arc, Rules, crossing_pairs

@@ -16,9 +16,8 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.settings import Setting
 from deptree_cli.core.swor import Algorithm
 from deptree_cli.core.swor.draws import Draws, most_certain, size_for_mass
 from deptree_cli.core.swor.sequences import log_sum, pick

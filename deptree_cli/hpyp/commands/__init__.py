@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deptree_cli.cli.groups import LazyGroup
-from deptree_cli.cli.table import Entry
+from deptree_cli.cli.table import Entry, LazyGroup
 
 COMMANDS = {
     "train": Entry(

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.params import RESULTS
-from deptree_cli.cli.sections import command, writing_option
-from deptree_cli.cli.status_line import message
-from deptree_cli.cli.tables import Table, drawn
-from deptree_cli.cli.writing import ROWS, TABLE, Writing, format_options
+from deptree_cli.cli.options import RESULTS, command, writing_option
+from deptree_cli.cli.terminal import Table, drawn, message
+from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.hpyp.options.parser_options import model_argument
-from deptree_cli.io.encoders.base import Page, Sheet
-from deptree_cli.io.encoders.text import JSONL
+from deptree_cli.io.encoders.base import JSONL, Page, Sheet
 from deptree_cli.io.files.output import Output
-from deptree_cli.io.files.screen import screen_of
+from deptree_cli.io.files.streams import screen_of
 
 if TYPE_CHECKING:
     from deptree_cli.hpyp.model.trained import Trained

@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import seed_option, size_option
-from deptree_cli.cli.params import IntRange
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.work import Counted, Source
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import IntRange, command, option, seed_option, size_option
+from deptree_cli.cli.run import Job, RunOptions, Source, run_options
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.hpyp.files.treebank import Tags
 from deptree_cli.hpyp.files.trees import to_conllu
 from deptree_cli.hpyp.model.annotated import Annotated

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import check_effect, entry_option, seed_option, size_option
-from deptree_cli.cli.params import OUTPUT, IntRange
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import (
+    OUTPUT,
+    IntRange,
+    check_effect,
+    command,
+    entry_option,
+    option,
+    seed_option,
+    size_option,
+)
+from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name
@@ -25,8 +30,7 @@ from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, par
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores
-from deptree_cli.io.encoders.base import Page, Write
-from deptree_cli.io.encoders.text import JSONL
+from deptree_cli.io.encoders.base import JSONL, Page, Write
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.folds import OneRow
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import seed_option
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command
-from deptree_cli.cli.writing import ROWS, Writing, format_options
+from deptree_cli.cli.options import command, seed_option
+from deptree_cli.cli.run import Job, OneRow, RunOptions, run_options
+from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, filters_option, parser_options
 from deptree_cli.hpyp.options.unknown_tags import named

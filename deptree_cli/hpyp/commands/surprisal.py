@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.folds import Fold
-from deptree_cli.cli.job import Job
-from deptree_cli.cli.options import seed_option
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command, option
-from deptree_cli.cli.writing import Writing, format_options
+from deptree_cli.cli.options import command, option, seed_option
+from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.hpyp.model.notes import WordNote, word_notes
 from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, filters_option, parser_options
-from deptree_cli.io.conllu.surface import REGIONS, Region
+from deptree_cli.io.conllu.blocks import REGIONS, Region
 from deptree_cli.io.conllu.trees import Style
-from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.encoders.text import JSONL, TSV
+from deptree_cli.io.encoders.base import JSONL, TSV, Row, Sheet
 from deptree_cli.io.json_lines import dump
 
 if TYPE_CHECKING:

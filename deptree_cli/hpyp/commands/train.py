@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.help import WRITING
-from deptree_cli.cli.options import check_effect, mark_provenance
-from deptree_cli.cli.params import INPUT, OUTPUT, IntRange
-from deptree_cli.cli.run_options import Messages, RunOptions, on_error_option, quiet_option
-from deptree_cli.cli.sections import command, option, reading_option
+from deptree_cli.cli.options import (
+    INPUT,
+    OUTPUT,
+    IntRange,
+    check_effect,
+    command,
+    mark_provenance,
+    option,
+    reading_option,
+)
+from deptree_cli.cli.run import Messages, RunOptions, on_error_option, quiet_option
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
 from deptree_cli.hpyp.model.annotated import Annotated

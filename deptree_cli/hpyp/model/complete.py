@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.settings import STATES, UNLABELLED, Setting
+from deptree_cli.core.errors import STATES, UNLABELLED, DeptreeError, Setting, counted
 from deptree_cli.hpyp.model.annotated import UNKNOWN, Annotated
 from deptree_cli.hpyp.model.contexts import Contexts
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.dtypes import Int
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import did_you_mean
+from deptree_cli.core.errors import DeptreeError, did_you_mean
 from deptree_cli.hpyp.kernels.columns import LEFT, NEXT_TAG, RECORD, RIGHT, TAG, WORD
 
 # Each further element is a level of the hierarchy of restaurants.

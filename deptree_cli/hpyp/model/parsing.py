@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.settings import Setting
+from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.hpyp.model.annotated import Annotated
 from deptree_cli.hpyp.model.defaults import MOST_WORDS, PARTICLES

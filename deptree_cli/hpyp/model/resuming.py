@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.settings import ITERATIONS, RESUME, STATES, UNLABELLED, Setting
+from deptree_cli.core.errors import ITERATIONS, RESUME, STATES, UNLABELLED, DeptreeError, Setting
 from deptree_cli.hpyp.model.process import Paths
 from deptree_cli.hpyp.model.snapshot import Snapshot, keys_of
 from deptree_cli.hpyp.model.symbols import Symbols

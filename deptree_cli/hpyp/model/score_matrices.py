@@ -16,9 +16,8 @@ from functools import lru_cache
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, read_only
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError, Setting, counted
 from deptree_cli.core.register import Register
-from deptree_cli.core.settings import Setting
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.core.spaces.shifted import shift
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.settings import RESUME
+from deptree_cli.core.errors import RESUME, DeptreeError
 from deptree_cli.core.streams import kernel_state, sentence_stream
 from deptree_cli.hpyp.kernels.hyperparameters import resample_levels
 from deptree_cli.hpyp.kernels.model import WORDS

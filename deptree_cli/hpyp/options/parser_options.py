@@ -9,11 +9,9 @@ from typing import Any
 
 import click
 
-from deptree_cli.cli.params import INPUT, IntRange
-from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.sections import Decorator, bound, option
-from deptree_cli.cli.status_line import message
-from deptree_cli.cli.work import Counted, Source
+from deptree_cli.cli.options import INPUT, Decorator, IntRange, bound, option
+from deptree_cli.cli.run import RunOptions, Source
+from deptree_cli.cli.terminal import Counted, message
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import Tags, annotated
 from deptree_cli.hpyp.model.annotated import Annotated

@@ -12,9 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from deptree_cli.cli.options import chosen_for_user
-from deptree_cli.cli.run_options import RunOptions
-from deptree_cli.cli.status_line import message, progress
-from deptree_cli.cli.work import Counted
+from deptree_cli.cli.run import RunOptions
+from deptree_cli.cli.terminal import Counted, message, progress
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.hpyp.model.defaults import kept_iterations

@@ -12,8 +12,7 @@ import numpy as np
 from deptree_cli.core.batches.blocks import RaggedTrees
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.conllu.notes import entries_of
+from deptree_cli.io.conllu.columns import entries_of, no_sentences
 from deptree_cli.io.conllu.splicing import Packed, Spliced, packed, with_trees
 from deptree_cli.io.conllu.trees import Note, Style, json_lines, quoted
 

@@ -1,37 +1,194 @@
-"""CoNLL-U, byte for byte: a sentence is its bytes and where in them each word has its columns.
-
-Trees are spliced in by copying those bytes around HEAD, DEPREL and DEPS (`splicing.py`), so whatever stands elsewhere
-survives.
-"""
+"""Where the sentences of a CoNLL-U file begin and end: its bytes cut behind the empty lines, nothing lost."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import nullcontext, suppress
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import compress, groupby
-from typing import BinaryIO
+from itertools import compress, groupby, zip_longest
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deptree_cli.core.dtypes import Heads, Int
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.chunks import SENT_ID, Chunk, split_chunks, split_with_feats
-from deptree_cli.io.conllu.columns import BOM, TEN, UNKNOWN, layout_of, no_column
-from deptree_cli.io.conllu.malformed import decoded, malformed
-from deptree_cli.io.conllu.notes import GENERATOR, MISC, is_note, is_signature, key_of, keys_in, may_hold, with_entries
+from deptree_cli.core.dtypes import Heads, Int, Integers
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.io.conllu.columns import (
+    BOM,
+    COLUMNS,
+    GENERATOR,
+    MISC,
+    TEN,
+    UNKNOWN,
+    decoded,
+    header_of,
+    is_note,
+    is_signature,
+    key_of,
+    keys_in,
+    layout_of,
+    malformed,
+    may_hold,
+    no_column,
+    with_entries,
+)
+from deptree_cli.io.files.streams import rewound, seekable
+from deptree_cli.kernels.budget import BYTES, foresee
 from deptree_cli.kernels.text.columns import (
+    BEGUN,
     DEPREL_END,
     DEPREL_START,
+    EMPTY,
     FINE,
     HEAD,
     LINE,
+    LINE_START,
     NO_HEAD,
     NO_NUMBER,
     WORD_FACTS,
     Template,
 )
+
+if TYPE_CHECKING:
+    from conllu.models import TokenList
+
+
+_READ, _AHEAD = 1 << 18, 1 << 13
+
+# A hundred thousand words with long lines.
+LONGEST_SENTENCE = 1 << 26
+
+SENT_ID = re.compile(rb"^#[^\S\n]*sent_id[^\S\n]*=[^\S\n]*(\S(?:[^\n]*\S)?)", re.MULTILINE)
+
+
+class Chunk(NamedTuple):
+    """The bytes of one sentence with the empty lines around it.
+
+    Attributes:
+        data: the bytes. In CoNLL-U Plus those of every sentence begin with the file's first line, behind a byte order
+            mark: so each says which columns it has, wherever it goes; what writes them leaves the first one alone.
+        line: the number of their first line in the file; of such a first line that of the line before.
+        header: the first line of CoNLL-U Plus, ``# global.columns = ...``.
+        feats: whether some word of the file is known to have FEATS.
+    """
+
+    data: bytes
+    line: int
+    header: bytes = b""
+    feats: bool = False
+
+    @property
+    def sent_id(self) -> str:
+        """The name of its sentence, also of a malformed one; empty if it has none."""
+        found = SENT_ID.search(self.data)
+        return found[1].decode("utf-8", "replace") if found else ""
+
+
+def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
+    """Cut a file into sentences, as they come in.
+
+    Together the chunks of CoNLL-U are the file, unless it is nothing but space.
+
+    Raises:
+        DeptreeError: a sentence is longer than any that is meant, or the line that names columns is not the first.
+    """
+    header = front = b""
+    for chunk in _cut(stream, place):
+        if own := header_of(chunk.data):
+            header = own
+            if not chunk.data.partition(own)[2].strip():  # empty lines behind it: it belongs to the sentence there
+                front += chunk.data
+                continue
+        elif chunk.line == 1:
+            _check(chunk, place)
+        if front:
+            chunk = Chunk(front + chunk.data, chunk.line - front.count(b"\n"))
+        elif header and not own:
+            chunk = Chunk(header + chunk.data.removeprefix(BOM), chunk.line - 1)
+        front = b""
+        yield chunk._replace(header=header) if header else chunk
+
+
+def split_with_feats(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
+    """The same, after a look for FEATS, wherever in the file they begin; a pipe that begins without some is copied.
+
+    Raises:
+        DeptreeError: see `split_chunks`.
+    """
+    ahead, feats = b"", False
+    while not feats and len(ahead) < _AHEAD and (line := stream.readline(_AHEAD)):
+        ahead += line
+        feats = _has_feats(Chunk(ahead, 1, header_of(ahead)))
+    stream = rewound(ahead, stream)  # type: ignore[arg-type]
+    with nullcontext(stream) if feats else seekable(stream) as again:
+        with suppress(DeptreeError):  # raised behind the sentences in front of it
+            feats = feats or any(map(_has_feats, split_chunks(again)))
+        if again.seekable():
+            again.seek(0)
+        yield from (chunk._replace(feats=feats) for chunk in split_chunks(again, place))
+
+
+def _has_feats(chunk: Chunk) -> bool:
+    """Whether a word or an empty node has FEATS."""
+    columns = chunk.header.lower().partition(b"=")[2].split() or [name.encode() for name in COLUMNS]
+    before = columns.index(b"feats") - 1 if b"feats" in columns else len(columns)
+    return re.search(rb"(?m)^[^\t\n#-]++(?:\t[^\t\n]*+){%d}\t(?!_(?:\s|\Z))\S" % before, chunk.data) is not None
+
+
+def _check(chunk: Chunk, place: str) -> None:
+    """A line that names columns must be the first: else we would have read others."""
+    for number, line in enumerate(chunk.data.split(b"\n"), 1):
+        if header_of(line):
+            raise DeptreeError("# global.columns is not the first line", "Put it there", place=f"{place}:{number}")
+        if line.strip() and not line.startswith(b"#"):
+            return
+
+
+def _cut(stream: BinaryIO, place: str) -> Iterator[Chunk]:
+    """Every byte is looked at once, in however small pieces it comes."""
+    buffer = bytearray(stream.read(len(BOM)))
+    scanned = len(BOM) if buffer == BOM else 0
+    state = np.zeros(4, dtype=np.int64)
+    state[LINE_START], state[EMPTY] = scanned, 1
+    line, more = 1, True
+    while more:
+        start = 0
+        for end in _ends(buffer, scanned, state):
+            yield Chunk(bytes(buffer[start:end]), line)
+            line += buffer.count(b"\n", start, end)
+            start = end
+        del buffer[:start]
+        state[LINE_START] -= start
+        scanned = len(buffer)
+        if scanned > LONGEST_SENTENCE:
+            problem = f"the sentence from line {line} on has more than {LONGEST_SENTENCE:,} bytes"
+            raise DeptreeError(problem, "An empty line ends a sentence", place=place)
+        buffer += stream.read1(_READ)  # type: ignore[attr-defined]
+        more = len(buffer) > scanned
+    if state[BEGUN]:
+        yield Chunk(bytes(buffer), line)
+
+
+def separator(chunk: bytes) -> bytes:
+    """What a sentence's bytes lack before another can follow them: newlines up to an empty line, or nothing."""
+    if chunk.endswith((b"\n\n", b"\n\r\n")):
+        return b""
+    end = chunk[len(chunk.rstrip()) :]
+    lacking = max(2 - end.count(b"\n"), not end.endswith(b"\n"))
+    return lacking * (b"\r\n" if b"\r\n" in chunk else b"\n")
+
+
+def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int]:
+    """Where sentences end in the bytes behind those that were scanned."""
+    foresee((len(buffer) - scanned) / BYTES)
+    from deptree_cli.kernels.text.scanning import sentence_ends  # loaded when there is something to read
+
+    ends = np.empty(len(buffer) - scanned + 1, dtype=np.int64)
+    return ends[: sentence_ends(np.frombuffer(buffer, dtype=np.uint8), scanned, state, ends)].tolist()
+
 
 # What `Block.heads` has for a HEAD that is no number, if any heads are read.
 NO_WORD = -1
@@ -366,3 +523,178 @@ def numbered(cells: Sequence[bytes]) -> tuple[list[bytes], Int]:
     """What stands in a column, each once, in the order in which it came; and the number of each word's."""
     known = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
     return list(known), np.fromiter(map(known.__getitem__, cells), dtype=np.int64, count=len(cells))
+
+
+def tokens_of(block: Block) -> TokenList:
+    """The tokens of a block, with the columns that it has, by their names in small letters."""
+    import conllu
+    from conllu.models import Metadata
+
+    text = block.raw.removeprefix(BOM).removeprefix(block.chunk.header)
+    tokens = conllu.parse(text.decode(), fields=block.columns)[0]
+    if block.chunk.header:  # in front of each sentence: what is written of any of them says which columns it has
+        names = {"global.columns": block.chunk.header.partition(b"=")[2].strip().decode()}
+        tokens.metadata = Metadata({**names, **tokens.metadata})
+    return tokens
+
+
+def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | None = None) -> TokenList:
+    """A copy of the tokens with the tree `heads`, (n,), 0 for ROOT.
+
+    A word without one of `deprels` keeps its label if its head is what it was; else it is `dep`, and `root` under ROOT.
+    Notes of commands are dropped and, unless heads and labels are what they were, DEPS and empty nodes.
+
+    Raises:
+        DeptreeError: there are not as many heads as words, or no column for them.
+    """
+    from conllu.models import Metadata, TokenList
+
+    kept = [deepcopy(token) for token in tokens]
+    words = [token for token in kept if isinstance(token["id"], int)]
+    if len(words) != len(heads):
+        problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(len(words), 'word')}"
+        raise DeptreeError(problem, "Give one head per word")
+    if "head" not in words[0]:
+        raise no_column("head", tuple(words[0]), "trees", "")
+    before = [(token["head"], token.get("deprel")) for token in words]
+    for word, (token, head) in enumerate(zip(words, heads.tolist(), strict=True)):
+        label = token.get("deprel")
+        stays = token["head"] == head and label not in (None, "_", "root")
+        own = "root" if head == 0 else label if stays else UNLABELLED
+        token["head"] = head
+        if "deprel" in token:
+            token["deprel"] = (deprels[word] if deprels else None) or own
+        if token.get("misc"):
+            token["misc"] = {key: value for key, value in token["misc"].items() if key.encode() not in MISC} or None
+    if before != [(token["head"], token.get("deprel")) for token in words]:
+        kept = [token for token in kept if not (isinstance(token["id"], tuple) and token["id"][1] == ".")]
+        for token in words:
+            token.update({"deps": None} if "deps" in token else {})
+    metadata = {
+        key: value
+        for key, value in tokens.metadata.items()
+        if not is_note(key.encode()) and not is_signature(f"# {key} = {value}".encode())
+    }
+    return TokenList(kept, metadata=Metadata(metadata))
+
+
+class Region(NamedTuple):
+    """A stretch of words that a reader sees as one.
+
+    Attributes:
+        id: the numbers of its words, ``3`` or ``3-4``.
+        form: what is written there.
+        first, last: the numbers of its words.
+    """
+
+    id: str
+    form: str
+    first: int
+    last: int
+
+
+def wrong_tokens(block: Block) -> list[tuple[str, str, int, int, bytes]]:
+    """The multiword tokens that are not in front of their words, end beyond the sentence or overlap others: of each
+    what the UD validator calls it, what is wrong, its first and last word, and its form."""
+    found, words, covered = [], 0, 0
+    rows = block.raw[block.template.rows_start :]
+    if not (b"-" in rows.partition(b"\t")[0] or re.search(rb"\n[0-9]+-", rows)):
+        return []
+    for number, form in block.cells("id", "form"):
+        words += number.isdigit()
+        if b"-" not in number:
+            continue
+        first, last = map(int, number.split(b"-"))
+        if words < first and block.n < last:
+            found.append(("word-interval-out", f"ends beyond the {counted(block.n, 'word')}", first, last, form))
+        elif words < first <= covered:
+            found.append(("overlapping-word-intervals", "overlaps another", first, last, form))
+            covered = max(covered, last)
+        elif first != words + 1:
+            found.append(("misplaced-word-interval", "is not in front of its first word", first, last, form))
+        else:
+            covered = last
+    return found
+
+
+def error_of_tokens(block: Block) -> DeptreeError | None:
+    """What is wrong with the first of them; None if there are none."""
+    for _, what, first, last, _ in wrong_tokens(block)[:1]:
+        problem, remedy = f"the multiword token {first}-{last} {what}", "Correct the ids of multiword tokens"
+        return DeptreeError(problem, remedy, place=block.place, sent_id=block.sent_id)
+    return None
+
+
+def words_of(block: Block) -> list[Region]:
+    """The words in order, each by itself.
+
+    Raises:
+        DeptreeError: a form is not UTF-8.
+    """
+    cells = (each for each in block.cells("id", "form") if each[0].isdigit())
+    return [Region(str(word), _text(form, block), word, word) for word, (_, form) in enumerate(cells, 1)]
+
+
+def surface_tokens(block: Block) -> list[Region]:
+    """The tokens in order; every word belongs to exactly one.
+
+    Raises:
+        DeptreeError: a multiword token is wrong, or a form is not UTF-8.
+    """
+    return [token for token, _ in _tokens(block)]
+
+
+def between_spaces(block: Block) -> list[Region]:
+    """What stands between spaces, in order: tokens, with those behind them if SpaceAfter=No joins them.
+
+    As UD has it, the line of a multiword token says whether a space follows; the lines of its words say nothing.
+
+    Raises:
+        DeptreeError: a multiword token is wrong, a form is not UTF-8, or the comment ``# text`` has other spaces.
+    """
+    found: list[Region] = []
+    joined = False
+    for token, misc in _tokens(block):
+        if joined:
+            one = found.pop()
+            token = Region(f"{one.first}-{token.last}", one.form + token.form, one.first, token.last)
+        found.append(token)
+        joined = b"SpaceAfter=No" in misc.split(b"|")
+    _check_text(found, block)
+    return found
+
+
+# What a surprisal, or another number that adds up over words, may be given of.
+REGIONS = {"words": words_of, "tokens": surface_tokens, "spaces": between_spaces}
+
+
+def _tokens(block: Block) -> Iterator[tuple[Region, bytes]]:
+    """The tokens, each with MISC of its line."""
+    if error := error_of_tokens(block):
+        raise error
+    covered = 0
+    for number, form, misc in block.cells("id", "form", "misc"):
+        first, _, last = number.partition(b"-")
+        if first.isdigit() and int(first) > covered:  # not an empty node, nor a word of a multiword token
+            covered = int(last or first)
+            yield Region(number.decode(), _text(form, block), int(first), covered), misc
+
+
+def _check_text(regions: Sequence[Region], block: Block) -> None:
+    """Raise if the sentence has a text that is divided otherwise; a word may have spaces within."""
+    text = block.comment("text")
+    if text is None:
+        return
+    pairs = zip_longest(" ".join(region.form for region in regions).split(), text.split())
+    for here, there in pairs:
+        if here != there:
+            shown = " but ".join(f"{each!r}" if each else "nothing" for each in (here, there))
+            problem = f"SpaceAfter and # text disagree: by SpaceAfter a reader sees {shown} in # text"
+            raise DeptreeError(problem, "Correct one of them", place=block.place, sent_id=block.sent_id)
+
+
+def _text(form: bytes, block: Block) -> str:
+    try:
+        return form.decode()
+    except UnicodeDecodeError:
+        raise DeptreeError("a form is not UTF-8", "Convert the file to UTF-8", place=block.place) from None

@@ -7,15 +7,25 @@ these names; all else is copied.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Int
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.files.output import suffix_of
-from deptree_cli.kernels.text.columns import HEAD_START, NO_COLUMN
+from deptree_cli.kernels.text.columns import (
+    BAD_COLUMNS,
+    BAD_FORM,
+    BAD_HEAD,
+    BAD_ID,
+    BAD_NUMBER,
+    BAD_RANGE,
+    HEAD_START,
+    NO_COLUMN,
+)
 
 # Those of CoNLL-U, as we call them.
 COLUMNS: tuple[str, ...] = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -51,7 +61,7 @@ def named_by(header: bytes, place: str) -> tuple[str, ...]:
     names = header.partition(b"=")[2].decode("utf-8", "replace").split()
     columns = tuple(name.lower() for name in names)
     if columns[:1] != ("id",) or len(columns) == 1:
-        problem = f"# global.columns names {shown(columns) or 'nothing'}: ID and another column must come first"
+        problem = f"# global.columns names {shown_columns(columns) or 'nothing'}: ID and another column must come first"
         raise DeptreeError(problem, "Put ID in front", place=place)
     if twice := [name for name in columns if columns.count(name) > 1]:
         raise DeptreeError(f"# global.columns names {twice[0].upper()} twice", "Name each column once", place=place)
@@ -85,7 +95,7 @@ def layout_of(header: bytes, place: str) -> Layout:
 TEN = layout_of(b"", "")
 
 
-def shown(columns: tuple[str, ...]) -> str:
+def shown_columns(columns: tuple[str, ...]) -> str:
     return " ".join(columns).upper()
 
 
@@ -95,7 +105,7 @@ def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> Dep
     Args:
         what: is to be written.
     """
-    problem = f"there is no column {name.upper()} for {what}: # global.columns names {shown(columns)}"
+    problem = f"there is no column {name.upper()} for {what}: # global.columns names {shown_columns(columns)}"
     return DeptreeError(
         problem, f"Add {name.upper()} to that line and _ to every row, or write JSON Lines", place=place
     )
@@ -131,7 +141,7 @@ class FileColumns:
         header = header_of(sentence)
         self.names = layout_of(header, self._path).names
         if self.names != COLUMNS and self._suffix == _TEN:
-            problem = f"{_TEN} is the suffix of CoNLL-U, but the columns are {shown(self.names)}"
+            problem = f"{_TEN} is the suffix of CoNLL-U, but the columns are {shown_columns(self.names)}"
             raise DeptreeError(problem, f"Name a file {_NAMED}", place=self._path)
         if not header and self._suffix == _NAMED:
             text = sentence.removeprefix(BOM)
@@ -148,6 +158,193 @@ class FileColumns:
         header = header_of(sentence)
         names = layout_of(header, self._path).names
         if names != self.names:
-            problem = f"sentences with columns {shown(self.names)} and {shown(names)} in one file"
+            problem = f"sentences with columns {shown_columns(self.names)} and {shown_columns(names)} in one file"
             raise DeptreeError(problem, "Give files of the same columns together", place=self._path)
         return sentence[len(header) :]
+
+
+def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: tuple[str, ...]) -> DeptreeError:
+    """Build the error of a line.
+
+    Args:
+        wrong: what is wrong with it, as `scan` found: `BAD_COLUMNS`, ...
+        text: the wrong text.
+        n: how many words come before; where a HEAD is wrong, how many there are.
+        width: how many columns the line has.
+        columns: those that it should have.
+    """
+    if wrong == BAD_COLUMNS:
+        repair = "Repair the line; an empty line ends a sentence"
+        if text.startswith(b"{") and columns is COLUMNS:
+            problem = "a line of JSON where CoNLL-U should be"
+            trees = "trees by deptree combine FILE --conllu SENTENCES; what is no tree, Python's repaired() takes"
+            repair = f"Write the sentences as CoNLL-U, {trees}"
+        elif columns is COLUMNS:
+            problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
+            repair += ", or name other columns in a first line # global.columns = ID FORM ..." * (width > 1 and not n)
+        else:
+            problem = (
+                f"{counted(width, 'column')} where # global.columns names {len(columns)}: {shown_columns(columns)}"
+            )
+        return DeptreeError(problem, repair, place=place)
+    found = shown(text)
+    problem, remedy = {
+        BAD_ID: (f"the word id is {found} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
+        BAD_FORM: (f"the FORM of {found} is empty", "Write it, or _ where it is not known"),
+        BAD_RANGE: (f"the range {found} ends before it begins", "Write its first word first"),
+        BAD_NUMBER: (f"HEAD is {found}, not _ or the number of a word", "Repair the line"),
+        BAD_HEAD: (f"HEAD is {found}, not _ or 0 to {n}", "Repair the line"),
+    }[wrong]
+    return DeptreeError(problem, remedy, place=place)
+
+
+def decoded(text: bytes, place: str) -> str:
+    """Text in UTF-8.
+
+    Raises:
+        DeptreeError: it is something else.
+    """
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise DeptreeError(f"{shown(text)} is not UTF-8", "Convert the file to UTF-8", place=place) from None
+
+
+def shown(text: bytes) -> str:
+    """Bytes as messages show them: the first few, in quotes."""
+    return repr(text[:20].decode("utf-8", "replace"))
+
+
+def no_sentences() -> DeptreeError:
+    """Build the error of scores without sentences where CoNLL-U is to be written."""
+    return DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
+
+
+# Comments `# key = ...`; and where the file says what made it.
+COMMENTS = frozenset(
+    {
+        *(b"tree_logprob", b"tree_prob", b"tree_count", b"label_logprob", b"entropy"),
+        *(b"trees_mass", b"trees_complete"),
+        *(b"certified", b"gap", b"relaxed", b"relaxed_fewest", b"acceptance", b"repaired"),
+        *(b"expected_errors", b"least_margin", b"disagreement"),
+        *(b"derivation_logprob", b"effective_size", b"particles"),
+    }
+)
+COMMENT_PREFIX = b"swor_"
+GENERATOR = b"generator"
+_SIGNATURE = re.compile(rb"#[^\S\n]*%b[^\S\n]*=[^\S\n]*deptree\|" % GENERATOR)
+
+# Entries `Key=value` of MISC; what a word was before it was repaired, and what another annotation says of it.
+OLD_HEAD, OLD_DEPREL = "OldHead", "OldDeprel"
+OTHER_HEAD, OTHER_DEPREL = "OtherHead", "OtherDeprel"
+MISC = frozenset(
+    {
+        *(b"HeadProb", b"LabelProb", b"HeadSet", b"Doubt", b"DoubtNote"),
+        *(b"OldHead", b"OldDeprel", b"OtherHead", b"OtherDeprel"),
+    }
+)
+
+
+def key_of(comment: bytes) -> bytes:
+    """The key of a comment ``# key = value``; free text has one of its own, with the newline in it."""
+    return comment.lstrip(b"#").partition(b"=")[0].strip(b" ") if b"=" in comment else comment
+
+
+def is_note(key: bytes) -> bool:
+    return key in COMMENTS or key.startswith(COMMENT_PREFIX)
+
+
+def is_signature(comment: bytes) -> bool:
+    """Whether a comment ``# key = value`` is the signature of an earlier run of ours: the next one takes its place."""
+    return bool(_SIGNATURE.match(comment))
+
+
+def may_hold(comments: bytes, keys: Set[bytes] = COMMENTS) -> bool:
+    """Whether these bytes hold one of the keys, by default those of notes, or a signature, as one or otherwise."""
+    return COMMENT_PREFIX in comments or b"deptree|" in comments or any(map(comments.__contains__, keys))
+
+
+def with_entries(
+    rows: Iterable[bytes],
+    addition_to: Callable[[bytes], bytes | None],
+    keys: Set[bytes] = frozenset(),
+    columns: Sequence[str] = COLUMNS,
+) -> list[bytes]:
+    """Rows with entries `A=1|B=2` behind those of their MISC, where older ones of their keys, and of `keys`, go.
+
+    Args:
+        addition_to: of a word's ID, the entries to add; None for a row that stays as it is.
+        columns: of the rows.
+    """
+    written, behind = [], len(columns) - 1 - columns.index("misc")
+    for row in rows:
+        end = len(row)
+        for _ in range(behind):
+            end = row.rfind(b"\t", 0, end)
+        start = row.rfind(b"\t", 0, end) + 1
+        end = start + len(row[start:end].rstrip(b"\r\n"))
+        addition = addition_to(row[: row.find(b"\t")])
+        if addition and row[start:end] == b"_":  # nothing there that could go
+            written.append(row[:start] + addition + row[end:])
+            continue
+        gone = keys | _keys_in(addition) if addition else keys
+        entries = [entry for entry in row[start:end].split(b"|") if entry.partition(b"=")[0] not in gone]
+        if addition or (addition is not None and len(entries) <= row.count(b"|", start, end)):
+            kept = [entry for entry in entries if entry != b"_"]
+            row = row[:start] + (b"|".join([*kept, *filter(None, [addition])]) or b"_") + row[end:]
+        written.append(row)
+    return written
+
+
+@lru_cache(16)
+def _keys_in(entries: bytes) -> frozenset[bytes]:
+    return frozenset(entry.partition(b"=")[0] for entry in entries.split(b"|"))
+
+
+def keys_in(entries: Iterable[bytes]) -> list[str]:
+    """The keys of entries `A=1|B=2` of words, in the order in which they come first."""
+    return list(dict.fromkeys(key.decode() for each in entries if each for key in sorted(_keys_in(each))))
+
+
+# Of a float: none below 1 is rounded to it.
+_ALL_DIGITS = 17
+
+
+def unused_mark(data: bytes) -> bytes:
+    """Bytes that do not occur in these, so that they can stand for places in them."""
+    mark = b"\0"
+    while mark in data:
+        mark += b"\1"
+    return mark
+
+
+def probability(value: float, digits: int = 4) -> str:
+    """A probability to so many significant digits, more where it would be rounded to a certainty that it is not."""
+    text = f"{value:.{digits}g}"
+    while text == "1" and value < 1 and digits < _ALL_DIGITS:
+        digits += 1
+        text = f"{value:.{digits}g}"
+    return text
+
+
+def entries_of(misc: Mapping[str, Float]) -> list[str]:
+    """An entry ``Key=probability`` for each word, with bars between several keys; equal ones are worked out once."""
+    columns = []
+    for key, values in misc.items():
+        probs = values.ravel().tolist()
+        texts = {value: f"{key}={text}" for value, text in _shown(set(probs))}
+        columns.append(list(map(texts.__getitem__, probs)))
+    return columns[0] if len(columns) == 1 else list(map("|".join, zip(*columns, strict=True)))
+
+
+def _shown(values: Iterable[float]) -> Iterator[tuple[float, str]]:
+    """Each value and its `probability`, which is called for those alone that the usual digits may make a certainty."""
+    distinct = list(values)
+    for value, text in zip(distinct, map("%.4g".__mod__, distinct), strict=True):
+        yield value, probability(value) if text == "1" else text
+
+
+def filled(data: bytes, mark: bytes, values: Iterable[str]) -> bytes:
+    pieces = data.split(mark)
+    texts = [value.encode() for value in values]
+    return b"".join(piece for pair in zip(pieces, [*texts, b""], strict=True) for piece in pair)

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
-from deptree_cli.io.conllu.columns import no_column
-from deptree_cli.io.conllu.notes import GENERATOR, keys_in
+from deptree_cli.io.conllu.columns import (
+    GENERATOR,
+    OLD_DEPREL,
+    OLD_HEAD,
+    OTHER_DEPREL,
+    OTHER_HEAD,
+    UNKNOWN,
+    decoded,
+    is_signature,
+    key_of,
+    keys_in,
+    no_column,
+)
 from deptree_cli.kernels.text.columns import BASIC
 
 # What becomes of DEPS beside another tree, numbered as in kernels/text/columns.py.
@@ -205,3 +217,306 @@ def _splice() -> Callable[..., tuple[int, int, int]]:
     from deptree_cli.kernels.text.splicing import splice
 
     return splice
+
+
+# What stands in a column that says nothing.
+NOTHING = ("_", "")
+
+# A bar would end an entry of MISC.
+_BAR = str.maketrans({"|": r"\p"})
+
+
+class Change(NamedTuple):
+    """A word that has another head or label than it was given.
+
+    Attributes:
+        word: from 1 on.
+        head, label: the new ones; a label is empty where there is none.
+        old_head, old_label: as they were written, of any text; of `NOTHING` where it was for us to choose.
+    """
+
+    word: int
+    head: int
+    label: str
+    old_head: str
+    old_label: str
+
+    @property
+    def moved(self) -> bool:
+        return self.old_head not in NOTHING and self.old_head != str(self.head)
+
+    @property
+    def renamed(self) -> bool:
+        return self.old_label not in NOTHING and self.old_label != self.label
+
+    @property
+    def filled(self) -> bool:
+        return self.old_head in NOTHING or (self.old_label in NOTHING and self.label not in NOTHING)
+
+    @property
+    def note(self) -> str:
+        """What MISC says of what it was; empty if it was nothing."""
+        entries = [f"{OLD_HEAD}={self.old_head}"] * self.moved + [f"{OLD_DEPREL}={self.old_label}"] * self.renamed
+        return "|".join(entry.translate(_BAR) for entry in entries)
+
+
+class Mended(NamedTuple):
+    """A sentence with another tree.
+
+    Attributes:
+        data: its bytes.
+        reduced: how many words lost arcs of DEPS that were not their basic ones.
+        left_out: what has no column in the file: ``OldHead (MISC)``.
+    """
+
+    data: bytes
+    reduced: int = 0
+    left_out: tuple[str, ...] = ()
+
+
+def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> list[Change]:
+    """The words whose head or label is not what the sentence has; a word without a label keeps what it has.
+
+    Where there is no column for labels, they are none.
+    """
+    found = []
+    labels = labels if "deprel" in block.columns else [""] * block.n
+    columns = zip(heads, labels, block.column("head"), block.column("deprel"), strict=True)
+    for word, (head, label, old_head, old_label) in enumerate(columns, 1):
+        is_same = (
+            old_head.isascii() and old_head.isdigit() and int(old_head) == head
+        )  # zeros in front are no other head
+        if (label and label != old_label) or not is_same:
+            found.append(Change(word, head, label or ("" if old_label in NOTHING else old_label), old_head, old_label))
+    return found
+
+
+def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str]) -> Mended:
+    """The sentence with changes, and with comments ``# key = value``; notes of earlier commands on its tree go.
+
+    DEPS of a changed word that held its basic arc and no other hold the new one. If they held more, nobody knows what
+    the rest would be of another head, and they hold the new arc alone: without one the enhanced graph would fall apart.
+    """
+    changed, reduced = _with_arcs(block.fresh(), changes)
+    notes = {each.word: note for each in changes if (note := each.note)}
+    left_out: tuple[str, ...] = ()
+    if "misc" not in block.columns:
+        left_out = tuple(f"{key} (MISC)" for key in keys_in(note.encode() for note in notes.values()))
+        notes = {}
+    noted = changed.noting(notes)
+    made_by = [each for each in _comments(block) if is_signature(each)]
+    return Mended(with_comments(noted, comments, made_by), reduced, left_out)
+
+
+def with_comments(block: Block, comments: Mapping[str, str], first: Sequence[bytes] = ()) -> bytes:
+    """The sentence with comments in front of its own, and others ``# key = value`` in the place of those of their keys,
+    or behind all."""
+    lines = {key.encode(): f"# {key} = {value}{block.newline}".encode() for key, value in comments.items()}
+    own = [lines.pop(key_of(each), each) for each in _comments(block)]
+    raw, places = block.raw, block.template
+    return b"".join([raw[: places.comments], *first, *own, *lines.values(), raw[places.rows_start :]])
+
+
+def _comments(block: Block) -> list[bytes]:
+    lines = block.raw[block.template.comments : block.template.rows_start].split(b"\n")
+    return [line + b"\n" for line in lines[:-1]]
+
+
+def _with_arcs(block: Block, changes: Sequence[Change]) -> tuple[Block, int]:
+    """The sentence with the heads, labels and DEPS of changes, and how many words lost arcs of DEPS."""
+    heads, labels = block.column("head"), block.column("deprel")
+    deps = dict(block.rows("deps"))
+    before = dict(deps)
+    for each in changes:
+        heads[each.word - 1], labels[each.word - 1] = str(each.head), each.label or "_"
+        word = str(each.word)
+        if deps[word] not in NOTHING and (each.moved or each.renamed):  # they say something, of the old arc
+            deps[word] = f"{each.head}:{each.label or '_'}"
+    changed = block.with_column("head", heads).with_column("deprel", labels)
+    if deps != before and not _unreached(before):
+        for word in _unreached(deps):
+            if word.isdigit():
+                deps[word] = f"{heads[int(word) - 1]}:{labels[int(word) - 1]}"
+    words = [word for word in deps if word.isdigit()]
+    basic = {str(each.word): f"{each.old_head}:{each.old_label}" for each in changes}
+    reduced = sum(deps[word] != before[word] != basic.get(word) for word in words)
+    return (changed.with_column("deps", [deps[word] for word in words]) if deps != before else changed), reduced
+
+
+def _unreached(deps: Mapping[str, str]) -> list[str]:
+    """The nodes of an enhanced graph to which no path leads from ROOT; all nodes if there is no graph."""
+    children: dict[str, list[str]] = {}
+    for node, arcs in deps.items():
+        for arc in arcs.split("|") if arcs not in NOTHING else ():
+            children.setdefault(arc.partition(":")[0], []).append(node)
+    seen, waiting = {"0"}, ["0"]
+    while waiting:
+        new = [node for node in children.get(waiting.pop(), ()) if node not in seen]
+        seen.update(new)
+        waiting += new
+    return [node for node in deps if node not in seen]
+
+
+# In a column that says nothing, and for an entry of MISC in the place of a bar, which would end it.
+_MISSING, _PIPE = b"_", r"\p"
+
+# What the head of a sentence's root is called.
+ROOT = "ROOT"
+
+_KEYS = frozenset({OTHER_HEAD.encode(), OTHER_DEPREL.encode()})
+
+
+class Answer(NamedTuple):
+    """What an annotation says of a word: its head, 0 = ROOT, and its label; None where it says nothing."""
+
+    head: int | None
+    label: str | None
+
+    @property
+    def note(self) -> str:
+        head, label = ("_" if each is None else str(each) for each in self)
+        return f"{OTHER_HEAD}={head}|{OTHER_DEPREL}={label.replace('|', _PIPE)}"
+
+
+class Difference(NamedTuple):
+    """A word about which annotations differ.
+
+    Attributes:
+        word: from 1 on.
+        form: the word's, from any annotation that knows it; `_` if none does.
+        upos: the first annotation's.
+        answers: what each annotation says.
+        head_forms: of the heads there; None where there is no head.
+    """
+
+    word: int
+    form: str
+    upos: str
+    answers: tuple[Answer, ...]
+    head_forms: tuple[str | None, ...]
+
+    @property
+    def is_of_heads(self) -> bool:
+        return any(each.head != self.answers[0].head for each in self.answers)
+
+    @property
+    def lacks_label(self) -> bool:
+        return any(each.label is None for each in self.answers)
+
+
+class Differences(NamedTuple):
+    """What annotations differ in.
+
+    Attributes:
+        words: about which they do.
+        unlabelled: whether only heads are compared, for an annotation has no labels at all.
+    """
+
+    words: Sequence[Difference]
+    unlabelled: bool = False
+
+
+NONE = Differences(())
+
+
+def differences(blocks: Sequence[Block]) -> Differences:
+    """The words about which annotations differ. A word whose row is the same in all of them is not looked into.
+
+    Raises:
+        DeptreeError: one has no column of heads, or another form at a word.
+    """
+    for each in blocks:
+        if "head" not in each.columns:
+            raise no_column("head", each.columns, "trees", each.place)
+    first, *others = blocks
+    if all(each.raw == first.raw for each in others):
+        return NONE
+    annotations = [_Annotation(each) for each in blocks]
+    rows = annotations[0].rows
+    changed = set[int]()
+    for more in annotations[1:]:
+        changed.update([at for at, (one, other) in enumerate(zip(rows, more.rows, strict=True)) if one != other])
+    found = [each for each in (_difference(annotations, at) for at in sorted(changed)) if each is not None]
+    if any(each.lacks_label for each in found) and any({*each.deprels} <= {UNKNOWN} for each in blocks):
+        return Differences([each for each in found if each.is_of_heads], True)
+    return Differences(found)
+
+
+class _Annotation:
+    """An annotation of a sentence: the rows of its words, without those of multiword tokens and empty nodes."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        data = block.raw[block.template.rows_start : block.template.rows_end]
+        rows = (data.replace(b"\r\n", b"\n") if b"\r" in data else data).rstrip(b"\n").split(b"\n")
+        if len(rows) > block.n:
+            rows = [row for row in rows if row.partition(b"\t")[0].isdigit()]
+        self.rows = rows
+        self._form, self._upos, self._head, self._label = _places(block.columns)
+
+    def form(self, at: int) -> bytes:
+        return _cell(self.rows[at].split(b"\t"), self._form)
+
+    def upos(self, at: int) -> str:
+        return self.text(_cell(self.rows[at].split(b"\t"), self._upos))
+
+    def answer(self, at: int) -> Answer:
+        cells = self.rows[at].split(b"\t")
+        head, label = _cell(cells, self._head), _cell(cells, self._label)
+        return Answer(None if head == _MISSING else int(head), None if label == _MISSING else self.text(label))
+
+    def text(self, cell: bytes) -> str:
+        try:
+            return cell.decode()
+        except UnicodeDecodeError:
+            return decoded(cell, self.block.place)  # raises, with the place, which takes time to find
+
+
+@lru_cache(64)
+def _places(columns: tuple[str, ...]) -> list[int | None]:
+    """Where columns are, None for one that the file does not have."""
+    return [columns.index(name) if name in columns else None for name in ("form", "upos", "head", "deprel")]
+
+
+def _cell(cells: Sequence[bytes], place: int | None) -> bytes:
+    return _MISSING if place is None else cells[place]
+
+
+def _difference(annotations: Sequence[_Annotation], at: int) -> Difference | None:
+    """What annotations say of the word at a place, whose rows differ; None if it is the same."""
+    forms = {each.form(at) for each in annotations}
+    if len(forms) > 1:
+        _check_forms(annotations, at)
+    answers = tuple([each.answer(at) for each in annotations])
+    if len({*answers}) == 1:
+        return None
+    head_forms = tuple([None if head is None else _known_form(annotations, head) for head, _ in answers])
+    return Difference(at + 1, _known_form(annotations, at + 1), annotations[0].upos(at), answers, head_forms)
+
+
+def _known_form(annotations: Sequence[_Annotation], word: int) -> str:
+    """The form of a word, from any annotation that knows it, or what ROOT is called."""
+    if not word:
+        return ROOT
+    for each in annotations:
+        if (form := each.form(word - 1)) != _MISSING:
+            return each.text(form)
+    return UNKNOWN
+
+
+def _check_forms(annotations: Sequence[_Annotation], at: int) -> None:
+    first, *others = [each for each in annotations if each.form(at) != _MISSING]
+    for each in others:
+        if each.form(at) != first.form(at):
+            one, other = (annotation.text(annotation.form(at)) for annotation in (first, each))
+            problem = f"the words differ: {at + 1} is {one!r} here, {other!r} at {each.block.place}"
+            remedy = "Give the same sentences, with the same words"
+            raise DeptreeError(problem, remedy, place=first.block.place, sent_id=first.block.sent_id)
+
+
+def with_answers(block: Block, answers: Mapping[int, Answer]) -> bytes:
+    """An annotation as it is, with another's answers in MISC of some words; those of an earlier comparison go."""
+    notes = {word: answer.note for word, answer in answers.items()}
+    if any(key + b"=" in block.raw for key in _KEYS):
+        notes = dict.fromkeys(range(1, block.n + 1), "") | notes
+    return block.with_notes(notes, (), _KEYS)

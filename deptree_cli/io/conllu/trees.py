@@ -1,4 +1,4 @@
-"""Trees as output: a sentence's trees in CoNLL-U or JSON Lines, with notes on each."""
+"""Lists as text, of many lines at once."""
 
 from __future__ import annotations
 
@@ -6,22 +6,52 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.constraints.relaxation import GivenUp
-from deptree_cli.core.dtypes import Float, Heads, Int, Integers
+from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
 from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.malformed import no_sentences
-from deptree_cli.io.conllu.notes import entries_of, filled, unused_mark
+from deptree_cli.io.conllu.columns import entries_of, filled, no_sentences, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
-from deptree_cli.io.json_lines import dump
-from deptree_cli.io.lists import comma_lists, numerals
-from deptree_cli.io.pieces import Pieces
+from deptree_cli.io.json_lines import Pieces, dump
+
+Names = tuple[str, ...]
+
+
+def comma_lists(index: Integers, sizes: Int, names: Names) -> list[bytes]:
+    """The names of each line with commas between them.
+
+    Args:
+        index: the numbers of the names of all lines, one after another.
+        sizes: (L,), how many each line has.
+    """
+    from deptree_cli.kernels.text.lists import write_lists  # loads kernels: when there is work
+
+    text, ends, longest = _table(names)
+    out, stops = np.empty(len(index) * (longest + 1), dtype=np.uint8), np.empty(len(sizes), dtype=np.int64)
+    used = write_lists(index, sizes, text, ends, out, stops)
+    found = out[:used].tobytes()
+    return [found[start:stop] for start, stop in pairwise([0, *stops.tolist()])]
+
+
+@lru_cache(64)
+def _table(names: Names) -> tuple[Array, Int, int]:
+    """The bytes of all names, where each ends, and how many the longest has."""
+    encoded = [name.encode() for name in names]
+    sizes = [len(each) for each in encoded]
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), np.cumsum(sizes), max(sizes)
+
+
+@lru_cache(1024)
+def numerals(most: int) -> Names:
+    """The numbers from 0 to this."""
+    return tuple(map(str, range(most + 1)))
+
 
 Value = int | float | bool | tuple[str, ...] | None
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.encoders.base import Encoder
-from deptree_cli.io.encoders.text import CONLLU, JSONL, PHARAOH, TSV
+from deptree_cli.io.encoders.base import CONLLU, JSONL, PHARAOH, TSV, Encoder
 from deptree_cli.io.files.output import suffix_of
 
 _TEXTS = {each.name: each for each in (CONLLU, JSONL, TSV, PHARAOH)}

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array
+from deptree_cli.core.errors import DeptreeError, printable
+from deptree_cli.io.conllu.blocks import separator
+from deptree_cli.io.conllu.columns import BOM, CONLLU_SUFFIXES, FileColumns
+from deptree_cli.io.conllu.splicing import Spliced
+from deptree_cli.io.files.output import Output
+from deptree_cli.io.json_lines import Pieces, dump, pieces_of
 
 Row = Mapping[str, Any]
 
@@ -64,3 +75,152 @@ class Encoder:
     skipped: Any = None
     for_people: bool = False
     header: bool = True
+
+
+# What may stand before the first sentence: a byte order mark, empty lines; the columns of CoNLL-U Plus.
+_BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?(#[ \t]*global\.columns[^\n]*\n)?([ \t]*\r?\n)*")
+
+
+def _to_conllu(result: Any, style: Any) -> Any:
+    return result.to_conllu(style)
+
+
+@contextmanager
+def _conllu(path: str | None, page: Page) -> Iterator[Write]:
+    """CoNLL-U with the signature as the first comment, unless it is not wanted.
+
+    An empty line stands between sentences; a byte order mark, and the columns of CoNLL-U Plus, at most at the start,
+    whatever files they are from.
+    """
+    with Output(path) as out:
+        signature = "" if page.header is False else page.signature
+        before: bytes | None = None
+        columns = FileColumns(path)
+
+        def write(written: bytes | Spliced) -> None:
+            nonlocal signature, before
+            chunk = written.data if isinstance(written, Spliced) else written
+            chunk = columns.first(chunk) if before is None else before + columns.another(chunk.removeprefix(BOM))
+            out.write(_with_generator(chunk, signature) if signature else chunk)
+            signature, before = "", separator(chunk)
+
+        yield write
+
+
+def _with_generator(chunk: bytes, signature: str) -> bytes:
+    """The first sentence with the signature as its first comment, in the sentence's style of newline."""
+    match = _BEFORE_FIRST.match(chunk)
+    start = match.end() if match else 0
+    newline = b"\r\n" if chunk[start:].split(b"\n", 1)[0].endswith(b"\r") else b"\n"
+    return chunk[:start] + b"# generator = " + signature.encode() + newline + chunk[start:]
+
+
+def _to_jsonl(result: Any, _: Any) -> Any:
+    return result.to_jsonl() if hasattr(result, "to_jsonl") else b"".join(map(dump, rows_of(result)))
+
+
+@contextmanager
+def _jsonl(path: str | None, page: Page) -> Iterator[Write]:
+    """JSON Lines, the first with the signature if it is wanted."""
+    with Output(path) as out:
+        if page.header:
+            out.write(dump({"signature": page.signature}))
+
+        def write(data: bytes | Pieces) -> None:
+            for piece in pieces_of(data):
+                out.write(piece)
+
+        yield write
+
+
+def rows_of(result: Any, _: Any = None) -> Iterable[Row]:
+    """The rows of a result; a tuple in one is written with commas where there are cells."""
+    return [result] if isinstance(result, Mapping) else result if isinstance(result, list) else result.rows()
+
+
+@contextmanager
+def _tsv(path: str | None, page: Page) -> Iterator[Write]:
+    """Cells under the names of their columns, which come with the first row."""
+    with Output(path) as out:
+        columns = page.sheet.columns
+        before = ((f"# {page.signature}\n" if page.header else "") + "\t".join(columns) + "\n").encode()
+
+        def line_of(row: Row) -> bytes:
+            return ("\t".join(_cell(name, row.get(name)) for name in columns) + "\n").encode()
+
+        def write(rows: Iterable[Row] | bytes) -> None:
+            nonlocal before
+            lines = [rows] if isinstance(rows, bytes) else map(line_of, rows)
+            for line in lines:
+                out.write(before + line)
+                before = b""
+
+        yield write
+
+
+def _flattened(result: Any, _: Any) -> list[Row] | bytes:
+    """The rows of a result, objects in them as fields of their own: ``depth.unbiased``; or its lines."""
+    if hasattr(result, "to_tsv"):
+        lines: bytes = result.to_tsv()
+        return lines
+    return [dict(_fields(row)) for row in rows_of(result)]
+
+
+def _fields(row: Row) -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}.{key}", each) for key, each in value.items())
+        else:
+            yield name, value
+
+
+def _cell(name: str, value: object) -> str:
+    """A value as text, numbers as JSON has them; nothing for None.
+
+    Raises:
+        DeptreeError: it is a list, for which a cell has no place.
+    """
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, list):
+        raise DeptreeError(f"{name} is more than a number, which TSV cannot store", "Write JSON Lines")
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return printable(value)
+    return dump(value).decode().strip()
+
+
+def cells(name: str, values: Iterable[Any]) -> list[bytes]:
+    """Values of a column as text."""
+    return [_cell(name, value).encode() for value in values]
+
+
+def numbers_as_cells(values: Array) -> list[bytes]:
+    """Numbers of a column (m,) as text, all at once; nothing for NaN.
+
+    Raises:
+        ValueError: one is infinite.
+    """
+    unknown = np.flatnonzero(np.isnan(values)).tolist()
+    found = dump((np.where(np.isnan(values), 0.0, values) if unknown else values).tolist())[1:-2].split(b",")
+    for at in unknown:
+        found[at] = b""
+    return found
+
+
+def _to_pharaoh(result: Any, _: Any) -> Any:
+    return result.to_pharaoh()
+
+
+@contextmanager
+def _lines(path: str | None, page: Page) -> Iterator[Write]:
+    """A line for each result; there is no place for a signature."""
+    with Output(path) as out:
+        yield out.write
+
+
+CONLLU = Encoder("conllu", CONLLU_SUFFIXES, _to_conllu, _conllu)
+JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
+TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
+PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n", header=False)

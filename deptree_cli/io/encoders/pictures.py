@@ -9,7 +9,7 @@ from typing import Any
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders.base import Encoder, Page, Write
 from deptree_cli.io.files.output import Output
-from deptree_cli.io.files.screen import screen_of
+from deptree_cli.io.files.streams import screen_of
 from deptree_cli.io.pictures.text import to_text
 
 

@@ -16,10 +16,9 @@ import numpy as np
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation.counts import Relations, universal, universal_features
 from deptree_cli.core.evaluation.words import DEPREL, FORM, Words, cyclic, starts_of
-from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
-from deptree_cli.io.conllu.surface import error_of_tokens
+from deptree_cli.io.conllu.blocks import Block, error_of_tokens, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
-from deptree_cli.io.pairing import unmarked
+from deptree_cli.io.read import unmarked
 from deptree_cli.io.trees.base import GivenTree
 from deptree_cli.io.trees.conllu import without_heads
 from deptree_cli.kernels.text.columns import HEAD

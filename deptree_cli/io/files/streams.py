@@ -12,14 +12,13 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from select import select
-from typing import BinaryIO, TypeVar, cast
+from typing import BinaryIO, NamedTuple, TextIO, TypeVar, cast
 
-from deptree_cli.core.errors import DeptreeError, readable
-from deptree_cli.core.nearest import nearest
+from deptree_cli.core.errors import DeptreeError, nearest, readable
 from deptree_cli.core.undo import undone_at_once
 
 Item = TypeVar("Item")
@@ -284,3 +283,78 @@ def copied(stream: BinaryIO) -> Iterator[str]:
                 yield spool.name
         finally:
             remove()
+
+
+@dataclass(frozen=True)
+class Reread:
+    """A file, and what messages call it.
+
+    Attributes:
+        path: that of the file, or of a copy of what came through a pipe.
+    """
+
+    path: str
+    place: str
+
+    @contextmanager
+    def opened(self) -> Iterator[Input]:
+        """Open it as `open_input` does."""
+        with open_input(self.path) as file:
+            yield replace(file, place=self.place)
+
+
+@contextmanager
+def rereadable(paths: Sequence[str]) -> Iterator[list[Reread]]:
+    """The files, each of which can be opened any number of times within the block.
+
+    Raises:
+        DeptreeError: see `open_input`.
+    """
+    with ExitStack() as copies:
+        yield [
+            Reread(path, place_of(path)) if is_rereadable(path) else copies.enter_context(_copied(path))
+            for path in paths
+        ]
+
+
+def is_rereadable(path: str) -> bool:
+    """Whether a file can be read again; what is not there is told when it is opened."""
+    return path != STDIN and (Path(path).is_file() or not Path(path).exists())
+
+
+@contextmanager
+def _copied(path: str) -> Iterator[Reread]:
+    """A copy of what a stream has; as it was written, for a gzipped one is unpacked."""
+    with open_input(path) as file, copied(file.stream) as copy:
+        yield Reread(copy, file.place)
+
+
+# Columns of what is no terminal, or of one that does not say how wide it is.
+USUAL = 80
+
+
+class Screen(NamedTuple):
+    """Columns that text may take, and whether it is coloured."""
+
+    width: int
+    colour: bool
+
+
+def screen_of(output: str | None) -> Screen:
+    """Return what there is for text that goes to an output, None for standard output."""
+    colour = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return Screen(width_of(sys.stdout), colour)
+
+
+def width_of(stream: TextIO) -> int:
+    """Return how many columns text on a stream may take, at least 1: COLUMNS, or else as many as its terminal has.
+
+    What is no positive number is no width.
+    """
+    found = 0
+    with suppress(ValueError):
+        found = int(os.environ.get("COLUMNS", ""))
+    if found < 1:
+        with suppress(OSError, ValueError, AttributeError):  # no terminal, or no descriptor
+            found = os.get_terminal_size(stream.fileno()).columns
+    return found if found >= 1 else USUAL

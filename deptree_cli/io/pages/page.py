@@ -21,9 +21,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.chunks import separator
-from deptree_cli.io.conllu.columns import BOM, FileColumns
-from deptree_cli.io.conllu.notes import COMMENT_PREFIX, COMMENTS, MISC
+from deptree_cli.io.conllu.blocks import separator
+from deptree_cli.io.conllu.columns import BOM, COMMENT_PREFIX, COMMENTS, MISC, FileColumns
 from deptree_cli.io.pages.packing import NO_HEAD, OnPage, PackedSentence
 from deptree_cli.io.pictures.arcs import shown_form
 

@@ -1,7 +1,7 @@
 """The register of parsers that can be asked for their arc scores: an entry each.
 
 A parser is a function ``load(model) -> Adapter`` in a file of this folder, which imports the parser's package when it
-is called. The scores come out as its preset lays them out (`io/scores/presets.py`). To add a parser, write it in a file
+is called. The scores come out as its preset lays them out (`io/scores/layout.py`). To add a parser, write it in a file
 of this folder and give it an entry below, and a preset there if no known one fits; another package offers its own by an
 entry point (`deptree.parsers`).
 """
@@ -60,7 +60,7 @@ class Parser:
         requirement: what pip installs.
         models: what --model names; empty where there is one model only.
         splits: whether the adapter is a `Splitter`.
-        preset: the layout of its scores, a name in `io/scores/presets.py`; its own name unless another is given.
+        preset: the layout of its scores, a name in `io/scores/layout.py`; its own name unless another is given.
     """
 
     name: str

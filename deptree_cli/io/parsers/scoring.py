@@ -13,8 +13,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.parsers import PARSERS, Adapter, Parser, Scores, Splitter
 from deptree_cli.io.parsers.sentences import Sentence, Split, Token
-from deptree_cli.io.scores.layout import words_in
-from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.layout import PRESETS, words_in
 
 
 @dataclass(frozen=True, slots=True)

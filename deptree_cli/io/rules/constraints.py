@@ -22,9 +22,8 @@ from deptree_cli.core.constraints.relaxation import Relaxation
 from deptree_cli.core.constraints.ruleset import Ruleset, joined
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 from deptree_cli.core.labels import Labels
-from deptree_cli.core.nearest import did_you_mean, one_of
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input

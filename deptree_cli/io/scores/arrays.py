@@ -1,24 +1,76 @@
-"""Arrays as NumPy saves them, read one by one from a file, a pipe or an entry of a zip, never seeking.
-
-Nothing is allocated because a header announces it: memory follows the bytes that are really there.
-"""
+"""What a reader of a score file hands on, before anybody knows the layout or the sentence."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from io import BytesIO
+from itertools import zip_longest
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.streams import entries_of, open_input
-from deptree_cli.io.scores.raw import numeric
+from deptree_cli.core.dtypes import Array, Int
+from deptree_cli.core.errors import DeptreeError, OutOfStep
+from deptree_cli.io.files.streams import entries_of, open_input, place_of
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpec:
+    """What a reader has to know of the matrices.
+
+    Attributes:
+        dimensions: of one matrix; 3 with an axis of labels.
+        forbidden: the score that JSON's null stands for.
+        pairs: whether they are of sentence pairs, which have the words of two sentences beside them.
+    """
+
+    dimensions: int = 2
+    forbidden: float = -np.inf
+    pairs: bool = False
+
+
+@dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
+class RawScores:
+    """One sentence's scores as read.
+
+    Attributes:
+        key: the .npz key or the JSON field ``sent_id``; None where the container has no names.
+        scores: any number type, shape, orientation and ROOT place, as in the file.
+        place: where it was read, for messages.
+        padded: True for one slice of a batch whose own length is not known yet.
+        forms: the words, where the container has them; of a sentence pair `pair` instead, source and target.
+        length: how many words the scores are to be cut to, where a file of lengths says so; None to leave them whole.
+    """
+
+    key: str | None
+    scores: Array
+    place: str
+    padded: bool = False
+    forms: tuple[str, ...] = ()
+    length: int | None = None
+    pair: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Its name, if it has one."""
+        return () if self.key is None else (self.key,)
+
+
+# A bad sentence is handed on, not raised, so that `--on-error skip` can go on behind it.
+Raw = RawScores | DeptreeError
+
+# A container with names is a mapping that loads an entry when it is asked for.
+Source = Mapping[str, RawScores] | Iterable[Raw]
+
+
+def numeric(dtype: np.dtype[Any]) -> bool:
+    """Whether scores may have this type: booleans, integers and floats."""
+    return dtype.kind in "biuf"
+
 
 MAGIC = b"\x93NUMPY"
 
@@ -165,3 +217,51 @@ def too_large(shape: Sequence[int], place: str) -> DeptreeError:
     """Build the error of an array with more than `MOST_SCORES`."""
     problem = f"an array of shape {tuple(shape)} is announced, which no sentence has"
     return DeptreeError(problem, "Save one array per sentence", place=place)
+
+
+def read_lengths(path: str) -> Int:
+    """Read the lengths in a file; errors as of `read_list` and `as_lengths`."""
+    return as_lengths(read_list(path, "a number of words", _words), place_of(path))
+
+
+def _words(text: bytes) -> int:
+    if len(text) > 9 or not text.isdigit():
+        raise ValueError(text)
+    return int(text)
+
+
+def as_lengths(array: Array, place: str) -> Int:
+    """Check an array of lengths as read, and return it as int64.
+
+    Raises:
+        DeptreeError: it is not a row of integers.
+    """
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        problem = f"lengths must be a row of integers, not {array.dtype} of shape {array.shape}"
+        raise DeptreeError(problem, "Give one number of words per sentence", place=place)
+    return array.astype(np.int64)
+
+
+def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
+    """Yield each matrix with its length; `layout.cut` then cuts it.
+
+    Raises:
+        DeptreeError: there are more matrices than lengths or more lengths than matrices, or the container has keys or
+            lengths of its own.
+    """
+    if isinstance(source, Mapping):
+        remedy = "Leave it out: here every key has its own shape"
+        raise DeptreeError("--lengths needs a padded .npy", remedy, place=place)
+    matrices = iter(source)
+    for number, (raw, length) in enumerate(zip_longest(matrices, lengths.tolist())):
+        if raw is None or length is None:
+            found = number if raw is None else number + 1 + sum(1 for _ in matrices)
+            problem = f"the number of lengths is {len(lengths)}, that of matrices is {found}"
+            raise OutOfStep(problem, "Give one length per matrix, in the same order", place=place)
+        if isinstance(raw, DeptreeError):
+            yield raw
+            continue
+        if raw.length is not None:
+            remedy = "Leave it out: this file holds the lengths of its batch"
+            raise OutOfStep("--lengths needs a padded .npy", remedy, place=place)
+        yield replace(raw, padded=False, length=length)

@@ -16,8 +16,8 @@ from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block
+from deptree_cli.io.scores.arrays import numeric
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.raw import numeric
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.kernels.batches.layout import DIAGONAL, FIRST, LAST, lay_back, lay_out
 

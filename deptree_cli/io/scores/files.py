@@ -1,27 +1,252 @@
-"""Score files in their order, each with what belongs to it and what is assumed of it, and how far reading has come."""
+"""A score file that is opened once, when something of it is first asked for: it may be a pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.core.scores import MASK
-from deptree_cli.io.files.streams import STDIN, share_read
+from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.files.streams import STDIN, place_of, share_read
 from deptree_cli.io.read import read, sentences, trees_in
-from deptree_cli.io.scores.fitting import add_labels, add_other, add_scores, sentences_of
-from deptree_cli.io.scores.layout import Layout, to_head_dep
+from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source, read_lengths, with_lengths
+from deptree_cli.io.scores.containers import ScoreFile, open_scores
+from deptree_cli.io.scores.layout import Layout, cut, text_of, to_head_dep, words_in
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.presets import text_of
-from deptree_cli.io.scores.source import ScoreSource
-from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
+from deptree_cli.io.sentence import LABELS, OTHER, Companion, Sentence, Side, Warn, in_order, unheard
+from deptree_cli.io.trees.sets import TreeSet, sets_beside, sets_in
+
+
+class ScoreSource:
+    """The scores in a file; `-` is standard input.
+
+    Attributes:
+        path: as the user gave it.
+        place: what messages call it.
+        count: the number of matrices, once it is known: in a container with names, from `read` on.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.place = place_of(path)
+        self.count: int | None = None
+        self._opened = ExitStack()
+
+    @cached_property
+    def _file(self) -> ScoreFile:
+        return self._opened.enter_context(open_scores(self.path))
+
+    @property
+    def meta(self) -> Meta:
+        """What the file says of itself; standard input loses nothing by the look."""
+        return self._file.meta
+
+    @property
+    def keys(self) -> Collection[str]:
+        """The names of its arrays; none if the container tells them only one by one."""
+        return self._file if isinstance(self._file, Mapping) else ()
+
+    def layout(self, asked: Layout) -> Layout:
+        """Return how the scores are read if the options ask for this; errors as of `Meta.read_with`."""
+        meta = self.meta
+        try:
+            return meta.read_with(asked)
+        except DeptreeError as error:
+            raise error.at(self.place) from None
+
+    def check_no_results(self) -> None:
+        """Raise if the file says that it holds results, with the file's name."""
+        try:
+            self.meta.check_no_results()
+        except DeptreeError as error:
+            raise error.at(self.place) from None
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the sentences come with their words, as those of JSON Lines may."""
+        return getattr(self._file, "words", False)
+
+    @contextmanager
+    def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
+        """The matrices, once: a mapping for a container with names, else an iterator.
+
+        Args:
+            layout: how they are laid out.
+            lengths: a file with the lengths of a padded batch.
+
+        Raises:
+            DeptreeError: reading cannot begin or go on.
+        """
+        scores = self._file
+        with self._opened:
+            source = scores.read(ReadSpec(layout.dimensions, layout.forbidden))
+            self.count = len(source) if isinstance(source, Mapping) else None
+            yield source if lengths is None else with_lengths(source, read_lengths(lengths), self.place)
+
+
+SAME = "Check that both files hold the same sentences in the same order"
+
+
+def sentences_of(source: Source, layout: Layout, first: int = 1) -> Iterator[Sentence | DeptreeError]:
+    """The sentences of scores that lead; the first has this running number."""
+    for number, raw in enumerate(in_order(source), first):
+        try:
+            yield raw.at(sent_id=str(number)) if isinstance(raw, DeptreeError) else _alone(raw, number, layout)
+        except OutOfStep:
+            raise
+        except DeptreeError as error:
+            yield error
+
+
+def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
+    """A sentence of which there are scores, and maybe the words beside them."""
+    sent_id = raw.key or str(number)
+    try:
+        check_name(sent_id)
+        scores, n = _at_length(raw, layout)
+        if raw.padded or raw.length is not None:
+            check_not_padding(scores, layout, raw.length is not None)
+        block = _of_forms(sent_id, raw.forms, n) if raw.forms else None
+    except DeptreeError as error:
+        raise error.at(raw.place, sent_id) from None
+    return Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
+
+
+def check_name(sent_id: str) -> None:
+    """Raise for a name that would end a line."""
+    if not fits_a_line(sent_id):
+        raise DeptreeError("the sentence's name holds a control character", "Rename it")
+
+
+def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:
+    if len(forms) != n:
+        problem = f"the field forms has {counted(len(forms), 'word')}, the scores have {n}"
+        raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
+    return block_of(sent_id, forms)
+
+
+def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
+    """The scores at the length that a file of lengths says, and how many words they have."""
+    scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
+    return scores, words_in(scores.shape, layout)
+
+
+def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
+    """Add its scores to a sentence of CoNLL-U.
+
+    Raises:
+        OutOfStep: they have another length.
+        DeptreeError: they cannot be used.
+    """
+    if not sentence.named and raw.key:
+        sentence.sent_id, sentence.named = raw.key, True
+    try:
+        check_name(sentence.sent_id)
+        sentence.scores = fitted(raw, sentence, layout, "the scores have")
+    except DeptreeError as error:
+        raise error.at(raw.place, sentence.sent_id) from None
+    sentence.place, sentence.key = raw.place, raw.key
+
+
+def add_other(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
+    """Add the scores of another file, which are laid out alike."""
+    try:
+        scores = fitted(raw, sentence, layout, "the scores have")
+        if scores.shape != sentence.scores.shape:
+            problem = f"the scores have shape {scores.shape}, those at {sentence.place} {sentence.scores.shape}"
+            raise OutOfStep(problem, SAME)
+    except DeptreeError as error:
+        raise error.at(raw.place, sentence.sent_id) from None
+    sentence.companions[OTHER] = scores
+
+
+def add_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
+    """Add the scores of its labels, (n, n+1, L) or alike."""
+    try:
+        sentence.companions[LABELS] = fitted(raw, sentence, layout, "the scores of labels have")
+    except DeptreeError as error:
+        raise error.at(raw.place, sentence.sent_id) from None
+
+
+def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str) -> Array:
+    """Scores that belong to a sentence, at its length.
+
+    Raises:
+        OutOfStep: they have another one.
+    """
+    scores, n = _at_length(raw, layout)
+    if n == sentence.n:
+        return scores
+    if raw.padded and sentence.n < n:
+        return cut(scores, sentence.n, layout)
+    at, block = sentence.place, sentence.block
+    words = f"the CoNLL-U sentence has {block.n} ({block.place})" if block else f"those at {at} have {sentence.n}"
+    raise OutOfStep(f"{what} {counted(n, 'word')}, {words}", f"{SAME}, with the same tokens")
+
+
+def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -> None:
+    """Raise where the last word of a slice looks like padding.
+
+    It does where all its scores are one number (0, or -10000 in half precision), or where as a dependent it has one
+    number for all heads and as a head it is masked (-inf, and -1e15 and below; of weights 0). Scores of a parser are
+    never alike to the last bit. A matrix that is all one number may be meant, and is left alone; a last word without
+    any head is an error of its own, unless a length made it a word.
+
+    Args:
+        has_length: whether the scores were cut to a length that was given.
+
+    Raises:
+        DeptreeError: asks for the lengths, or whether they count ROOT.
+    """
+    if _differ(scores, layout, has_length):
+        return
+    matrix = to_head_dep(scores, layout)
+    n = len(matrix) - 1
+    as_dependent, as_head = _unmasked(matrix[:n, n], layout), _unmasked(matrix[n, 1:n], layout)
+    headless = has_length and not len(as_dependent)
+    if not headless and (len(as_dependent) < 2 or not _alike(np.concatenate([as_dependent, as_head]))):
+        return
+    if _alike(_unmasked(matrix[:, 1:][~np.eye(n + 1, dtype=bool)[:, 1:]], layout)):
+        return
+    problem = f"the scores of the last of {counted(n, 'word')} are all alike, as those of padding are"
+    if has_length:
+        remedy = "Do the lengths count ROOT? They must not. If they do not, give the sentences with --conllu FILE"
+    else:
+        remedy = "Give the numbers of words with --lengths FILE, or the sentences with --conllu FILE"
+    raise DeptreeError(problem, remedy)
+
+
+def _differ(scores: Array, layout: Layout, has_length: bool) -> bool:
+    """Whether two scores of the last word differ, as head or as dependent: a glance that settles most sentences."""
+    if scores.ndim != 2 or min(scores.shape) < 4 + has_length or layout.root == "last":
+        return False
+    one, two = float(scores[-1, 1]), float(scores[-1, 2])
+    return one != two and _allows(one, layout) and _allows(two, layout)
+
+
+def _allows(score: float, layout: Layout) -> bool:
+    """Whether a score is one of `_unmasked`."""
+    return score > -MASK if layout.scale == "log" else score < 0 or score > 0
+
+
+def _unmasked(scores: Float, layout: Layout) -> Float:
+    """The scores that allow an arc, (m,)."""
+    flat = scores.ravel()
+    forbidden = flat <= -MASK if layout.scale == "log" else flat == 0
+    return flat[~(forbidden | np.isnan(flat))]
+
+
+def _alike(scores: Float) -> bool:
+    return bool((scores == scores[0]).all())
+
 
 # What is assumed where nobody answers.
 _ASSUMED = {"scale": "as weights", "orient": "heads in rows", "root": "ROOT first"}
@@ -230,3 +455,74 @@ class ScoreStream:
         if len(known) < len(sizes) or not sum(known):
             return None
         return (sum(known[: self._current]) + within * known[self._current]) / sum(known)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the files.
+
+    Attributes:
+        path: as the user gave it.
+        scores: the opened score file, None for a file of trees.
+        layout: of the scores.
+    """
+
+    path: str
+    scores: ScoreSource | None = None
+    layout: Layout | None = None
+
+
+def read_several(
+    members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
+) -> Iterator[Sentence | DeptreeError]:
+    """The sentences of all files, in the order of those in CoNLL-U, else of the first file.
+
+    What the n-th file has of a sentence, `RawScores` or a `TreeSet`, is its companion `n`: "0", "1", ...
+
+    Raises:
+        DeptreeError: the files do not hold the same sentences (`io.read`).
+    """
+    with ExitStack() as opened:
+        rest = list(enumerate(members))
+        lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
+        companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
+        yield from read(lead, [*companions, *others], warn)
+
+
+def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
+    """What the file of this number has of a sentence."""
+    found: RawScores | TreeSet = sentence.companions[str(number)]
+    return found
+
+
+def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
+    """The first file where it leads."""
+    if member.scores is None or member.layout is None:
+        return sets_in(member.path, "0")
+    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
+    found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
+    return replace(side, items=map(_with_own_scores, found))
+
+
+def _with_own_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
+    if not isinstance(found, DeptreeError):
+        found.companions["0"] = RawScores(found.key, found.scores, found.place)
+    return found
+
+
+def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
+    """A file beside what leads; `shared`: whether its scores may be of other sentences too."""
+    if member.scores is None or member.layout is None:
+        return sets_beside(member.path, role)
+    add = partial(_add, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
+    return Companion(side_of(opened.enter_context(member.scores.read(member.layout)), member.scores), add, shared)
+
+
+def _add(role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores) -> None:
+    try:
+        found = replace(raw, scores=fitted(raw, sentence, layout, "the scores have"))
+    except DeptreeError as error:
+        raise error.at(raw.place, sentence.sent_id) from None
+    sentence.companions[role] = found
+    line = assumptions.line(found.scores)
+    warn(line, line)

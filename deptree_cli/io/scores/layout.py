@@ -1,7 +1,7 @@
 """How an array as read becomes ``[head, dependent]`` with ROOT first, and back.
 
-Three questions: which axis is the head, where ROOT stands, on which scale the numbers are; `presets.py` has the answers
-of known parsers. A matrix that leaves out ROOT as a dependent is a rectangle and so decides its own orientation. An
+Three questions: which axis is the head, where ROOT stands, on which scale the numbers are; `PRESETS` has the answers of
+known parsers. A matrix that leaves out ROOT as a dependent is a rectangle and so decides its own orientation. An
 axis of labels may stand behind the two, or in front of them.
 """
 
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.dtypes import Array, Float
-from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.scores.raw import numeric
+from deptree_cli.core.errors import DeptreeError, OutOfStep, did_you_mean
+from deptree_cli.core.register import Register
+from deptree_cli.io.scores.arrays import numeric
 
 # The answers to each question; the first is assumed where nobody gives one.
 CHOICES = {
@@ -258,3 +259,66 @@ def cut(scores: Array, n: int, layout: Layout) -> Array:
     rows, columns = layout.arcs(scores.shape)
     kept = slice(rows - surplus), slice(columns - surplus)
     return scores[:, *kept] if layout.labels == "first" else scores[kept]
+
+
+_SUPAR = Layout("dep-head", "first", "log")
+_RECTANGLE = Layout("dep-head", "first", "log", rectangle=True)
+
+PRESETS: Register[Layout] = Register(
+    "layout",
+    (
+        replace(known, name=name)
+        for name, known in {
+            "supar": _SUPAR,
+            "diaparser": _SUPAR,
+            "hanlp": _SUPAR,
+            "supar-probs": Layout("dep-head", "first", "weight", rectangle=True),
+            "stanza": Layout("dep-head", "first", "log"),
+            "trankit": Layout("dep-head", "first", "log"),
+            "udpipe2": _RECTANGLE,
+            "natasha": _RECTANGLE,
+            "allennlp": Layout("head-dep", "first", "weight", labels="first"),
+            "spacy": Layout("dep-head", "diagonal", "log"),
+            "torch-struct": Layout("head-dep", "diagonal", "log"),
+            "synjax": Layout("head-dep", "first", "log"),
+            "treesample": Layout("head-dep", "first", "weight"),
+        }.items()
+    ),
+    "deptree.presets",
+)
+
+
+# What each answer answers.
+QUESTIONS = {answer: name for name, answers in CHOICES.items() for answer in answers}
+
+
+def layout(text: str | None = None) -> Layout:
+    """The layout that a text tells.
+
+    Args:
+        text: the name of a preset, single answers such as ``dep-head,log``, or both: ``supar,weight``.
+
+    Raises:
+        DeptreeError: an unknown preset or answer, or two answers to one question.
+    """
+    words = text.split(",") if text else []
+    preset = PRESETS.get(words.pop(0), QUESTIONS) if words and words[0] not in QUESTIONS else Layout()
+    said = {QUESTIONS.get(word, ""): word for word in words}
+    if "" in said or len(said) < len(words):
+        remedy = did_you_mean(said.get("", ""), QUESTIONS, "Name a parser, or answers such as dep-head,first,log")
+        raise DeptreeError(f"{text!r} is not a layout", remedy)
+    return preset.merged(Layout(said.get("orient"), said.get("root"), said.get("scale")))
+
+
+def complete(context: object, parameter: object, incomplete: str) -> list[str]:
+    """The presets and answers that go on so: click's `shell_complete`."""
+    before, comma, last = incomplete.rpartition(",")
+    names = QUESTIONS if comma else (*PRESETS.names, *QUESTIONS)
+    return [before + comma + each for each in names if each.startswith(last)]
+
+
+def text_of(read: Layout) -> str:
+    """The text that gives this layout again: the preset's name, and the answers that are not the preset's."""
+    usual = PRESETS.get(read.name) if read.name else Layout()
+    answers = [getattr(read, name) for name in CHOICES if getattr(read, name) != getattr(usual, name)]
+    return ",".join(filter(None, [read.name, *answers]))

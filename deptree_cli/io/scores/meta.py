@@ -7,8 +7,7 @@ from typing import Unpack
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import PROJECTIVE, Short, TreeSpace, tree_space
-from deptree_cli.io.scores.layout import CHOICES, Layout
-from deptree_cli.io.scores.presets import layout, text_of
+from deptree_cli.io.scores.layout import CHOICES, Layout, layout, text_of
 from deptree_cli.io.signature import parse
 
 # The command whose arrays are probabilities of arcs, laid out as the scores that it read.

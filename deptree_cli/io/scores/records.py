@@ -1,11 +1,14 @@
-"""Distributions of what was read: what commands work on, and what `read` gives to Python users."""
+"""A sentence as it was read, which can be written again with other trees."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.constrained import Constrained
@@ -13,19 +16,72 @@ from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace, space
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.splicing import Deprels
+from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, space
+from deptree_cli.io.conllu.blocks import Block, applied, tokens_of
+from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
-from deptree_cli.io.rules.constraints import Constraints
-from deptree_cli.io.scores.layout import Layout, to_head_dep
-from deptree_cli.io.scores.presets import text_of
-from deptree_cli.io.scores.sentence import SentenceAsRead
-from deptree_cli.io.scores.temperatures import UNCHANGED, Temperature
+from deptree_cli.io.read import prepared
+from deptree_cli.io.rules.constraints import Constraints, read_constraints
+from deptree_cli.io.scores.companions import UNCHANGED, Temperature, layout_of_arcs, read_labels, temperature_of
+from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
+from deptree_cli.io.scores.layout import Layout, layout, text_of, to_head_dep
+from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
+    from conllu.models import TokenList
+
     from deptree_cli.io.scores.batches import ScoredBatch
+
+
+@dataclass(frozen=True)
+class SentenceAsRead:
+    """A sentence that has scores, and may have words.
+
+    Attributes:
+        record: the sentence as it was read.
+    """
+
+    record: Sentence
+
+    @property
+    def id(self) -> str:
+        """The sentence id: sent_id in CoNLL-U, else the key of the scores, else the number of the sentence."""
+        return self.record.sent_id
+
+    @property
+    def tokens(self) -> TokenList:
+        """The CoNLL-U sentence as a `TokenList` of the conllu library.
+
+        Raises:
+            DeptreeError: no CoNLL-U was read.
+        """
+        return tokens_of(self.record.sentence)
+
+    def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
+        """Return the labels of some trees, (k, n) numbers; None: words keep theirs where their heads are the same."""
+        return None
+
+    def apply(self, heads: ArrayLike, labels: ArrayLike | None = None) -> TokenList:
+        """Return the tokens with a tree, (n,) heads, and labels, (n,) numbers of the distribution's labels."""
+        deprels = self.deprels(None if labels is None else np.asarray([labels], dtype=np.int32), 1)
+        names = [None if number < 0 else deprels.names[number] for number in deprels.index[0]] if deprels else None
+        return applied(self.tokens, np.asarray(heads), names)
+
+    def to_conllu(self, trees: ArrayLike, labels: ArrayLike | None = None, sent_ids: Sequence[str] = ()) -> str:
+        """Return the sentence as CoNLL-U, byte for byte as read except for its tree.
+
+        Args:
+            trees: (n,) heads, or (k, n): each tree gets a copy of the sentence.
+            labels: numbers of the distribution's labels, of the same shape.
+            sent_ids: a sentence id for each tree; by default one tree keeps X, and k trees have `X/sample_1`, ...
+        """
+        heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
+        single = np.ndim(trees) == 1
+        names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
+        numbers = None if labels is None else np.atleast_2d(np.asarray(labels, dtype=np.int32))
+        deprels = self.deprels(numbers, len(heads))
+        return with_trees(self.record.sentence.fresh(), heads, names, deprels=deprels).data.decode()
 
 
 @dataclass(frozen=True)
@@ -215,3 +271,67 @@ class ScoredSentence(SentenceAsRead):
 def _of_trees(obeying: Constrained) -> TreeDistribution:
     """The distribution without arcs that constraints forbid."""
     return cast(TreeDistribution, obeying.distribution)
+
+
+# What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
+CHOSEN = ("fix_heads", "relax", "budget")
+
+
+class ReadOptions(TypedDict, total=False):
+    """How `read` reads, each as the option of that name on the command line.
+
+    preset: the layout (--from), as far as the file does not say it itself. labels, label_scores, lengths: paths.
+    space, single_root, projective: as of `TreeDistribution`; projective always if the file says so. temperature (a
+    number, or the path of a calibration), fix_heads: as there. rules: `ud`, `tree`, `misc` or a file, or several of
+    these. relax: whether the fewest rules are given up where no tree obeys, with what is left of the others
+    (`ScoredSentence.given_up` names them). budget: maximum trees that a sentence may cost for it.
+    """
+
+    preset: str
+    labels: str
+    label_scores: str
+    lengths: str
+    space: str
+    single_root: bool
+    projective: bool
+    temperature: float | str
+    fix_heads: bool
+    rules: str | Sequence[str]
+    relax: bool
+    budget: int
+
+
+def read(
+    scores: str,
+    conllu: str | None = None,
+    *,
+    on_error: Callable[[DeptreeError], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> Iterator[ScoredSentence]:
+    """Read the sentences of a score file, one at a time, as the commands do.
+
+    Args:
+        scores: path of a file in any container; `-` is standard input.
+        conllu: path of the sentences of these scores, in CoNLL-U.
+        on_error: called with the error of each sentence that cannot be used, which is then left out.
+        options: preset, labels, label_scores, lengths, space, single_root, projective,
+            temperature, fix_heads, rules, relax and budget, as on the command line (`ReadOptions`).
+
+    Raises:
+        DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
+    """
+    names, label_scores = options.get("labels"), options.get("label_scores")
+    if options.get("fix_heads") and not conllu:
+        raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
+    chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
+    chosen["temperature"] = temperature_of(options.get("temperature", 1.0))
+    source = ScoreSource(scores)
+    arcs = layout_of_arcs(source.layout(layout(options.get("preset"))), names is not None, label_scores is not None)
+    short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
+    chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
+    rules = options.get("rules", ())
+    chosen["constraints"] = read_constraints([rules] if isinstance(rules, str) else rules)
+    how = Interpretation(arcs, read_labels(names) if names else None, **chosen)
+    feats = how.constraints is not None and how.constraints.rules.ask_feats
+    files = ScoreFiles(source, conllu, options.get("lengths"), label_scores, feats=feats)
+    return prepared(files.read(arcs), how, on_error)

@@ -13,8 +13,7 @@ from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, read_blocks_or_errors, word_starts
-from deptree_cli.io.conllu.columns import UNKNOWN
-from deptree_cli.io.conllu.malformed import decoded
+from deptree_cli.io.conllu.columns import UNKNOWN, decoded
 from deptree_cli.io.files.streams import at_hand
 from deptree_cli.io.trees.base import GivenTree, SworNotes, TreeFormat, checked_count, swor_notes
 

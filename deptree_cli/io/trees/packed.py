@@ -9,15 +9,14 @@ from itertools import compress
 
 import numpy as np
 
-from deptree_cli.core import settings
+from deptree_cli.core import errors as settings
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.evaluation.counts import PUNCTUATION, universal
-from deptree_cli.core.reduction import Reduction
+from deptree_cli.core.measures import Reduction
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.surface import surface_tokens
+from deptree_cli.io.conllu.blocks import Block, surface_tokens
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees.conllu import sentences_that_are_trees, tree_of
 

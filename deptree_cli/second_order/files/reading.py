@@ -24,15 +24,13 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.conllu.splicing import Deprels
-from deptree_cli.io.prepared import prepared
+from deptree_cli.io.read import prepared
+from deptree_cli.io.scores.arrays import Source
 from deptree_cli.io.scores.containers.npz import Archive, owner_of
-from deptree_cli.io.scores.files import ScoreFiles
-from deptree_cli.io.scores.layout import Layout, orientation, to_head_dep, words_in
+from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
+from deptree_cli.io.scores.layout import Layout, layout, orientation, to_head_dep, words_in
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import Source
-from deptree_cli.io.scores.sentence import SentenceAsRead
-from deptree_cli.io.scores.source import ScoreSource
+from deptree_cli.io.scores.records import SentenceAsRead
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.second_order.model.distribution import SecondOrder
 from deptree_cli.second_order.model.parts import PARTS

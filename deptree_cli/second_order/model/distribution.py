@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.conditioning import GivenHeads, GivenLabels
+from deptree_cli.core.arc_factored import GivenHeads, GivenLabels, OverTrees
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks
-from deptree_cli.core.over_trees import OverTrees
 from deptree_cli.core.scores import checked_log_scores, checked_temperature
 from deptree_cli.core.spaces import space
 from deptree_cli.core.spaces.shifted import shift as shift_arcs

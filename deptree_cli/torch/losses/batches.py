@@ -7,8 +7,7 @@ from typing import NamedTuple, Unpack
 import torch
 from torch import Tensor
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.nearest import one_of
+from deptree_cli.core.errors import DeptreeError, one_of
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 from deptree_cli.torch import ops
 from deptree_cli.torch.distribution import TreeDistribution

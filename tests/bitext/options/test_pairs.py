@@ -13,9 +13,8 @@ from click.testing import CliRunner, Result
 
 from deptree_cli.bitext.files.record import ScoredPair
 from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
-from deptree_cli.cli.pipeline import Pipeline
-from deptree_cli.cli.run_options import RunOptions, run_options
-from deptree_cli.cli.sections import command
+from deptree_cli.cli.options import command
+from deptree_cli.cli.run import Pipeline, RunOptions, run_options
 from deptree_cli.core.errors import DeptreeError
 from tests.sample import DATA
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu import chunks
-from deptree_cli.io.conllu.chunks import split_chunks
+from deptree_cli.io.conllu import blocks as chunks
+from deptree_cli.io.conllu.blocks import split_chunks
 from deptree_cli.io.pictures.arcs import fitted
-from deptree_cli.io.scores import labels
+from deptree_cli.io.scores import companions as labels
 from tests.sample import DATA
 
 SCORES = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]

@@ -29,7 +29,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.io.scores import features
+from deptree_cli.io.scores import companions as features
 from tests.sample import DATA
 
 RUNS = int(os.environ.get("DEPTREE_FUZZ", "400"))

@@ -16,8 +16,7 @@ from deptree_cli.core.batches.blocks import alike, only_plain
 from deptree_cli.core.batches.tree_batch import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.partition import partition, partitions
-from deptree_cli.core.peakedness import peakedness, peakednesses
+from deptree_cli.core.partition import partition, partitions, peakedness, peakednesses
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 from deptree_cli.core.streams import SentenceStreams
 from tests.bounded import bounded

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core.measures import Reduction, depths, joined, without
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.reduction import Reduction, depths, joined, without
 from deptree_cli.core.spaces import MULTI_ROOT
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deptree_cli.io.conllu.blocks import Block, read_blocks
-from deptree_cli.io.conllu.notes import entries_of, filled, unused_mark
+from deptree_cli.io.conllu.columns import entries_of, filled, unused_mark
 from deptree_cli.io.conllu.splicing import with_trees
 
 ROWS = """\

@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block, read_blocks
-from deptree_cli.io.conllu.chunks import split_chunks
+from deptree_cli.io.conllu.blocks import Block, applied, read_blocks, split_chunks, surface_tokens, tokens_of
 from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
-from deptree_cli.io.conllu.surface import surface_tokens
-from deptree_cli.io.conllu.tokens import applied, tokens_of
-from deptree_cli.io.encoders.base import Page
-from deptree_cli.io.encoders.text import CONLLU
+from deptree_cli.io.encoders.base import CONLLU, Page
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.parsers.sentences import read_sentences
 

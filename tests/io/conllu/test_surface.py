@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block, read_blocks
-from deptree_cli.io.conllu.surface import REGIONS, between_spaces, surface_tokens, wrong_tokens
+from deptree_cli.io.conllu.blocks import REGIONS, Block, between_spaces, read_blocks, surface_tokens, wrong_tokens
 
 
 def block(*ids: str) -> Block:

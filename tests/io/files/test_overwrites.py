@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.files.overwrites import Named, refuse_overwrites
+from deptree_cli.io.files.output import Named, refuse_overwrites
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_devices_may_be_named_twice() -> None:
 
 def test_standard_streams_are_files_too(tmp_path: Path) -> None:
     written = "[Named('--output', '-')]"
-    program = f"from deptree_cli.io.files.overwrites import *; refuse_overwrites([Named('SCORES', {{!r}})], {written})"
+    program = f"from deptree_cli.io.files.output import *; refuse_overwrites([Named('SCORES', {{!r}})], {written})"
     for path in ("a", "-"):
         with Path("a").open("ab") as appended, Path("a").open("rb") as stdin:
             command = [sys.executable, "-c", program.format(path)]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deptree_cli.io.files.screen import USUAL, width_of
+from deptree_cli.io.files.streams import USUAL, width_of
 
 NO_WIDTHS = ["0", "-3", "", " ", "²", "80x24", "1e3", "9" * 5000]
 

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.chunks import Chunk
+from deptree_cli.io.conllu.blocks import Block, Chunk
 from deptree_cli.io.pages.packing import for_page
 from deptree_cli.io.pages.page import MostDoubtful, Report, to_html
-from deptree_cli.io.scores.presets import layout
+from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
 from tests.io.pages.scripts import needs_node, run

@@ -12,7 +12,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.parsers import PARSERS, Parser
 from deptree_cli.io.parsers.scoring import Batch, batches, score, splitter
 from deptree_cli.io.parsers.sentences import Token, to_sentence
-from deptree_cli.io.scores.presets import PRESETS
+from deptree_cli.io.scores.layout import PRESETS
 
 SENTENCES = [to_sentence(str(number), [Token("a")] * n) for number, n in enumerate((2, 1, 3), 1)]
 NATASHA = PARSERS.get("natasha")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.chunks import Chunk
+from deptree_cli.io.conllu.blocks import Block, Chunk
 from deptree_cli.io.rules.constraints import constraints_in_misc
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.scores.batches import ScoredBatch
+from deptree_cli.io.scores.companions import Temperature
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 from deptree_cli.io.scores.records import Interpretation
-from deptree_cli.io.scores.temperatures import Temperature
 from deptree_cli.io.sentence import Sentence
 
 SQUARES = [Layout(orient, root) for orient in (None, "head-dep", "dep-head") for root in ("first", "last", "diagonal")]

@@ -8,13 +8,14 @@ import json
 import numpy as np
 import pytest
 
+from deptree_cli.commands.estimate import read_draws
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores import arrays, features
-from deptree_cli.io.scores.features import features_of, vector
+from deptree_cli.io.scores import arrays
+from deptree_cli.io.scores import companions as features
+from deptree_cli.io.scores.companions import features_of, vector
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.draws import read_draws
 from tests.arrays import header, npz
 
 

@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.io.scores.layout import CHOICES, Layout, cut, from_head_dep, to_head_dep, words_in
-from deptree_cli.io.scores.presets import PRESETS, layout, text_of
+from deptree_cli.io.scores.layout import (
+    CHOICES,
+    PRESETS,
+    Layout,
+    cut,
+    from_head_dep,
+    layout,
+    text_of,
+    to_head_dep,
+    words_in,
+)
 
 
 def shape_of(n: int, orient: str, root: str, rectangle: bool) -> tuple[int, int]:

@@ -10,8 +10,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files import streams
 from deptree_cli.io.scores import arrays
-from deptree_cli.io.scores.lengths import read_lengths, with_lengths
-from deptree_cli.io.scores.raw import RawScores
+from deptree_cli.io.scores.arrays import RawScores, read_lengths, with_lengths
 from tests.arrays import npy
 
 TEXTS = [b"2\n4\n", b" 2\r\n4", b"\xef\xbb\xbf2\r\n4\r\n", b"2\r4\r", b"2\n4\n\n \n"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.io.scores.layout import Layout
+from deptree_cli.io.scores.layout import PRESETS, Layout, layout, text_of
 from deptree_cli.io.scores.meta import NOTHING, UNKNOWN, WRITE_SCORES, Meta, space_of
-from deptree_cli.io.scores.presets import PRESETS, layout, text_of
 from deptree_cli.io.signature import signature
 
 LAYOUTS = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.scores.fitting import check_not_padding
+from deptree_cli.io.scores.files import check_not_padding
 from deptree_cli.io.scores.layout import Layout, from_head_dep
 
 LOG = Layout("head-dep", "first", "log")

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io.scores.files import ScoreFiles
+from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import Layout
-from deptree_cli.io.scores.source import ScoreSource
 from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees import read_trees
 from deptree_cli.io.trees.sets import TreeSet, read_sets, scored_trees, with_samples

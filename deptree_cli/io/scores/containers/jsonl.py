@@ -16,9 +16,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
+from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
 from deptree_cli.io.scores.containers.base import WITH_HEADER, Container, Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 
 # What may stand in a column of CoNLL-U: no tab, no end of a line, no half of a surrogate pair.
 _COLUMN = re.compile("[^\t\n\r\ud800-\udfff]+")

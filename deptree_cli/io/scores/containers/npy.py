@@ -16,10 +16,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces.rules import are_trees
 from deptree_cli.io.files.output import ARRAYS, Output, npy_of
 from deptree_cli.io.files.streams import Input
-from deptree_cli.io.scores.arrays import MAGIC, Header, read_data, read_header, read_numbers
+from deptree_cli.io.scores.arrays import MAGIC, Header, RawScores, ReadSpec, read_data, read_header, read_numbers
 from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import RawScores, ReadSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,10 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import Input, seekable
-from deptree_cli.io.scores.arrays import read_array
-from deptree_cli.io.scores.containers.base import Container, Entries, Write, starting
+from deptree_cli.io.scores.arrays import Raw, ReadSpec, Source, as_lengths, read_array, with_lengths
+from deptree_cli.io.scores.containers.base import TORCH, Container, Entries, Write, starting
 from deptree_cli.io.scores.containers.npy import read_npy
-from deptree_cli.io.scores.containers.refused import TORCH
-from deptree_cli.io.scores.lengths import as_lengths, with_lengths
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Raw, ReadSpec, Source
 
 _SUFFIX = ".npy"
 

@@ -15,9 +15,9 @@ import pytest
 from deptree_cli.core.register import Register
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores import containers
+from deptree_cli.io.scores.arrays import Raw, ReadSpec
 from deptree_cli.io.scores.containers import Container, open_scores
 from deptree_cli.io.scores.meta import Meta
-from deptree_cli.io.scores.raw import Raw, ReadSpec
 from deptree_cli.io.sentence import in_order
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.io.scores.arrays import RawScores
 from deptree_cli.io.scores.containers import CONTAINERS, Container
 from deptree_cli.io.scores.meta import NOTHING
-from deptree_cli.io.scores.raw import RawScores
 from tests.io.scores.written import format_for
 
 WRITTEN = [container for container in CONTAINERS if container.write]

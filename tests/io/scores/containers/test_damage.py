@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.arrays import ReadSpec
 from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.containers.npz import CONTAINER
-from deptree_cli.io.scores.raw import ReadSpec
 from tests.arrays import header, npy, npz
 
 

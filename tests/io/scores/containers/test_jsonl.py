@@ -13,9 +13,9 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
 from deptree_cli.io.scores.containers.jsonl import CONTAINER, Lines
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 
 Read = Callable[..., list[Raw]]
 

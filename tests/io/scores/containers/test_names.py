@@ -10,10 +10,10 @@ import pytest
 
 import deptree_cli
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.arrays import RawScores
 from deptree_cli.io.scores.containers import CONTAINERS, Container
 from deptree_cli.io.scores.containers.npz import BESIDE
 from deptree_cli.io.scores.meta import NOTHING
-from deptree_cli.io.scores.raw import RawScores
 
 NAMED = [container for container in CONTAINERS if container.write and container.named]
 

@@ -10,8 +10,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from deptree_cli.io.scores.arrays import ReadSpec
 from deptree_cli.io.scores.containers.npy import CONTAINER, read_npy
-from deptree_cli.io.scores.raw import ReadSpec
 from tests.arrays import header, npy
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
 from deptree_cli.io.scores.containers.npz import CONTAINER, open_npz
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 from tests.arrays import npz
 
 Read = Callable[..., list[Raw]]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
 from deptree_cli.io.scores.containers import safetensors as tensors
 from deptree_cli.io.scores.containers.safetensors import CONTAINER, open_safetensors
-from deptree_cli.io.scores.raw import Raw, RawScores, ReadSpec
 
 library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Array
+from deptree_cli.io.scores.arrays import RawScores, ReadSpec
 from deptree_cli.io.scores.containers import CONTAINERS, Container
+from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.meta import NOTHING, Meta
-from deptree_cli.io.scores.presets import layout
-from deptree_cli.io.scores.raw import RawScores, ReadSpec
 
 WRITTEN = [container for container in CONTAINERS if container.write]
 SIGNATURE = "deptree|dump|from:natasha|trees:projective|v:0"

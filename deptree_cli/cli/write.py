@@ -16,17 +16,15 @@ from typing import Any
 
 import click
 
-from deptree_cli.cli.options import check_effect
-from deptree_cli.cli.sections import Decorator, bound, writing_option
-from deptree_cli.cli.tables import Table, drawn
-from deptree_cli.core.nearest import one_of
+from deptree_cli.cli.options import Decorator, bound, check_effect, writing_option
+from deptree_cli.cli.terminal import Table, drawn
+from deptree_cli.core.errors import one_of
 from deptree_cli.io.conllu.splicing import DEPS
 from deptree_cli.io.conllu.trees import USUAL, Style
 from deptree_cli.io.encoders import encoder_of, encoders
-from deptree_cli.io.encoders.base import Encoder, Page, Row, Write
-from deptree_cli.io.encoders.text import CONLLU, JSONL, TSV, rows_of
+from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Write, rows_of
 from deptree_cli.io.files.output import Output, suffix_of
-from deptree_cli.io.files.screen import screen_of
+from deptree_cli.io.files.streams import screen_of
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,708 @@
+"""How a command runs, whatever it reads: from sentences by way of workers to results, messages and an exit status."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+
+import click
+
+from deptree_cli.cli.options import (
+    RESULTS,
+    IntRange,
+    bound,
+    check_effect,
+    chosen_for_user,
+    running_option,
+    writing_option,
+)
+from deptree_cli.cli.terminal import Counted, Table, message, progress, show, status
+from deptree_cli.cli.write import Writing
+from deptree_cli.core.corpus import Workers, ordered_map
+from deptree_cli.core.errors import DeptreeError, counted, printable
+from deptree_cli.core.streams import SentenceStreams, sentence_stream
+from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
+from deptree_cli.io.conllu.splicing import Spliced
+from deptree_cli.io.conllu.trees import Style
+from deptree_cli.io.encoders.base import CONLLU, Page, Row, Sheet, Write
+from deptree_cli.io.files.streams import is_at_hand
+from deptree_cli.io.signature import signature
+from deptree_cli.kernels.budget import TREE, foresee, is_decided, once_more
+
+
+class Item(Protocol):
+    """What is read: a sentence, or a batch of them."""
+
+    @property
+    def sent_id(self) -> str:
+        """Its name, on which its random numbers depend."""
+
+    @property
+    def place(self) -> str:
+        """Where it was read."""
+
+    @property
+    def weight(self) -> int:
+        """How many numbers it has, which are kept for as long as others are waited for."""
+
+
+@runtime_checkable
+class PreparesBatches(Protocol):
+    """What prepares items also many at once."""
+
+    def batch(self, items: Sequence[Any]) -> Any:
+        """Those that can be worked on at once, with their `places` among all; None where there are none."""
+
+
+Read = TypeVar("Read", bound=Item)
+Prepared = TypeVar("Prepared")
+
+
+def unchanged(item: Any) -> Any:
+    """Prepare nothing."""
+    return item
+
+
+@dataclass(frozen=True)
+class Source(Generic[Read, Prepared]):
+    """What the options of reading become.
+
+    Attributes:
+        items: as they are read, or what is wrong with one; once.
+        prepare: what a worker makes of an item before the work proper; picklable.
+        signature_fields: what of these options a run must repeat to give the same result.
+        is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
+        check_words: raises unless the sentences have words, which CoNLL-U needs.
+    """
+
+    items: Counted[Read | DeptreeError]
+    prepare: Callable[[Read], Prepared] = unchanged
+    signature_fields: Mapping[str, object] = field(default_factory=dict)
+    is_conllu: bool = False
+    check_words: Callable[[], None] = lambda: None
+
+
+Result = TypeVar("Result", covariant=True)
+
+# Work on one item, prepared; its random stream is None where the run has no seed, and so nothing is random.
+Function = Callable[[Any, Any], Result]
+
+
+@runtime_checkable
+class Work(Protocol[Result]):
+    """What is done to items; it travels to worker processes."""
+
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of an item."""
+        return 0
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether many items are worked on at once, where they can be."""
+        return False
+
+    def one(self, prepared: Any, stream: Any) -> Result:
+        """The result of an item. `stream`: its random numbers."""
+
+    def batch(self, prepared: Any, streams: Any) -> Sequence[Any]:
+        """The results of the items of a batch, None for what has to be worked on by itself."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Alone(Work[Result], Generic[Result]):
+    """A function as work: of one item after another."""
+
+    function: Function[Result]
+
+    def one(self, prepared: Any, stream: Any) -> Result:
+        """The result of an item."""
+        return self.function(prepared, stream)
+
+
+def as_work(work: Work[Result] | Function[Result]) -> Work[Result]:
+    """Work, a plain function too."""
+    return work if isinstance(work, Work) else Alone(work)
+
+
+# How many errors are named, and how many kinds of the others.
+NAMED = 10
+
+# What is of one error and not of its kind: numbers, and texts in quotes.
+_OWN = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?<=\d)")
+
+
+class Messages:
+    """The one way to stderr for what is neither a result nor the error that ends the run.
+
+    Args:
+        quiet: whether warnings are left out.
+
+    Attributes:
+        skips: whether errors are skipped; else the first of them ends the run.
+        skipped: how many errors were.
+    """
+
+    def __init__(self, quiet: bool = False, skips: bool = False) -> None:
+        self.skips = skips
+        self._quiet = quiet
+        self._keys: set[str] = set()
+        self._waiting: list[str] | None = []
+        self._nouns, self._kinds = Counter[str](), Counter[str]()
+        self.skipped = 0
+
+    def warn(self, key: str, line: str) -> None:
+        """Tell a line, once for each key; an empty one says nothing.
+
+        Before there are results it waits for the first of them: what fails gives one line, the error.
+        """
+        if not line or self._quiet or key in self._keys:
+            return
+        self._keys.add(key)
+        if self._waiting is None:
+            message(line)
+        else:
+            self._waiting.append(line)
+
+    def tell(self) -> None:
+        """Tell what waits: there is a result."""
+        waiting, self._waiting = self._waiting, None
+        for line in waiting or ():
+            message(line)
+
+    def skip(self, error: DeptreeError, noun: str) -> None:
+        """Name an error, or count it among the others of its kind; raise it if errors are not skipped.
+
+        Args:
+            noun: what the thing is called that cannot be used.
+        """
+        if not self.skips:
+            raise error
+        self.skipped += 1
+        self._nouns[noun] += 1
+        if self._nouns.total() <= NAMED:
+            message(f"skipped: {error.on_command_line}")
+        else:
+            self._kinds[_OWN.sub("...", error.problem)] += 1
+
+    def conclude(self) -> None:
+        """Tell what still waits, how many errors were skipped, and what was wrong where they are not named."""
+        self.tell()
+        for kind, number in self._kinds.most_common(NAMED):
+            message(printable(f"skipped: {number:,} more: {kind}."))
+        if rest := sum(number for _, number in self._kinds.most_common()[NAMED:]):
+            message(f"skipped: {rest:,} more with other errors")
+        for noun, number in self._nouns.items():
+            message(f"{counted(number, noun)} skipped")
+        self._nouns.clear()
+        self._kinds.clear()
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a command runs.
+
+    Attributes:
+        output: where results go; None is standard output.
+        workers: who does the work.
+        shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
+        quiet: say nothing on stderr but errors.
+        messages: what is told beside results.
+    """
+
+    output: str | None = None
+    workers: Workers = field(default_factory=Workers)
+    shard: tuple[int, int] = (1, 1)
+    quiet: bool = False
+    messages: Messages = field(default_factory=Messages)
+
+    def warn(self, key: str, line: str) -> None:
+        """Tell a line, once for each key."""
+        self.messages.warn(key, line)
+
+    def skip(self, error: DeptreeError, noun: str = "sentence") -> None:
+        """Leave out what cannot be used, which is called so; raise the error if errors are not skipped."""
+        self.messages.skip(error, noun)
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard)}
+
+
+def _shard(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int]:
+    """``I/N`` as two numbers; without it all sentences are the one shard of one."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text or "1/1")
+    if not match or int(match[1]) > int(match[2]):
+        raise click.BadParameter(f"{text!r} is not I/N with I from 1 to N, such as 1/8.")
+    return int(match[1]), int(match[2])
+
+
+def _sensible(jobs: int, messages: Messages) -> int:
+    """The number of workers, or as many as this machine keeps busy."""
+    most = most_workers()
+    if jobs > most:
+        messages.warn("jobs", f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
+    return min(jobs, most)
+
+
+on_error_option = running_option(
+    "--on-error",
+    type=click.Choice(["fail", "skip"]),
+    default="fail",
+    help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
+)
+quiet_option = running_option("--quiet", "-q", is_flag=True, envvar="DEPTREE_QUIET", help="Only errors on stderr.")
+
+_OUTPUT = writing_option(
+    "--output",
+    "-o",
+    type=RESULTS,
+    often=True,
+    help="Write to FILE, which appears when complete; .gz compresses.",
+)
+
+_SHARING = [
+    running_option(
+        "--jobs",
+        "-j",
+        type=IntRange(1),
+        default=1,
+        envvar="DEPTREE_JOBS",
+        metavar="N",
+        help="Number of processes; DEPTREE_SCHEDULER=ADDRESS: work on that dask cluster.  [default: 1]",
+    ),
+    running_option(
+        "--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
+    ),
+]
+
+
+def _run(
+    *,
+    output: str | None,
+    jobs: int = 1,
+    shard: tuple[int, int] = (1, 1),
+    on_error: str,
+    quiet: bool,
+) -> RunOptions:
+    messages, scheduler = Messages(quiet, on_error == "skip"), os.environ.get("DEPTREE_SCHEDULER") or None
+    workers = Workers(jobs if scheduler else _sensible(jobs, messages), scheduler)
+    return RunOptions(output, workers, shard, quiet, messages)
+
+
+# Gives a command the options of running, as one `run: RunOptions`.
+run_options = bound("run", [_OUTPUT, *_SHARING, on_error_option, quiet_option], _run)
+
+# The same for a command of one sentence, which nobody can share.
+one_run_options = bound("run", [_OUTPUT, on_error_option, quiet_option], _run)
+
+
+Outcome = TypeVar("Outcome")
+
+# An item, and how often its name came before.
+Task = tuple[Read, int]
+
+# Which of the items are worked on.
+Select = Callable[[Iterator[Task[Read] | DeptreeError]], Iterator[Task[Read] | DeptreeError]]
+
+# The most items that are looked at to tell whether their work is worth a compiler.
+LOOKED_AT = 256
+
+
+class Pipeline(Generic[Read, Prepared]):
+    """The items of a source, prepared and worked on by any number of workers, in order.
+
+    Args:
+        source: what is read.
+        run: who works, and what becomes of errors.
+        select: which tasks are done, for commands that want some of them only.
+    """
+
+    def __init__(self, source: Source[Read, Prepared], run: RunOptions, select: Select[Read] = iter) -> None:
+        self._source = source.items
+        self._prepare = source.prepare
+        self._run = run
+        self._select = select
+
+    def map(
+        self, work: Work[Outcome] | Function[Outcome], seed: int | None = None, placeholders: Sequence[Outcome] = ()
+    ) -> Iterator[Outcome]:
+        """The work on every prepared item and its random stream, in order; `work` is picklable.
+
+        Args:
+            seed: of the random streams, None for work that draws nothing: then none are made.
+            placeholders: what comes in the place of each item that is skipped: nothing, or one result that keeps the
+                others in step with the source.
+
+        Raises:
+            DeptreeError: the first item that cannot be used, unless errors are skipped; or reading cannot go on.
+        """
+        step: Step[Read, Prepared, Outcome] = Step(self._prepare, as_work(work), seed)
+        run, source = self._run, self._source
+        tasks = _foreseen(self._select(self._tasks()), step)
+        with closing(ordered_map(step, tasks, run.workers, is_at_hand)) as results:
+            for result in progress(results, source, run.shard):
+                if isinstance(result, DeptreeError):
+                    run.skip(result, source.noun)
+                    yield from placeholders
+                    continue
+                run.messages.tell()
+                yield result
+        run.messages.conclude()
+
+    def _tasks(self) -> Iterator[Task[Read] | DeptreeError]:
+        """The items of this shard with how often their names came before, counted here, where they are in order."""
+        occurrences: dict[str, int] = {}
+        shard, shards = self._run.shard
+        for number, item in enumerate(self._source):
+            if isinstance(item, DeptreeError):
+                if number % shards == shard - 1:
+                    yield item
+                continue
+            occurrence = occurrences.get(item.sent_id, 0)
+            occurrences[item.sent_id] = occurrence + 1
+            if number % shards != shard - 1:
+                continue
+            yield item, occurrence
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 1 where something was skipped."""
+        return 1 if self._run.messages.skipped else 0
+
+
+@dataclass(frozen=True)
+class Step(Generic[Read, Prepared, Outcome]):
+    """What is done to one item; it travels to worker processes."""
+
+    prepare: Callable[[Read], Prepared]
+    work: Work[Outcome]
+    seed: int | None
+
+    def __call__(self, task: Task[Read] | DeptreeError) -> Outcome | DeptreeError:
+        """The work's result, or the error that makes the item unusable."""
+        if isinstance(task, DeptreeError):
+            return task
+        try:
+            return once_more(partial(self._result, *task))
+        except DeptreeError as error:
+            return error.at(task[0].place, task[0].sent_id)
+
+    def _result(self, item: Read, occurrence: int) -> Outcome:
+        stream = None if self.seed is None else sentence_stream(self.seed, item.sent_id, occurrence)
+        return self.work.one(self.prepare(item), stream)
+
+    def weight(self, task: Task[Read] | DeptreeError) -> int:
+        """That of the item."""
+        return 0 if isinstance(task, DeptreeError) else task[0].weight
+
+    def steps(self, task: Task[Read] | DeptreeError) -> float:
+        """How much work it is, for `foresee`: of n words n^3, and n for each tree that is drawn."""
+        weight = self.weight(task)
+        return weight**1.5 + TREE * self.work.trees * weight**0.5
+
+    @property
+    def together(self) -> Callable[[Sequence[Task[Read] | DeptreeError]], list[Any]] | None:
+        """The same for many tasks at once, in batches; None where the work or the preparation knows none."""
+        return self._together if self.work.in_batches and isinstance(self.prepare, PreparesBatches) else None
+
+    def _together(self, tasks: Sequence[Task[Read] | DeptreeError]) -> list[Any]:
+        results = once_more(partial(self._batched, tasks))
+        return [self(task) if result is None else result for task, result in zip(tasks, results, strict=True)]
+
+    def _batched(self, tasks: Sequence[Task[Read] | DeptreeError]) -> list[Any]:
+        """The results of those that can be worked on at once, None for the others."""
+        results: list[Any] = [None] * len(tasks)
+        numbered = [(at, *task) for at, task in enumerate(tasks) if not isinstance(task, DeptreeError)]
+        prepare: Any = self.prepare
+        batch = prepare.batch([item for _, item, _ in numbered]) if isinstance(prepare, PreparesBatches) else None
+        if batch is not None:
+            selected = [numbered[place] for place in batch.places]
+            names = [(item.sent_id, occurrence) for _, item, occurrence in selected]
+            streams = None if self.seed is None else SentenceStreams(self.seed, names)
+            for (at, *_), result in zip(selected, self.work.batch(batch, streams), strict=True):
+                results[at] = result
+        return results
+
+
+def _foreseen(tasks: Iterator[Task[Read] | DeptreeError], step: Step[Read, Any, Any]) -> Iterator[Any]:
+    """The tasks, of which the first ones tell whether kernels are compiled: those that can be had without waiting."""
+    first: list[Task[Read] | DeptreeError] = []
+    failure: Exception | None = None
+    try:
+        for task in tasks:
+            first.append(task)
+            foresee(step.steps(task))
+            if len(first) == LOOKED_AT or is_decided() or not is_at_hand():
+                break
+    except Exception as error:  # of reading: it comes behind the results of what was read
+        failure = error
+    yield from first
+    if failure:
+        raise failure
+    for task in tasks:
+        if not is_decided():
+            foresee(step.steps(task))
+        yield task
+
+
+Counts = TypeVar("Counts")
+
+# So many sentences are named.
+NAMED_SENTENCES = 3
+
+
+class Summed(Protocol):
+    """What adds up by itself."""
+
+    def add(self, *counts: Any) -> None:
+        """Count a result."""
+
+    def row(self) -> Row:
+        """Return the sums by name."""
+
+
+class Fold(Generic[Counts]):
+    """Adds up what results count for.
+
+    Attributes:
+        attribute: of a result: what it counts for, None for nothing; empty where that is the result itself.
+    """
+
+    attribute = "counted"
+
+    def add(self, counts: Counts) -> None:
+        """Count a result."""
+        raise NotImplementedError
+
+    def rows(self) -> Sequence[Row]:
+        """Return what was found, behind the last result, for the output.
+
+        Raises:
+            DeptreeError: nothing was counted that a row could be about.
+        """
+        return []
+
+    def lines(self) -> Iterable[Table | str]:
+        """Return what people are told on the terminal: lines and tables."""
+        return ()
+
+
+class OneRow(Fold[tuple[Any, ...]]):
+    """Counts that know by themselves what to add up, and are one row in the end.
+
+    Args:
+        empty: what is wrong where nothing was counted.
+    """
+
+    attribute = ""
+
+    def __init__(self, counts: Summed, empty: DeptreeError | None = None) -> None:
+        self._counts = counts
+        self._empty = empty
+
+    def add(self, counts: tuple[Any, ...]) -> None:
+        self._counts.add(*counts)
+        self._empty = None
+
+    def rows(self) -> list[Row]:
+        if self._empty:
+            raise self._empty
+        return [self._counts.row()]
+
+
+def layout_doubts(errors: float, words: int) -> list[str]:
+    """What to tell the user if so many of these words are expected to be wrong: hardly any parser is as bad."""
+    line = "more than half of the heads are doubted: is --from right? deptree inspect checks it"
+    return [line] if errors > words / 2 else []
+
+
+@dataclass
+class NamedSentences:
+    """Counts sentences, and names the first of them."""
+
+    count: int = 0
+    names: tuple[str, ...] = ()
+
+    def add(self, sent_id: str) -> None:
+        self.count += 1
+        self.names = (*self.names, sent_id)[:NAMED_SENTENCES]
+
+    def __str__(self) -> str:
+        return f"{counted(self.count, 'sentence')} ({', '.join(self.names)}{', ...' * (self.count > NAMED_SENTENCES)})"
+
+
+_NONE: Mapping[str, object] = {}
+
+# Of results that are no rows.
+NO_ROWS = Sheet()
+
+
+class Job(Generic[Read, Prepared]):
+    """One run of a command.
+
+    Args:
+        command: its name.
+        source: what is read.
+        run: how the command runs, and where results go.
+        writing: how they are written.
+        first, last: fields of the signature in front of those of `source` and `run`, and behind them.
+        select: which of the items are worked on, for commands that want some of them only.
+        about: what formats of scores and of reports are to know of all results.
+
+    Attributes:
+        pipeline: from the source to results.
+        signature: how these were made.
+        encoder: their format.
+
+    Raises:
+        DeptreeError: the output has a suffix of another format, or words are missing for CoNLL-U.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        source: Source[Read, Prepared],
+        run: RunOptions,
+        writing: Writing,
+        first: Mapping[str, object] = _NONE,
+        last: Mapping[str, object] = _NONE,
+        select: Select[Read] = iter,
+        about: Any = None,
+    ) -> None:
+        self.run = run
+        self.encoder = writing.encoder(run.output, source.is_conllu)
+        if self.encoder is CONLLU:
+            source.check_words()
+        else:
+            check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
+        self.pipeline = Pipeline(source, run, select)
+        self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
+        self._writing, self._about = writing, about
+
+    def write(
+        self,
+        work: Work[Any] | Function[Any],
+        seed: int | None = None,
+        sheet: Sheet = NO_ROWS,
+        folds: Sequence[Fold[Any]] = (),
+    ) -> int:
+        """Write the results, and tell what the folds found of them; the exit status.
+
+        Args:
+            work: what is done to an item; its result is encoded by the worker.
+            seed: of random numbers, None for work that draws none.
+            sheet: how rows are laid out.
+            folds: each adds what results count for there.
+        """
+        with self._opened(sheet) as write:
+            results = self._results(work, self.encoder.encode, seed, folds)
+            for data in with_signature(results, self.signature, self.run):
+                for line in data.losses if isinstance(data, Spliced) else ():
+                    self.run.warn(line, line)
+                write(data)
+        return self._told(folds)
+
+    def summarise(
+        self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet = NO_ROWS, seed: int | None = None
+    ) -> int:
+        """Write what a fold finds of all results, in the columns of the first row if `sheet` has none; the status."""
+        deque(self._results(work, None, seed, [fold]), maxlen=0)
+        rows = fold.rows()
+        with self._opened(sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))) as write:
+            for row in with_signature(rows, self.signature, self.run):
+                write(self.encoder.encode(row, self._writing.style))
+        return self._told([fold])
+
+    def _results(
+        self,
+        work: Work[Any] | Function[Any],
+        encode: Callable[[Any, Any], Any] | None,
+        seed: int | None,
+        folds: Sequence[Fold[Any]],
+    ) -> Iterator[Any]:
+        """The results, encoded, which the folds have counted; one that was skipped counts for nothing."""
+        encoded = Encoded(as_work(work), encode, self._writing.style, tuple(fold.attribute for fold in folds))
+        placeholders = [] if encode is None or self.encoder.skipped is None else [(self.encoder.skipped, ())]
+        results: Iterator[tuple[Any, tuple[Any, ...]]] = self.pipeline.map(encoded, seed, placeholders)
+        for data, counts in results:
+            for fold, each in zip(folds, counts, strict=False):
+                if each is not None:
+                    fold.add(each)
+            yield data
+
+    def _opened(self, sheet: Sheet) -> AbstractContextManager[Write]:
+        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet, self._about))
+
+    def _told(self, folds: Sequence[Fold[Any]]) -> int:
+        """Tell people what the folds found; the exit status."""
+        if not self.run.quiet:
+            for fold in folds:
+                for each in fold.lines():
+                    show(each)
+        return self.pipeline.exit_code
+
+
+def with_signature(results: Iterable[Outcome], signature: str, run: RunOptions) -> Iterator[Outcome]:
+    """The results on their way to the output; with the first of them the signature on stderr, where it is news.
+
+    It is shown there if it says something that the command line does not, and only with a result: what fails gives one
+    line, the error.
+    """
+    if chosen_for_user(signature):
+        run.warn("signature", signature)
+    for result in results:
+        status().make_way()
+        yield result
+
+
+@dataclass(frozen=True)
+class Encoded(Work[Any]):
+    """Work whose result is encoded, None without an encoder, with what it counts for in folds.
+
+    Attributes:
+        style: of trees.
+        attributes: of a result, which folds count; empty for the result itself.
+    """
+
+    work: Work[Any]
+    encode: Callable[[Any, Any], Any] | None
+    style: Style
+    attributes: tuple[str, ...]
+
+    @property
+    def trees(self) -> int:
+        """How many trees are drawn of an item."""
+        return self.work.trees
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether many items are worked on at once, where they can be."""
+        return self.work.in_batches
+
+    def one(self, prepared: Any, stream: Any) -> tuple[Any, tuple[Any, ...]]:
+        """The two of a prepared item."""
+        return self._encoded(self.work.one(prepared, stream))
+
+    def batch(self, prepared: Any, streams: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
+        """The two of each item of a batch; None for what has to be worked on by itself."""
+        return [self._if_encoded(result) for result in self.work.batch(prepared, streams)]
+
+    def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        """See `_encoded`; None where there is no result or that fails, which is told of the item by itself."""
+        try:
+            return None if result is None else self._encoded(result)
+        except DeptreeError:
+            return None
+
+    def _encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]]:
+        counts = tuple(getattr(result, name) if name else result for name in self.attributes)
+        return self.encode and self.encode(result, self.style), counts
