@@ -102,7 +102,6 @@ class GivenTree:
 
     @cached_property
     def labels(self) -> Sequence[str]:
-        """The labels of its words, empty where there is none."""
         return ["" if label == "_" else label for label in self.block.deprels]
 
     @cached_property
@@ -229,11 +228,9 @@ class GivenTrees:
 
     @cached_property
     def unlabelled(self) -> list[int]:
-        """How many words of each have no label."""
         return self._count([not label for label in self.trees.kinds.labels], self.trees.labels)
 
     def _count(self, named: Sequence[bool], numbers: Any) -> list[int]:
-        """How many words of each sentence have one of the numbers that are named."""
         sentences = self.trees.sentences[np.array(named)[numbers]]
         return np.bincount(sentences, minlength=len(self.places)).tolist()
 

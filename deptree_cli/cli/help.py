@@ -49,7 +49,6 @@ def _command(text: str) -> str:
 
 @cache
 def fields() -> tuple[Field, ...]:
-    """Return the table."""
     _, *lines = files("deptree_cli.cli").joinpath("fields.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return tuple(Field(at, _listed(names), _listed(commands), meaning) for at, names, commands, meaning in rows)
@@ -101,11 +100,9 @@ class Listing:
     of_argument: bool = False
 
     def entries(self) -> str:
-        """Return a paragraph for each entry."""
         return self.register.listing(self.describe)
 
     def line(self) -> str:
-        """Return the names alone."""
         return f"{self.title}: {', '.join(each.name for each in self.register)}."
 
 
@@ -159,12 +156,10 @@ def _write(title: str, explained: Sequence[tuple[str, str]], others: str, format
 
 
 def _write_line(text: str, formatter: click.HelpFormatter) -> None:
-    """Write names of options, none of which is broken."""
     indent = formatter.current_indent
     for line in wrap(text, formatter.width - indent, subsequent_indent="  ", break_on_hyphens=False):
         formatter.write(f"{'':>{indent}}{line}\n")
 
 
 def section_of(option: click.Parameter) -> str | None:
-    """Where an option stands; None for what is no option."""
     return getattr(option, "section", RUNNING) if isinstance(option, click.Option) else None

@@ -41,7 +41,6 @@ class FileName(click.ParamType):  # type: ignore[type-arg]  # click 8.2 has none
         return str(value) or self.fail(EMPTY_NAME, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Complete the names of files."""
         return [CompletionItem(incomplete, type="file")]
 
 
@@ -53,7 +52,6 @@ RESULTS = FileName()
 
 
 def inputs_of(ctx: click.Context) -> list[Named]:
-    """Return the files that the command line has read."""
     return [each for each in _named(ctx, INPUT) if each.path]
 
 
@@ -64,7 +62,6 @@ def outputs_of(ctx: click.Context) -> list[Named]:
 
 
 def results_of(ctx: click.Context) -> str | None:
-    """Return where results go, None for standard output."""
     return next((each.path for each in _named(ctx, RESULTS)), None) or None
 
 
@@ -170,7 +167,6 @@ class Option(click.Option):
         self.often = not section if often is None else often
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The option and its help, as click shows them."""
         record = super().get_help_record(ctx)
         return (record[0], record[1].replace("{names}", ", ".join(self._names()))) if record and self._names else record
 
@@ -209,7 +205,6 @@ class Command(click.Command):
         self.gone = gone
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The parameters, --help and, behind it, --help-all."""
         return [*super().get_params(ctx), _HELP_ALL]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -230,11 +225,9 @@ class Command(click.Command):
             raise click.UsageError(f"There is no {name} now: {instead.format(said)}.", ctx) from None
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the command does."""
         write_text(self, self.listing, _WHOLE in ctx.meta, formatter)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections that have options."""
         write_options(self.get_params(ctx), _WHOLE in ctx.meta, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -249,7 +242,6 @@ class Command(click.Command):
 
 
 def _show_all(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
-    """Show the whole help and end."""
     if asked:
         ctx.meta[_WHOLE] = True
         click.echo(ctx.get_help(), color=ctx.color)
@@ -285,7 +277,6 @@ def command(**attributes: Any) -> Callable[[Callable[..., Any]], Command]:
 
 
 def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
-    """The function with all these options, the first on top."""
     for each in reversed(options):
         function = each(function)
     return function

@@ -65,7 +65,6 @@ Prepared = TypeVar("Prepared")
 
 
 def unchanged(item: Any) -> Any:
-    """Prepare nothing."""
     return item
 
 
@@ -123,12 +122,10 @@ class Alone(Work[Result], Generic[Result]):
     function: Function[Result]
 
     def one(self, prepared: Any, stream: Any) -> Result:
-        """The result of an item."""
         return self.function(prepared, stream)
 
 
 def as_work(work: Work[Result] | Function[Result]) -> Work[Result]:
-    """Work, a plain function too."""
     return work if isinstance(work, Work) else Alone(work)
 
 
@@ -224,7 +221,6 @@ class RunOptions:
     messages: Messages = field(default_factory=Messages)
 
     def warn(self, key: str, line: str) -> None:
-        """Tell a line, once for each key."""
         self.messages.warn(key, line)
 
     def skip(self, error: DeptreeError, noun: str = "sentence") -> None:
@@ -233,7 +229,6 @@ class RunOptions:
 
     @property
     def signature_fields(self) -> dict[str, object]:
-        """What of these a run must repeat to give the same result."""
         return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard)}
 
 
@@ -401,7 +396,6 @@ class Step(Generic[Read, Prepared, Outcome]):
         return self.work.one(self.prepare(item), stream)
 
     def weight(self, task: Task[Read] | DeptreeError) -> int:
-        """That of the item."""
         return 0 if isinstance(task, DeptreeError) else task[0].weight
 
     def steps(self, task: Task[Read] | DeptreeError) -> float:
@@ -480,7 +474,6 @@ class Fold(Generic[Counts]):
     attribute = "counted"
 
     def add(self, counts: Counts) -> None:
-        """Count a result."""
         raise NotImplementedError
 
     def rows(self) -> Sequence[Row]:
@@ -492,7 +485,6 @@ class Fold(Generic[Counts]):
         return []
 
     def lines(self) -> Iterable[Table | str]:
-        """Return what people are told on the terminal: lines and tables."""
         return ()
 
 
@@ -680,20 +672,16 @@ class Encoded(Work[Any]):
 
     @property
     def trees(self) -> int:
-        """How many trees are drawn of an item."""
         return self.work.trees
 
     @property
     def in_batches(self) -> bool:
-        """Whether many items are worked on at once, where they can be."""
         return self.work.in_batches
 
     def one(self, prepared: Any, stream: Any) -> tuple[Any, tuple[Any, ...]]:
-        """The two of a prepared item."""
         return self._encoded(self.work.one(prepared, stream))
 
     def batch(self, prepared: Any, streams: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
-        """The two of each item of a batch; None for what has to be worked on by itself."""
         return [self._if_encoded(result) for result in self.work.batch(prepared, streams)]
 
     def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:

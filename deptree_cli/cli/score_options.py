@@ -56,7 +56,6 @@ SPACE_OPTIONS = [
 
 
 def asked_space(space: str | None, multi_root: bool, projective: bool) -> TreeSpace:
-    """Return the space that the options ask for."""
     return tree_space(space, False if multi_root else None, projective or None)
 
 
@@ -65,7 +64,6 @@ space_options = bound("space", SPACE_OPTIONS, asked_space)
 
 
 def signature_of(space: TreeSpace) -> dict[str, object]:
-    """What signatures call a space."""
     return {"root": "single" if space.single_root else "multi", "trees": space.kind or None}
 
 
@@ -87,9 +85,8 @@ MATRIX_OPTIONS = [
         often=True,
         shell_complete=complete,
         names=lambda: PRESETS.names,
-        help="The parser whose layout it is ({names}), its parts, or both (supar,weight): head-dep or dep-head (rows "
-        "are heads or dependents); ROOT first, last or on the diagonal; weight (0 forbids) or log (log-scores such as "
-        "logits; -inf and anything up to -1e15 forbid).",
+        help="A parser's layout ({names}), or parts: head-dep, dep-head (rows); first, last, diagonal (ROOT); "
+        "weight, log.",
     ),
     *SPACE_OPTIONS,
 ]
@@ -318,7 +315,6 @@ class ScoreOptions:
 
     @property
     def place(self) -> str:
-        """What messages call the first of the score files."""
         return self.files[0].source.place
 
     @property
@@ -333,12 +329,10 @@ class ScoreOptions:
 
     @property
     def other(self) -> ScoreSource | None:
-        """A second score file of the same sentences, for commands that compare."""
         return self.files[0].other
 
     @property
     def name(self) -> str:
-        """The paths of the score files."""
         return ", ".join(each.source.path for each in self.files)
 
     def with_other(self, path: str) -> ScoreOptions:
@@ -382,7 +376,6 @@ class ScoreOptions:
     def with_samples(
         self, trees: Iterable[GivenTree | DeptreeError], run: RunOptions
     ) -> Source[Sentence, ScoredSentence]:
-        """The sentences with their trees, which may come in any order."""
         from deptree_cli.io.trees.sets import with_samples  # few commands read trees
 
         source = self.source(run)

@@ -146,7 +146,6 @@ COMMANDS = {
 
 
 def entries_of(ctx: click.Context) -> dict[str, Entry]:
-    """All commands of the program that runs, those of groups by two words."""
     program = ctx.find_root().command
     return program.entries() if isinstance(program, LazyGroup) else {}
 
@@ -165,7 +164,6 @@ class LazyGroup(click.Group):
         self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the table."""
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -54,13 +54,11 @@ class ShortId(NamedTuple):
     text: str
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """The least and the most room that it takes."""
         from rich.measure import Measurement
 
         return Measurement(min(LEAST_ID, _width(self.text)), _width(self.text))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The name in the room that there is."""
         yield shortened(self.text, options.max_width)
 
 
@@ -74,7 +72,6 @@ class Column(NamedTuple):
 
     @classmethod
     def of(cls, heading: str, cells: list[str | ShortId]) -> Column:
-        """Look at what stands in it."""
         words = [_width(word) for each in cells if isinstance(each, str) for word in each.split()]
         longest = max(words, default=0)
         has_ids = any(isinstance(each, ShortId) for each in cells)
@@ -256,7 +253,6 @@ class StatusLine:
         self.done = 0
 
     def show(self, text: str) -> None:
-        """Draw it, in the place of whatever was drawn before."""
         if self.is_open:
             self._shown = True
             print(f"\r{text[: width_of(sys.stderr) - 1]}\x1b[K", end="", file=sys.stderr, flush=True)
@@ -268,7 +264,6 @@ class StatusLine:
             os.write(2, b"\r\x1b[K")
 
     def close(self) -> None:
-        """Take it off the screen for good."""
         self.is_open = False
         self.clear()
 
@@ -339,7 +334,6 @@ def progress(items: Iterable[Item], source: Counted[Any], shard: tuple[int, int]
 
 
 def message(line: str) -> None:
-    """Tell the user a line."""
     status().clear()
     print(f"deptree: {readable(line)}", file=sys.stderr, flush=True)
 

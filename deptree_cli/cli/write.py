@@ -73,12 +73,10 @@ class Writing:
 
     @property
     def style_fields(self) -> dict[str, object]:
-        """What of the style of trees a run must repeat to give the same result, for the signature."""
         deps, name = self.style.deps, self.style.sent_id_format
         return {"deps": None if deps == USUAL.deps else deps, "sentid": None if name == USUAL.sent_id_format else name}
 
     def of_single_trees(self) -> Writing:
-        """The same for one tree of each sentence, which keeps the sentence's name."""
         check_effect(["sent_id_format"], "-k: a sentence's only tree keeps its sent_id")
         return replace(self, style=replace(self.style, sent_id_format="{id}"))
 

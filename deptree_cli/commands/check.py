@@ -71,9 +71,7 @@ class Checked(NamedTuple):
 class Check(Work[Checked]):
     """Looks for broken rules; wrong tags are counted, but not listed in files that have other tags throughout."""
 
-    @property
-    def in_batches(self) -> bool:
-        return True
+    in_batches = True
 
     def one(self, tree: GivenTree, _: None) -> Checked:
         told = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]

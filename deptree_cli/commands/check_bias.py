@@ -136,7 +136,6 @@ class Audits(Fold["Audited"]):
         yield f"{judged}, {sentences - biased - passed} undecided"
 
     def exit_code(self, skipped: int) -> int:
-        """The verdict on all sentences together as exit status."""
         if self._count(BIASED):
             return BIAS
         all_passed = self._count(UNBIASED) == len(self._verdicts) > 0
@@ -162,11 +161,9 @@ class AuditSampler(Work[Any]):
 
     @property
     def trees(self) -> int:
-        """How many trees are drawn of a sentence."""
         return self.size
 
     def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Audited:
-        """The work on one sentence."""
         distribution = sentence.distribution
         tally = Tally(distribution)
         tally.add(self.sampler.draw(distribution, self.size, rng))
@@ -174,7 +171,6 @@ class AuditSampler(Work[Any]):
 
 
 def audit_trees(sentence: ScoredSentence, _: None) -> Audited:
-    """The audit of the trees that are given of a sentence."""
     distribution, given = sentence.distribution, sentence.record.trees
     tally = Tally(distribution)
     for start in range(0, len(given.times), BATCH):

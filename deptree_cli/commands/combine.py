@@ -254,7 +254,6 @@ def _at_a_bound(path: str, weight: float) -> str | None:
 
 
 def written_weight(weight: float) -> str:
-    """A weight as it is shown, used, and given to --weights."""
     return f"{weight:.6g}"
 
 
@@ -374,7 +373,6 @@ def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) ->
 
 
 def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
-    """The weights that fit the gold trees, as people hear of them."""
     for each in Pipeline(source, run).map(with_gold_tree):
         fit.add(*each)
     for line in fit.lines():

@@ -71,7 +71,6 @@ def convert(scores: ScoreOptions, run: RunOptions, to: str | None, to_labels: st
 
 
 def _check_arcs_decide(rules: Constraints | None) -> None:
-    """Raise for rules that scores of arcs cannot say."""
     if rules is not None and rules.need_trees:
         count, total = len(rules.rules.tree_rules), len(rules.rules.rules)
         which = f"{count} of {counted(total, 'rule')} of {rules.rules.name}" if count else "spans"
@@ -79,13 +78,11 @@ def _check_arcs_decide(rules: Constraints | None) -> None:
 
 
 def _fields(scores: ScoreOptions, target: Layout) -> dict[str, object]:
-    """What the signature says of the scores that are written."""
     order = None if _knows_order(scores) else UNKNOWN
     return {"from": text_of(target), "trees": scores.how.space.kind or None, "order": order}
 
 
 def _knows_order(scores: ScoreOptions) -> bool:
-    """Whether anybody knows the order of the sentences."""
     return bool(scores.conllu) or all(each.source.meta.ordered for each in scores.files)
 
 
@@ -139,7 +136,6 @@ class Converted(NamedTuple):
     lost: int
 
     def scores(self) -> SentenceScores:
-        """Return what is written."""
         return self.written
 
 

@@ -436,9 +436,7 @@ class Doubt(Work[Doubted]):
     threshold: float
     conllu: bool
 
-    @property
-    def in_batches(self) -> bool:
-        return True
+    in_batches = True
 
     def one(self, sentence: ScoredSentence, _: None) -> Doubted:
         distribution, block = sentence.distribution, sentence.record.block

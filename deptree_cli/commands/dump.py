@@ -110,7 +110,6 @@ class ScoreBatch:
     labelled: bool
 
     def __call__(self, batch: Batch, _: None) -> list[Scored | DeptreeError]:
-        """The work on one batch."""
         return score(PARSERS.get(self.parser), adapter_of(self.parser, self.model), batch, self.labelled)
 
 

@@ -278,7 +278,6 @@ class Evaluation(Fold[Unit | Expected]):
 
     @property
     def _empty(self) -> list[str]:
-        """Metrics of columns that the gold file lacks."""
         return [name for name, filled in zip(OPTIONAL, self._filled.tolist(), strict=True) if not filled]
 
     @cached_property

@@ -106,7 +106,6 @@ def _asked_for(needed: Input) -> str:
 
 
 def _read(needed: Input, value: Any) -> Any:
-    """What all sentences share of an input: a number, numbers, or the path of a file."""
     return vector(value) if needed.kind == VECTOR else value
 
 
@@ -120,7 +119,6 @@ class Quantities(Work[dict[str, Any]]):
 
     @property
     def in_batches(self) -> bool:
-        """Whether that of many sentences is found at once."""
         return self.quantity.of_many is not None and not self.grad
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any] | None]:

@@ -186,7 +186,6 @@ class SentenceFacts(NamedTuple):
 
     @classmethod
     def of(cls, record: Sentence, layout: Layout, numbers: Peakedness, fitting: Fits) -> SentenceFacts:
-        """Those of a record that is laid out so."""
         n, (rows, columns) = record.n, layout.arcs(record.scores.shape)
         shape = _shape_of(rows > n, columns > n, layout.labels)
         return cls(n, shape, rows - columns, _name_of(record.scores.dtype), numbers, fitting)
@@ -212,18 +211,13 @@ class Inspect(Work[tuple[SentenceFacts]]):
 
     how: Interpretation
 
-    @property
-    def in_batches(self) -> bool:
-        """Whether many sentences are looked at at once."""
-        return True
+    in_batches = True
 
     def one(self, sentence: ScoredSentence, _: None) -> tuple[SentenceFacts]:
-        """The work on one sentence."""
         numbers = peakedness(sentence.distribution)
         return (SentenceFacts.of(sentence.record, self.how.layout, numbers, fits(sentence)),)
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[tuple[SentenceFacts]]:
-        """The work on many sentences."""
         found = peakednesses(sentences.trees), fits_of_many(sentences, self.how)
         facts = map(SentenceFacts.of, sentences.records, repeat(self.how.layout), *found)
         return [(each,) for each in facts]
@@ -292,6 +286,5 @@ def _answers(longer_axes: set[int], layout: Layout) -> dict[str, str]:
 
 
 def _masses(name: str, masses: array[float]) -> dict[str, float]:
-    """What there is to say of one share per sentence."""
     mean, median = float(np.mean(masses)), float(np.median(masses))
     return {f"{name}_mean": mean, f"{name}_median": median, f"{name}_min": min(masses)}

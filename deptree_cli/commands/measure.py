@@ -272,9 +272,7 @@ class Words(Work["Rows"]):
     keys: tuple[str, ...]
     several: bool
 
-    @property
-    def in_batches(self) -> bool:
-        return True
+    in_batches = True
 
     def one(self, trees: PackedTrees, _: None) -> Rows:
         return self.batch(trees, None)[0]
@@ -317,7 +315,6 @@ class Columns:
 
 
 def as_text(name: str, values: Sequence[Any]) -> list[bytes]:
-    """The cells of a column, of which many are alike."""
     kinds = {*values}
     texts = dict(zip(kinds, cells(name, kinds), strict=True))
     return [texts[value] for value in values]
@@ -397,7 +394,6 @@ class Measure(Work["Measured"]):
 
     @cached_property
     def columns(self) -> list[Column]:
-        """What numbers there will be, of each quantity its own first."""
         return [column for quantity in self._quantities for column in self._columns_of(quantity)]
 
     def _columns_of(self, quantity: OfTree) -> Iterator[Column]:

@@ -44,17 +44,13 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Wri
 
 
 def counted(sentence: ScoredSentence, _: None) -> tuple[str, int, Partition]:
-    """Return a sentence's sums, as a summary counts them."""
     return sentence.id, sentence.distribution.n, partition_of(sentence.distribution)
 
 
 class Rows(Work[Any]):
     """A sentence's row, with log Z alone where nothing else is worked out."""
 
-    @property
-    def in_batches(self) -> bool:
-        """Whether many sentences are summed at once."""
-        return True
+    in_batches = True
 
     def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
         """The work on one sentence."""
@@ -66,7 +62,6 @@ class Rows(Work[Any]):
         return row | {"reason": f"{trees.trees}: no other sum is worked out"}
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any]]:
-        """The work on many sentences."""
         found = zip(sentences.sent_ids, sentences.trees.lengths.tolist(), partitions(sentences.trees), strict=True)
         return [_row(sent_id, n, sums, sentences.space) for sent_id, n, sums in found]
 

@@ -169,7 +169,6 @@ def _read(files: Sequence[Reread], asked: Asked, suspects: Sequence[int] | None 
 
 
 def _counted(files: Sequence[Reread], items: Iterator[Any], total: int | None = None, note: str = "") -> Counted[Any]:
-    """The items that are made of files, for a progress bar."""
     return Counted(items, lambda: total, share_of([each.path for each in files]), note=lambda: note)
 
 
@@ -216,9 +215,7 @@ class Look(Work[Looked]):
     asked: Asked
     skip: bool
 
-    @property
-    def in_batches(self) -> bool:
-        return True
+    in_batches = True
 
     def one(self, written: Written, _: None) -> Looked:
         try:
@@ -329,9 +326,7 @@ class Repair(Work["Kept | Mended"]):
     counted: bool = False
     told: bool = False
 
-    @property
-    def in_batches(self) -> bool:
-        return True
+    in_batches = True
 
     def batch(self, found: AsTheyAre | GivenTrees, _: None) -> list[Kept | None]:
         if isinstance(found, AsTheyAre):

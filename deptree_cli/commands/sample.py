@@ -64,7 +64,6 @@ def sample(
 
 
 def _used(sampler: Sampler, trees: TreeSpace) -> str:
-    """The sampler, and what stands behind it."""
     used = dict(sampler.uses).get(trees.name)
     return f"{sampler.name}={used}" if used else sampler.name
 
@@ -87,7 +86,6 @@ class Drawn(AsTrees):
     counts: list[int] | None = None
 
     def arrays(self) -> list[tuple[str, Integers, str]]:
-        """The heads."""
         return [(self.sentence.id, smallest(self.heads), "")]
 
     def trees(self) -> Trees:
@@ -111,7 +109,6 @@ class DrawTrees(Work[Any]):
 
     @property
     def trees(self) -> int:
-        """How many trees are drawn of a sentence."""
         return self.size
 
     @property
@@ -133,7 +130,6 @@ class DrawTrees(Work[Any]):
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
 
     def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        """The work on one sentence."""
         drawn = self._drawn(sentence, rng)
         return _counted(drawn) if self.unique else drawn
 

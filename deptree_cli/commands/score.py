@@ -53,10 +53,7 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
 class Probabilities(Work[list[Row]]):
     """The rows of the trees of a sentence."""
 
-    @property
-    def in_batches(self) -> bool:
-        """Whether many sentences are summed at once."""
-        return True
+    in_batches = True
 
     def one(self, sentence: ScoredSentence, _: None) -> list[Row]:
         """The work on one sentence."""
@@ -92,7 +89,6 @@ def _rows(given: TreeSet, found: Float, others: dict[str, Sequence[object]]) -> 
 def _labelled(
     distribution: TreeDistribution, labels: Labels, given: TreeSet, found: Float
 ) -> dict[str, Sequence[object]]:
-    """The columns of trees with labels that these trees have in place of the last one."""
     rows = [[None if name == MISSING else name for name in row] or [None] * distribution.n for row in given.labels]
     of_labels, at_best = (np.where(found > -np.inf, each, -np.inf) for each in labels.of_names(given.heads, rows))
     best = distribution.with_best_labels().argmax()

@@ -42,7 +42,6 @@ _EXPONENT = re.compile(rb"e(?<=\de)")
 
 
 def finite(values: Float) -> list[float | None]:
-    """Numbers as JSON has them: None for what is infinite or none."""
     return [value if isfinite(value) else None for value in values.tolist()]
 
 
@@ -119,5 +118,4 @@ class Pieces:
 
 
 def pieces_of(data: bytes | Pieces) -> Iterable[bytes]:
-    """What there is to write, one after another."""
     return [data] if isinstance(data, bytes) else data

@@ -75,7 +75,6 @@ def peeked(items: Iterator[Item], wanted: Callable[[Item], bool] | None = None) 
 
 
 def place_of_item(item: object) -> str:
-    """Where an item was read, if it knows."""
     return getattr(item, "place", "")
 
 
@@ -156,7 +155,6 @@ class _Archive:
         return None
 
     def rest(self) -> Iterator[tuple[str, str]]:
-        """Place and name of what nobody asked for."""
         return ((self._place, name) for name in self._items if name not in self._taken)
 
 
@@ -170,7 +168,6 @@ class _Stream:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits that nothing is looked for any further."""
         return self._size >= MOST_WAITING
 
     def take(self, names: Sequence[str]) -> Any:
@@ -205,7 +202,6 @@ class _Stream:
 
 
 def _size(item: Any) -> int:
-    """About how many bytes an item takes up."""
     scores = getattr(item, "scores", None)
     return USUAL if scores is None else USUAL + scores.nbytes
 
@@ -408,14 +404,12 @@ def _sentences(
 
 
 def sentence_of(block: Block | DeptreeError, number: int) -> Sentence | DeptreeError:
-    """The sentence of a block."""
     if isinstance(block, DeptreeError):
         return block
     return Sentence(block.sent_id or str(number), number, block.n, block.place, block, named=bool(block.sent_id))
 
 
 def trees_in(paths: Sequence[str]) -> Companion:
-    """Files of CoNLL-U whose gold trees belong to the sentences."""
     places = ", ".join(map(place_of, paths))
     return beside(_blocks(paths), places)
 

@@ -60,29 +60,24 @@ class Sentence:
 
     @property
     def names(self) -> Sequence[str]:
-        """What it may be called in other files, likeliest first."""
         if self.key is None or self.key == self.sent_id:
             return (self.sent_id,) if self.named else ()
         return (self.sent_id, self.key) if self.named else (self.key,)
 
     @property
     def weight(self) -> int:
-        """How many numbers it has."""
         return self.scores.size
 
     @property
     def other(self) -> Array | None:
-        """The scores of another file, laid out alike."""
         return self.companions.get(OTHER)
 
     @property
     def labels(self) -> Array | None:
-        """The scores of its labels from a file of their own."""
         return self.companions.get(LABELS)
 
     @property
     def gold(self) -> Block | None:
-        """The same sentence with its gold tree."""
         return self.companions.get(GOLD)
 
     @property
@@ -117,7 +112,6 @@ Item = TypeVar("Item")
 
 
 def in_order(source: Mapping[str, Item] | Iterable[Item | DeptreeError]) -> Iterator[Item | DeptreeError]:
-    """The items of a source in their order."""
     return (loaded(source, key) for key in source) if isinstance(source, Mapping) else iter(source)
 
 
@@ -151,7 +145,6 @@ class Side:
     keys: Collection[str] = ()
 
     def in_order(self) -> Iterator[Any]:
-        """All items."""
         return in_order(self.items)
 
     def names_of(self, item: object) -> Sequence[str]:
@@ -161,12 +154,10 @@ class Side:
         return self.names(item)
 
     def name(self, item: object) -> str | None:
-        """The first of them."""
         return next(iter(self.names_of(item)), None)
 
 
 def nameless(_: object) -> Sequence[str]:
-    """The names of items that have none."""
     return ()
 
 
@@ -189,5 +180,4 @@ class Companion:
 
 
 def holding(role: str) -> Callable[[Sentence, Any], object]:
-    """What adds an item as it is, under its role."""
     return lambda sentence, item: sentence.companions.update({role: item})

@@ -182,7 +182,6 @@ def separator(chunk: bytes) -> bytes:
 
 
 def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int]:
-    """Where sentences end in the bytes behind those that were scanned."""
     foresee((len(buffer) - scanned) / BYTES)
     from deptree_cli.kernels.text.scanning import sentence_ends  # loaded when there is something to read
 
@@ -286,7 +285,6 @@ class Block:
 
     @cached_property
     def line(self) -> int:
-        """The number of the first line that is not empty."""
         return self.chunk.line + self.raw.count(b"\n", 0, self._start)
 
     def line_of(self, word: int) -> int:

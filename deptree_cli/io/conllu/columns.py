@@ -211,12 +211,10 @@ def decoded(text: bytes, place: str) -> str:
 
 
 def shown(text: bytes) -> str:
-    """Bytes as messages show them: the first few, in quotes."""
     return repr(text[:20].decode("utf-8", "replace"))
 
 
 def no_sentences() -> DeptreeError:
-    """Build the error of scores without sentences where CoNLL-U is to be written."""
     return DeptreeError("there are no sentences to write as CoNLL-U", "Name them with --conllu FILE")
 
 

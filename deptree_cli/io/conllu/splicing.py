@@ -100,7 +100,6 @@ class Spliced(NamedTuple):
 
 
 def not_written(what: str) -> str:
-    """The line about something that has no column in a file of CoNLL-U Plus."""
     return f"not written, because # global.columns names no column for it: {what}"
 
 
@@ -474,7 +473,6 @@ class _Annotation:
 
 @lru_cache(64)
 def _places(columns: tuple[str, ...]) -> list[int | None]:
-    """Where columns are, None for one that the file does not have."""
     return [columns.index(name) if name in columns else None for name in ("form", "upos", "head", "deprel")]
 
 

@@ -218,7 +218,6 @@ def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | Non
 
 
 def label_notes(distribution: ArcFactored, heads: Integers, labels: Heads | None) -> list[Note]:
-    """The logarithm of the probability of each tree's labels given the tree."""
     if distribution.labels is None or labels is None:
         return []
     log_probs = distribution.labels.log_probs_of(heads, labels)
@@ -226,12 +225,10 @@ def label_notes(distribution: ArcFactored, heads: Integers, labels: Heads | None
 
 
 def log_prob_note(log_probs: Float) -> Note:
-    """The logarithm of each tree's probability."""
     return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
 
 
 def acceptance_note(acceptance: float, trees: int) -> Note:
-    """For each of so many trees the share of drawn trees that obey rules."""
     return Note("acceptance", "acceptance", [rounded(acceptance)] * trees, "{:.4g}")
 
 

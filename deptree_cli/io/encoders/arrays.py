@@ -33,7 +33,6 @@ class SentenceScores(NamedTuple):
     forms: Sequence[str] | None = None
 
     def scores(self) -> SentenceScores:
-        """Return itself, as results do that are more than this."""
         return self
 
 

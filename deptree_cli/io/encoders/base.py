@@ -192,7 +192,6 @@ def _cell(name: str, value: object) -> str:
 
 
 def cells(name: str, values: Iterable[Any]) -> list[bytes]:
-    """Values of a column as text."""
     return [_cell(name, value).encode() for value in values]
 
 

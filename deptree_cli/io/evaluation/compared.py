@@ -64,7 +64,6 @@ class Pairing:
 
     @property
     def lost(self) -> int:
-        """How many gold sentences cannot be compared, and how many others are too many."""
         return sum(each.end - each.first for each in self.groups if each.error) + len(self.beyond)
 
 
@@ -375,7 +374,6 @@ def _units(
 
 
 def _starts(words: Words, units: Int, size: int) -> Int:
-    """Where the words of each unit begin, and where the last end."""
     return starts_of(np.bincount(units, weights=words.sizes, minlength=size).astype(np.int64))
 
 

@@ -152,7 +152,6 @@ def _stdout() -> BinaryIO:
 
 
 def is_packed(path: str | None) -> bool:
-    """Whether an output is compressed, as its name asks for."""
     return (path or "").lower().endswith(".gz")
 
 
@@ -239,7 +238,6 @@ class NpzOutput:
 
     @property
     def names(self) -> Set[str]:
-        """The names of the entries that were written, each a key and .npy."""
         return self._zip.NameToInfo.keys()
 
     def check(self) -> None:

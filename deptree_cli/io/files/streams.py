@@ -63,7 +63,6 @@ def share_read(path: str) -> float | None:
 
 
 def share_of(paths: Sequence[str]) -> Callable[[], float | None]:
-    """What tells how much of the files is read; of several nobody knows."""
     return (lambda: share_read(paths[0])) if len(paths) == 1 else (lambda: None)
 
 
@@ -122,7 +121,6 @@ class _Rewound(io.RawIOBase):
 
 
 def place_of(path: str) -> str:
-    """What messages call a file."""
     return "standard input" if path == STDIN else path
 
 
@@ -206,7 +204,6 @@ def entries_of(stream: BinaryIO, place: str) -> Iterator[tuple[str, bytes]]:
 
 
 def rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
-    """The stream with the bytes that were read of it put back in front."""
     if isinstance(stream, io.BufferedReader) and stream is not getattr(sys.stdin, "buffer", None) and stream.seekable():
         stream.seek(0)
         return stream
@@ -244,7 +241,6 @@ def _did_you_mean(path: Path) -> str:
 
 
 def _stem(name: str) -> str:
-    """A name without its suffixes, as it reads."""
     return readable(name).partition(".")[0]
 
 
@@ -318,7 +314,6 @@ def rereadable(paths: Sequence[str]) -> Iterator[list[Reread]]:
 
 
 def is_rereadable(path: str) -> bool:
-    """Whether a file can be read again; what is not there is told when it is opened."""
     return path != STDIN and (Path(path).is_file() or not Path(path).exists())
 
 

@@ -222,7 +222,6 @@ def samples_of(record: Sentence) -> Heads:
 
 
 def unread(sent_id: str, n: int) -> Block:
-    """A sentence of which nobody knows the words."""
     return block_of(sent_id, [str(word) for word in range(1, n + 1)])
 
 

@@ -24,7 +24,6 @@ Float = NDArray[np.float32]
 
 
 def load() -> Natasha:
-    """The parser with the one model that there is."""
     from navec import Navec
     from slovnet import Syntax
 
@@ -52,7 +51,6 @@ class Natasha:
         self.labels: list[str] = list(syntax.infer.decoder.rels_vocab.items)
 
     def split(self, text: str) -> Iterable[list[Token]]:
-        """Sentences and tokens by razdel, as natasha does it."""
         from razdel import sentenize, tokenize
 
         for sentence in sentenize(text):

@@ -53,7 +53,6 @@ class Batch:
 
     @property
     def sent_id(self) -> str:
-        """Of its first sentence."""
         return self.sentences[0].sent_id
 
 

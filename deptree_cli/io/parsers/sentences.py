@@ -56,7 +56,6 @@ class Sentence:
 
     @property
     def forms(self) -> list[str]:
-        """Its words as they are written."""
         return [word.form for word in self.words]
 
 

@@ -62,7 +62,6 @@ class Stanza:
         self.labels: list[str] = [relations.id2unit(number) for number in range(_NO_LABELS, len(relations))]
 
     def split(self, text: str) -> Iterable[list[Token]]:
-        """Sentences, tokens and words by Stanza's tokenizer for the language."""
         for sentence in self._pipeline.process(text, processors=_SPLITTERS).sentences:
             yield [_token(token, text) for token in sentence.tokens]
 

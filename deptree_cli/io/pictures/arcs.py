@@ -48,18 +48,15 @@ def shown_form(form: str) -> str:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether the text has letters of a script that is written from right to left."""
     return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
 
 
 @lru_cache(4096)  # a table asks for each of its texts several times
 def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
     return sum(_cells_of(char) for char in text)
 
 
 def ems(text: str) -> float:
-    """How wide the text is in a proportional font, in em."""
     return sum(_ems_of(char) for char in text)
 
 

@@ -73,7 +73,6 @@ class Part:
 
     @property
     def tagged(self) -> bool:
-        """Whether its bar carries a label; one that leaves the row has it beyond the edge."""
         return bool(self.head and not self.leaves and self.arc.tag)
 
 
@@ -148,7 +147,6 @@ class Row:
         self.width = float(np.ceil(self._middles[-1] + widths[-1] / 2))
 
     def stretched(self, width: float) -> None:
-        """Take the space of a wider row, shared by all its words."""
         self._middles = self._middles * (width / self.width)
         self.width = width
 
@@ -186,7 +184,6 @@ def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], ro
 
 
 def _shares(places: Float, count: int) -> list[tuple[int, int]]:
-    """The first and the last word of each of so many rows, which share the places about equally."""
     ends = np.cumsum(places)
     breaks = [int(np.searchsorted(ends - places / 2, ends[-1] * row / count)) for row in range(count + 1)]
     return [(first + 1, last) for first, last in pairwise(breaks) if last > first]
@@ -377,7 +374,6 @@ class _Drawing:
                 self._words.append(f'<text class="number faint" {place}>{number}</text>')
 
     def lines(self) -> Iterator[str]:
-        """The arcs, the farthest and then the faintest first, and what is written."""
         for arc in sorted(self._paths, key=self._depths.__getitem__):
             yield _arc_drawn(arc, self._picture.note(arc), self._paths[arc], self._tips[arc])
         yield from self._labels
@@ -425,7 +421,6 @@ def _name_drawn(part: Part, picture: Picture, xs: dict[int, float], bar: float, 
 
 
 def _legible(arc: Arc) -> str:
-    """The opacity of what must be seen with any probability."""
     return f"{0.5 + 0.5 * arc.weight:.2g}"
 
 

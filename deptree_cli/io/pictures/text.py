@@ -62,14 +62,12 @@ class Canvas:
                 self._solid.add((row, column))
 
     def upright(self, column: int, top: int, bottom: int, dashed: bool = False) -> None:
-        """A line from one row to another, joined to what ends there."""
         self._joints[top, column] |= DOWN
         self._joints[bottom, column] |= UP
         for row in range(top + 1, bottom):
             self._uprights[row, column] = DASHED[UP | DOWN] if dashed else JOINTS[UP | DOWN]
 
     def write(self, row: int, column: int, text: str) -> None:
-        """Narrow characters over whatever is drawn there."""
         self._written.update({(row, column + place): char for place, char in enumerate(text)})
 
     def row(self, number: int, width: int) -> str:
@@ -230,7 +228,6 @@ class Layer:
                 yield word, 0 if arc.head else int(2 * abs(slot.offset)) + cells(arc.tag)
 
     def spans(self) -> Iterator[Span]:
-        """How far apart the ends of arcs must be for their labels."""
         for number, arc in enumerate(self.arcs):
             if arc.head and arc.tag:
                 inner = self.place(number, arc.left).offset - self.place(number, arc.right).offset

@@ -56,7 +56,6 @@ class RawScores:
 
     @property
     def names(self) -> Sequence[str]:
-        """Its name, if it has one."""
         return () if self.key is None else (self.key,)
 
 
@@ -68,7 +67,6 @@ Source = Mapping[str, RawScores] | Iterable[Raw]
 
 
 def numeric(dtype: np.dtype[Any]) -> bool:
-    """Whether scores may have this type: booleans, integers and floats."""
     return dtype.kind in "biuf"
 
 
@@ -149,7 +147,6 @@ def _checked(header: Header, place: str) -> Header:
 
 
 def read_data(stream: BinaryIO, header: Header, place: str) -> Array:
-    """Read the array that follows its header."""
     flat = read_numbers(stream, header, math.prod(header.shape), place)
     return flat.reshape(header.shape, order="F" if header.fortran_order else "C")
 

@@ -45,7 +45,6 @@ class RaggedLayout:
 
     @classmethod
     def of(cls, shapes: Int, layout: Layout) -> RaggedLayout:
-        """That of matrices of these shapes."""
         rows, columns = shapes.T
         square = rows == columns
         lengths = np.minimum(rows, columns) - (square & (layout.root != "diagonal"))
@@ -53,12 +52,10 @@ class RaggedLayout:
         return cls(shapes, dep_head, ROOTS[layout.root or "first"], lengths)
 
     def only(self, chosen: Bool) -> RaggedLayout:
-        """That of some of them."""
         return RaggedLayout(self.shapes[chosen], self.dep_head[chosen], self.root, self.lengths[chosen])
 
     @cached_property
     def is_square(self) -> list[bool]:
-        """Whether each leaves its orientation open."""
         found: list[bool] = (self.shapes[:, 0] == self.shapes[:, 1]).tolist()
         return found
 
@@ -69,7 +66,6 @@ class RaggedLayout:
 
     @property
     def _given(self) -> tuple[Any, ...]:
-        """What kernels take that lay out, or back."""
         return self.shapes, starts_of(self.shapes.prod(axis=1)), self.dep_head, self.root
 
     def fields(self) -> list[dict[str, str]]:
@@ -114,16 +110,13 @@ class ScoredBatch:
 
     @property
     def sent_ids(self) -> list[str]:
-        """The names of the sentences."""
         return [record.sent_id for record in self.records]
 
     @property
     def blocks(self) -> list[Block | None]:
-        """The CoNLL-U sentences."""
         return [record.block for record in self.records]
 
     def as_read(self, found: Float) -> list[Float]:
-        """Numbers of arcs, as matrices with the shape and orientation of the scores."""
         return self.layout.from_head_dep(found)
 
 
@@ -156,7 +149,6 @@ class ReadAlike:
 
     @classmethod
     def of(cls, records: list[Sentence]) -> ReadAlike:
-        """Some records."""
         values = np.concatenate([record.scores.ravel() for record in records], dtype=np.float64, casting="unsafe")
         return cls(records, values, np.array([record.scores.shape for record in records]))
 

@@ -46,12 +46,10 @@ class ScoreSource:
 
     @property
     def meta(self) -> Meta:
-        """What the file says of itself; standard input loses nothing by the look."""
         return self._file.meta
 
     @property
     def keys(self) -> Collection[str]:
-        """The names of its arrays; none if the container tells them only one by one."""
         return self._file if isinstance(self._file, Mapping) else ()
 
     def layout(self, asked: Layout) -> Layout:
@@ -71,7 +69,6 @@ class ScoreSource:
 
     @property
     def has_words(self) -> bool:
-        """Whether the sentences come with their words, as those of JSON Lines may."""
         return getattr(self._file, "words", False)
 
     @contextmanager
@@ -121,7 +118,6 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
 
 
 def check_name(sent_id: str) -> None:
-    """Raise for a name that would end a line."""
     if not fits_a_line(sent_id):
         raise DeptreeError("the sentence's name holds a control character", "Rename it")
 
@@ -134,7 +130,6 @@ def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:
 
 
 def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
-    """The scores at the length that a file of lengths says, and how many words they have."""
     scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
     return scores, words_in(scores.shape, layout)
 
@@ -415,7 +410,6 @@ class ScoreFiles:
 
 
 def side_of(source: Iterable[Any], scores: ScoreSource) -> Side:
-    """What is read of a score file, to be paired with others."""
     keys = source if isinstance(source, Mapping) else scores.keys
     return Side(source, "matrices", scores.place, ordered=scores.meta.ordered, keys=keys)
 
@@ -490,7 +484,6 @@ def read_several(
 
 
 def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
-    """What the file of this number has of a sentence."""
     found: RawScores | TreeSet = sentence.companions[str(number)]
     return found
 

@@ -69,25 +69,20 @@ class Layout:
 
     @property
     def labelled(self) -> Layout:
-        """This layout with an axis of labels, the last one unless it has another."""
         return replace(self, labels=self.labels or "last")
 
     @property
     def reading(self) -> tuple[str | None, ...]:
-        """What decides how a matrix is read."""
         return self.orient, self.root, self.scale, self.labels
 
     @property
     def dimensions(self) -> int:
-        """Of one sentence's array."""
         return 2 if self.labels is None else 3
 
     def arcs(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """A shape without the axis of labels."""
         return shape if self.labels is None else shape[1:] if self.labels == "first" else shape[:-1]
 
     def is_square(self, shape: tuple[int, ...]) -> bool:
-        """Whether a matrix of this shape leaves its orientation open."""
         rows, columns = self.arcs(shape)
         return rows == columns
 
@@ -101,7 +96,6 @@ class Layout:
 
     @property
     def forbidden(self) -> float:
-        """The score of an arc that cannot be."""
         return -np.inf if self.scale == "log" else 0.0
 
 

@@ -59,7 +59,6 @@ class Meta:
 
     @property
     def are_probabilities(self) -> bool:
-        """Whether the file holds probabilities of arcs, and not scores."""
         return self.layout is None and self.command == MARGINALS
 
     def read_with(self, asked: Layout) -> Layout:

@@ -171,7 +171,6 @@ class Interpretation:
         return None if self.labels is None else self.temperature.labels
 
     def _options(self, layout: Layout) -> dict[str, Any]:
-        """How numbers of this layout become log-scores."""
         temperature = self.temperature.arcs if self._apart is None else 1.0
         return {"scale": layout.complete.scale, "temperature": temperature}
 
@@ -269,7 +268,6 @@ class ScoredSentence(SentenceAsRead):
 
 
 def _of_trees(obeying: Constrained) -> TreeDistribution:
-    """The distribution without arcs that constraints forbid."""
     return cast(TreeDistribution, obeying.distribution)
 
 

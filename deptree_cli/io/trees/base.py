@@ -63,7 +63,6 @@ class GivenTree(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """What its sentence may be called, likeliest first."""
         return names_of(self.sent_id)
 
     def check_acyclic(self) -> None:

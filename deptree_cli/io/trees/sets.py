@@ -47,17 +47,14 @@ class TreeSet:
 
     @property
     def names(self) -> Sequence[str]:
-        """What the sentence is called in other files."""
         return [self.sent_id] if self.sent_id else []
 
     @property
     def n(self) -> int:
-        """How many words the sentence has."""
         return self.heads.shape[1]
 
 
 def sets_in(path: str, role: str) -> Side:
-    """The sentences of a file of trees, each with its trees in this role."""
     found = map(partial(_sentence_of, role), read_sets(path), count(1))
     return Side(found, "sentences", place_of(path))
 
@@ -70,7 +67,6 @@ def _sentence_of(role: str, found: TreeSet | DeptreeError, number: int) -> Sente
 
 
 def sets_beside(path: str, role: str) -> Companion:
-    """The trees of each sentence in a file, as companions of this role."""
     side = Side(read_sets(path), "sentences", place_of(path))
     return Companion(side, partial(add_trees, role, lengths="--conllu FILE"))
 
@@ -101,7 +97,6 @@ def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
 
 
 def _belongs(tree: GivenTree | DeptreeError, group: Sequence[GivenTree | DeptreeError]) -> bool:
-    """Whether a tree is of the sentence of those in front."""
     name, last = sentence_of(tree), group[-1]
     other = isinstance(tree, GivenTree) and isinstance(last, GivenTree) and len(tree.heads) != len(last.heads)
     return bool(name) and name == _name(group) and not other
@@ -132,7 +127,6 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
 
 
 def _complete(tree: GivenTree) -> tuple[str, ...]:
-    """A tree's labels, none unless each word has one."""
     return tree.labels if len(tree.labels) == len(tree.heads) and "_" not in tree.labels else ()
 
 

@@ -196,7 +196,6 @@ def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sen
 
 
 def annotations_of(sentence: Sentence, files: int) -> list[Block]:
-    """What each of so many files has of a sentence."""
     return [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, files))]
 
 
@@ -214,7 +213,6 @@ class _Unread:
         return f"{self.file}:{self.chunk.line}"
 
     def read(self, first: Block) -> Block:
-        """The sentence; what the first file has of it if that is the same."""
         return first if self.chunk.data == first.raw else Block(self.chunk, self.file)
 
 
@@ -241,14 +239,12 @@ def _unread(path: str) -> Iterator[Block | _Unread | DeptreeError]:
 
 
 def _blocks(path: str) -> Iterator[Block | DeptreeError]:
-    """The sentences of a file."""
     with open_input(path) as file:
         is_json = format_of(file) is JSON_LINES
         yield from _of_json(file) if is_json else read_blocks_or_errors(file.stream, file.place)
 
 
 def _of_json(file: Input) -> Iterator[Block | DeptreeError]:
-    """Sentences of JSON Lines as they would be in CoNLL-U."""
     for written in read_written(file.stream, file.place, JSON_LINES, 1, None, True):
         try:
             yield Block(written.block.chunk, file.place)

@@ -44,7 +44,6 @@ class Entries(Mapping[str, RawScores]):
         self.meta = meta
 
     def read(self, matrices: ReadSpec) -> Source:
-        """Return the sentences by key, in their order."""
         return self
 
     def __iter__(self) -> Iterator[str]:
@@ -60,7 +59,6 @@ class Entries(Mapping[str, RawScores]):
         return RawScores(key, self.load(key), self.place_of(key))
 
     def place_of(self, key: str) -> str:
-        """What messages call an entry."""
         return f"{self.place}[{key}]"
 
     @abstractmethod
@@ -126,7 +124,6 @@ class Container:
 
 
 def starting(*magics: bytes) -> Callable[[bytes], bool]:
-    """Return the test whether bytes begin with one of these."""
     return lambda head: head.startswith(magics)
 
 

@@ -81,7 +81,6 @@ def _slices(stream: BinaryIO, header: Header, place: str) -> Iterator[Array]:
 
 
 def open_npy(file: Input) -> AbstractContextManager[Arrays]:
-    """Open a file of arrays."""
     return nullcontext(Arrays(file))
 
 

@@ -144,7 +144,6 @@ class Archive(Entries):
         return found
 
     def load(self, key: str) -> Array:
-        """Return the array under a key, of any number of dimensions."""
         entry = self._archive.NameToInfo[self.names[key]]
         with self.entry(key) as stream:
             return read_array(BytesIO(stream.read()) if entry.file_size <= _SMALL else stream, self.place_of(key))
@@ -176,7 +175,6 @@ def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
 
 @contextmanager
 def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
-    """Write each matrix under its sentence's name."""
     with SentenceArrays(path, meta.signature) as out:
         yield lambda sent_id, scores, forms=None, beside="": out.write(sent_id, scores, beside)
 

@@ -33,7 +33,6 @@ _NUMPY_TYPES = {"BOOL", "U8", "I8", "U16", "I16", "F16", "U32", "I32", "F32", "U
 
 
 def _looks_like_safetensors(head: bytes) -> bool:
-    """Eight bytes with the length of a JSON header, and the header."""
     return head[4:8] == bytes(4) and head[8:9] == b"{"
 
 
