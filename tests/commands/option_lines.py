@@ -130,7 +130,6 @@ for name, more in {"align": "--above 0.01 --format jsonl", "expectations": "", "
 VALUES: dict[str, str] = {
     "--above": "0.9",
     "--alpha": "0.999",
-    "--arcs": "2",
     "--batch": "2",
     "--beam": "2",
     "--budget": "1",

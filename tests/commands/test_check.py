@@ -212,5 +212,5 @@ def test_what_helps_where_memory_ends(deptree, trees, monkeypatch, line: tuple[o
         raise MemoryError
 
     monkeypatch.setattr("deptree_cli.commands.check.Check.batch", end)
-    monkeypatch.setattr("deptree_cli.cli.measuring.Measure.batch", end)
+    monkeypatch.setattr("deptree_cli.commands.measure.Measure.batch", end)
     assert deptree(*line, trees).said == [f"deptree: there is not enough memory for these sentences. {remedy}"]
