@@ -147,7 +147,6 @@ class _Archive:
         self._taken: set[str] = set()
 
     def take(self, names: Sequence[str]) -> Any:
-        """The one of the first of these names that is there, if there is one."""
         for name in names:
             if name in self._items and name not in self._taken:
                 self._taken.add(name)
@@ -225,7 +224,6 @@ class ByOrder:
         self.advice = ", or name the arrays by sent_id" if companion.side.keys or lead.keys else ""
 
     def take(self, item: Any) -> Any:
-        """The next companion; `sure` says whether it has a name of the sentence."""
         found = next(self._items, None)
         if found is None:
             raise self._unequal(self._taken, self._taken + 1 + sum(1 for _ in self._sentences))
@@ -235,11 +233,7 @@ class ByOrder:
         return found
 
     def _agree(self, item: Any, found: Any) -> bool:
-        """Whether both have the same name.
-
-        Raises:
-            OutOfStep: they should have, for those before had; or the sentence's name stands elsewhere.
-        """
+        """Whether both have the same name; raises if those before had, or if the sentence's name stands elsewhere."""
         names, name = self._lead.names(item), self.companion.side.name(found)
         self._look_at_number(next((each for each in (*names[:1], name) if each and each.isdecimal()), ""))
         if not names or name is None:
@@ -264,11 +258,7 @@ class ByOrder:
             self._warn(f"order {side.place}", f"{line} is called {name!r}")
 
     def left(self) -> Iterator[DeptreeError]:
-        """Nothing.
-
-        Raises:
-            OutOfStep: there are more companions than sentences.
-        """
+        """Nothing; raises if there are more companions than sentences."""
         if more := sum(1 for _ in self._items):
             raise self._unequal(self._taken + more, self._taken)
         return iter(())
@@ -435,7 +425,6 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
 
 
 def add_trees(role: str, sentence: Sentence, trees: Any, lengths: str = "--lengths FILE or --conllu FILE") -> None:
-    """Add what has a sentence's trees; errors as of `check_words`."""
     check_words(trees, sentence, sentence, lengths)
     sentence.companions[role] = trees
 

@@ -91,9 +91,6 @@ def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
     """Cut a file into sentences, as they come in.
 
     Together the chunks of CoNLL-U are the file, unless it is nothing but space.
-
-    Raises:
-        DeptreeError: a sentence is longer than any that is meant, or the line that names columns is not the first.
     """
     header = front = b""
     for chunk in _cut(stream, place):
@@ -113,11 +110,7 @@ def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
 
 
 def split_with_feats(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
-    """The same, after a look for FEATS, wherever in the file they begin; a pipe that begins without some is copied.
-
-    Raises:
-        DeptreeError: see `split_chunks`.
-    """
+    """The same, after a look for FEATS, wherever in the file they begin; a pipe that begins without some is copied."""
     ahead, feats = b"", False
     while not feats and len(ahead) < _AHEAD and (line := stream.readline(_AHEAD)):
         ahead += line
@@ -624,21 +617,13 @@ def error_of_tokens(block: Block) -> DeptreeError | None:
 
 
 def words_of(block: Block) -> list[Region]:
-    """The words in order, each by itself.
-
-    Raises:
-        DeptreeError: a form is not UTF-8.
-    """
+    """The words in order, each by itself."""
     cells = (each for each in block.cells("id", "form") if each[0].isdigit())
     return [Region(str(word), _text(form, block), word, word) for word, (_, form) in enumerate(cells, 1)]
 
 
 def surface_tokens(block: Block) -> list[Region]:
-    """The tokens in order; every word belongs to exactly one.
-
-    Raises:
-        DeptreeError: a multiword token is wrong, or a form is not UTF-8.
-    """
+    """The tokens in order; every word belongs to exactly one."""
     return [token for token, _ in _tokens(block)]
 
 
@@ -646,9 +631,6 @@ def between_spaces(block: Block) -> list[Region]:
     """What stands between spaces, in order: tokens, with those behind them if SpaceAfter=No joins them.
 
     As UD has it, the line of a multiword token says whether a space follows; the lines of its words say nothing.
-
-    Raises:
-        DeptreeError: a multiword token is wrong, a form is not UTF-8, or the comment ``# text`` has other spaces.
     """
     found: list[Region] = []
     joined = False

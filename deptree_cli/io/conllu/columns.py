@@ -51,11 +51,7 @@ def header_for(names: tuple[str, ...], newline: str) -> bytes:
 
 
 def named_by(header: bytes, place: str) -> tuple[str, ...]:
-    """The columns that a first line names, in small letters; the ten of CoNLL-U if there is none.
-
-    Raises:
-        DeptreeError: one is named twice, or ID does not come first; with `place`.
-    """
+    """The columns that a first line names, in small letters; the ten of CoNLL-U if there is none."""
     if not header:
         return COLUMNS
     names = header.partition(b"=")[2].decode("utf-8", "replace").split()
@@ -100,11 +96,7 @@ def shown_columns(columns: tuple[str, ...]) -> str:
 
 
 def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> DeptreeError:
-    """Build the error of something that is to be written where there is no column for it.
-
-    Args:
-        what: is to be written.
-    """
+    """Build the error of `what`, which is to be written where there is no column for it."""
     problem = f"there is no column {name.upper()} for {what}: # global.columns names {shown_columns(columns)}"
     return DeptreeError(
         problem, f"Add {name.upper()} to that line and _ to every row, or write JSON Lines", place=place
@@ -133,11 +125,7 @@ class FileColumns:
         self.names = COLUMNS
 
     def first(self, sentence: bytes) -> bytes:
-        """The first sentence, in front of it the line that names columns, if the file is to have one.
-
-        Raises:
-            DeptreeError: the file's name promises the columns of CoNLL-U, and they are others.
-        """
+        """The first sentence, in front of it the line that names columns, if the file is to have one."""
         header = header_of(sentence)
         self.names = layout_of(header, self._path).names
         if self.names != COLUMNS and self._suffix == _TEN:
@@ -150,11 +138,7 @@ class FileColumns:
         return sentence
 
     def another(self, sentence: bytes) -> bytes:
-        """One that is not the first, without that line.
-
-        Raises:
-            DeptreeError: it has other columns than the first.
-        """
+        """One that is not the first, without that line."""
         header = header_of(sentence)
         names = layout_of(header, self._path).names
         if names != self.names:
@@ -199,11 +183,6 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
 
 
 def decoded(text: bytes, place: str) -> str:
-    """Text in UTF-8.
-
-    Raises:
-        DeptreeError: it is something else.
-    """
     try:
         return text.decode()
     except UnicodeDecodeError:

@@ -274,10 +274,7 @@ class Mended(NamedTuple):
 
 
 def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> list[Change]:
-    """The words whose head or label is not what the sentence has; a word without a label keeps what it has.
-
-    Where there is no column for labels, they are none.
-    """
+    """The words whose head or label is not what the sentence has; one without a label keeps what it has."""
     found = []
     labels = labels if "deprel" in block.columns else [""] * block.n
     columns = zip(heads, labels, block.column("head"), block.column("deprel"), strict=True)
@@ -404,12 +401,7 @@ class Difference(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """What annotations differ in.
-
-    Attributes:
-        words: about which they do.
-        unlabelled: whether only heads are compared, for an annotation has no labels at all.
-    """
+    """The words that annotations differ in; if one has no labels at all (`unlabelled`), only heads are compared."""
 
     words: Sequence[Difference]
     unlabelled: bool = False
@@ -419,11 +411,7 @@ NONE = Differences(())
 
 
 def differences(blocks: Sequence[Block]) -> Differences:
-    """The words about which annotations differ. A word whose row is the same in all of them is not looked into.
-
-    Raises:
-        DeptreeError: one has no column of heads, or another form at a word.
-    """
+    """The words about which annotations differ. A word whose row is the same in all of them is not looked into."""
     for each in blocks:
         if "head" not in each.columns:
             raise no_column("head", each.columns, "trees", each.place)

@@ -49,7 +49,6 @@ def _table(names: Names) -> tuple[Array, Int, int]:
 
 @lru_cache(1024)
 def numerals(most: int) -> Names:
-    """The numbers from 0 to this."""
     return tuple(map(str, range(most + 1)))
 
 
@@ -213,7 +212,6 @@ class Trees:
 
 
 def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | None:
-    """Labels by their names, from numbers (k, n) of the sentence's labels."""
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 

@@ -82,7 +82,6 @@ class Output:
         return stream
 
     def write(self, data: bytes) -> int:
-        """Write; what has been written may still be in a buffer."""
         try:
             return self._stream.write(data)
         except BrokenPipeError:
@@ -244,11 +243,6 @@ class NpzOutput:
         """Raise for what may not be ended so; nothing here."""
 
     def write(self, key: str, array: NDArray[np.generic]) -> None:
-        """Add an entry.
-
-        Raises:
-            DeptreeError: the key was there before, or no entry can have it.
-        """
         name = f"{key}.npy"
         if len(name.encode()) > _LONGEST_NAME:
             raise DeptreeError("the name is too long for an .npz", "Write JSON Lines, or rename it", sent_id=key[:40])
@@ -285,9 +279,6 @@ def refuse_overwrites(inputs: Iterable[Named], outputs: Iterable[Named]) -> None
     """Raise before anything is written where an output is the same file as an input or another output.
 
     Links are followed. Devices such as the terminal and /dev/null may be named as often as one likes.
-
-    Raises:
-        DeptreeError: names both options.
     """
     taken = {_identity(named.path, 0): (named, True) for named in inputs}
     taken.pop(None, None)

@@ -182,16 +182,7 @@ class OnPage:
 def for_page(
     sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool, samples: Integers | None = None
 ) -> PackedSentence:
-    """Return a sentence for the page.
-
-    Args:
-        constraints: whose breaks by the tree are counted; the distribution is taken as it is.
-        has_gold: whether the record's gold heads are to be compared with.
-        samples: (k, n) heads.
-
-    Raises:
-        DeptreeError: what is asked of words does not fit them.
-    """
+    """Return a sentence for the page, which counts what its tree breaks of the constraints; samples: (k, n) heads."""
     distribution, best = sentence.distribution, maximum_tree(sentence.distribution)
     block = sentence.record.block or unread(sentence.id, distribution.n)
     trees, projective = shown_heads(block, best)[None], 1.0
@@ -236,11 +227,6 @@ def gold_heads(record: Sentence, has_gold: bool) -> Heads:
 
 
 def text_of(block: Block) -> str:
-    """The CoNLL-U of a sentence.
-
-    Raises:
-        DeptreeError: it is not UTF-8.
-    """
     try:
         return block.raw.decode()
     except UnicodeDecodeError:

@@ -87,7 +87,6 @@ class MostDoubtful:
         self.total = 0
 
     def add(self, sentence: PackedSentence | OnPage) -> None:
-        """Keep a sentence, as long as others are not more doubtful."""
         self.total += 1
         rank = sentence.doubt, -self.total
         if len(self._kept) < self._top:
@@ -135,11 +134,7 @@ def _as_data(value: object) -> str:
 
 
 def _as_file(texts: list[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The CoNLL-U of sentences of any files, each such that the next can follow it, and their columns.
-
-    Raises:
-        DeptreeError: they do not have the same ones.
-    """
+    """The CoNLL-U of sentences of any files, each such that the next can follow it, and their columns."""
     columns = FileColumns(None)
     ended = [text + separator(text.encode()).decode() for text in texts[:-1]] + texts[-1:]
     first = [columns.first(text.encode()) for text in ended[:1]]

@@ -73,15 +73,9 @@ class Parser:
 
     @property
     def layout(self) -> str:
-        """The name of the preset that its scores are laid out by."""
         return self.preset or self.name
 
     def load(self, model: str | None) -> Adapter:
-        """The parser, ready.
-
-        Raises:
-            DeptreeError: its package is missing, or the model is, or cannot be loaded.
-        """
         if self.models and not model:
             raise DeptreeError(f"{self.name} has many models", f"Pass one with --model: {self.models}")
         if model and not self.models:
@@ -106,7 +100,6 @@ class Parser:
 
     @property
     def version(self) -> str | None:
-        """Of its package, if that is installed."""
         for package in self.package.split():
             try:
                 return version(package)

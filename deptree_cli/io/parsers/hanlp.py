@@ -23,12 +23,7 @@ def load(model: str) -> Hanlp:
 
 
 class Hanlp:
-    """See `deptree_cli.io.parsers.Adapter`.
-
-    Args:
-        parser: HanLP's BiaffineDependencyParser.
-        index: the key under which a batch says which sentences it holds.
-    """
+    """An `Adapter`; `index`: the key under which a batch says which sentences it holds."""
 
     def __init__(self, parser: Any, index: str) -> None:
         if parser.use_pos:

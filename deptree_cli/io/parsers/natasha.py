@@ -39,11 +39,7 @@ def _packaged(path: str) -> Path:
 
 
 class Natasha:
-    """See `deptree_cli.io.parsers.Splitter`.
-
-    Args:
-        syntax: a `slovnet.Syntax` with its embeddings.
-    """
+    """A `Splitter`."""
 
     def __init__(self, syntax: Any) -> None:
         self._encoder = syntax.infer.encoder

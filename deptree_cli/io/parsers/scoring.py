@@ -78,11 +78,7 @@ def adapter_of(name: str, model: str | None) -> Adapter:
 
 
 def score(parser: Parser, adapter: Adapter, batch: Batch, labelled: bool) -> list[Scored | DeptreeError]:
-    """The sentences of a batch with their scores, or what is wrong with these.
-
-    Raises:
-        DeptreeError: the parser fails, or leaves out sentences.
-    """
+    """The sentences of a batch with their scores, or what is wrong with these."""
     sentences = batch.sentences
     with parser.at_work(f"sentence {batch.sent_id} or soon after"):
         results = adapter.scores([sentence.words for sentence in sentences], labelled)

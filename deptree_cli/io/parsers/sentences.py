@@ -73,14 +73,7 @@ def kind_of(head: bytes) -> str:
 
 
 def read_sentences(file: Input, kind: str, split: Split | None) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of a file of that kind, one paragraph or block in memory at a time; malformed blocks as errors.
-
-    Args:
-        split: cuts a paragraph into sentences; needed for ``text``.
-
-    Raises:
-        DeptreeError: not UTF-8, or not a single sentence.
-    """
+    """The sentences of a file of that kind, one paragraph or block in memory at a time; malformed blocks as errors."""
     sentences = _from_text(file, split) if kind == "text" and split else _from_conllu(file)
     first = next(sentences, None)
     if first is None:
@@ -113,11 +106,7 @@ def _from_text(file: Input, split: Split) -> Iterator[Sentence | DeptreeError]:
 
 
 def paragraphs(stream: Iterable[bytes], place: str) -> Iterator[str]:
-    """Stretches of lines between empty ones, in Unicode's NFC, which parsers know and CoNLL-U demands.
-
-    Raises:
-        DeptreeError: with ``file:line``, where a line is not UTF-8.
-    """
+    """Stretches of lines between empty ones, in Unicode's NFC, which parsers know and CoNLL-U demands."""
     lines = (_line(line, f"{place}:{number}") for number, line in enumerate(stream, 1))
     for filled, group in groupby(lines, key=bool):
         if filled:

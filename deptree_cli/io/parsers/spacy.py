@@ -33,11 +33,7 @@ def load(model: str) -> Spacy:
 
 
 def _registered() -> None:
-    """Import the packages with the components, whichever are installed, which makes them known to spaCy.
-
-    Raises:
-        ImportError: none is.
-    """
+    """Import the packages with the components, whichever are installed, which makes them known to spaCy."""
     failed: list[ImportError] = []
     for package in _PACKAGES:
         try:
@@ -49,12 +45,7 @@ def _registered() -> None:
 
 
 class Spacy:
-    """See `deptree_cli.io.parsers.Splitter`.
-
-    Args:
-        pipeline: a `spacy.Language` with an arc predicter.
-        to_doc: spaCy's class Doc.
-    """
+    """A `Splitter`."""
 
     def __init__(self, pipeline: Any, to_doc: Callable[..., Any]) -> None:
         by_factory = {factory: name for name, factory in pipeline.pipe_factories.items()}

@@ -38,12 +38,7 @@ def _trusting() -> Iterator[None]:
 
 
 class Supar:
-    """See `deptree_cli.io.parsers.Adapter`.
-
-    Args:
-        parser: a `supar.Parser`.
-        to_batch: SuPar's class Batch.
-    """
+    """An `Adapter`."""
 
     def __init__(self, parser: Any, to_batch: Callable[..., Any]) -> None:
         if parser.NAME not in _EDGE_FACTORED:

@@ -62,7 +62,6 @@ class WordConstraints:
         return {label for labels in of_labels for label in labels if label not in ("", "_")}
 
     def checked_spans(self, n: int) -> Spans:
-        """The spans; raises unless each is of words 1 to n."""
         for first, last in self.spans:
             if not 1 <= first <= last <= n:
                 raise DeptreeError(f"there are no words {first} to {last}", f"Name words 1 to {n}", place=self.place)
@@ -90,7 +89,6 @@ class WordConstraints:
                 yield word, key, values
 
     def _forbidden(self, word: int, key: str, values: Sequence[str], n: int, labels: Sequence[str]) -> Bool:
-        """The arcs with labels that are forbidden to a word, (n+1, L)."""
         found = np.zeros((n + 1, len(labels)), dtype=np.bool_)
         if key in (HEAD_IN, NOT_HEAD):
             given = np.isin(np.arange(n + 1), self._heads(word, key, values, n))
@@ -135,11 +133,6 @@ class WordConstraints:
 
 
 def constraints_in_misc(block: Block) -> WordConstraints:
-    """What MISC of a sentence's words asks for.
-
-    Raises:
-        DeptreeError: a word has the same key twice, or a span is not understood.
-    """
     words: dict[int, dict[str, list[str]]] = {}
     spans: list[tuple[int, int]] = []
     for word, misc in enumerate(block.column("misc"), 1):
@@ -162,9 +155,6 @@ def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstrain
     """What files ask for, by sent_id, each line with its place.
 
     Rows have sent_id, word, key and value, or sent_id, first and last word. Those with # in front are comments.
-
-    Raises:
-        DeptreeError: one cannot be read, or a line is not understood.
     """
     found: dict[str, tuple[WordConstraints, ...]] = {}
     for path in paths:
@@ -233,8 +223,6 @@ class Constraints:
 
 @dataclass(frozen=True)
 class SentenceConstraints:
-    """What the trees of one sentence must obey."""
-
     rules: Ruleset
     words: Words
     given: tuple[WordConstraints, ...] = field(default=())
@@ -262,9 +250,6 @@ class SentenceConstraints:
         """Every place where heads are no tree or do not obey; see `deptree_cli.core.constraints.checking.broken`.
 
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
-
-        Raises:
-            DeptreeError: there are more or fewer heads or labels than words, or something is asked of no word of them.
         """
         found = broken(self.rules, self.words, heads, labels, space)
         for each in self.given:
@@ -296,11 +281,7 @@ class SentenceConstraints:
 
 
 def read_constraints(names: Sequence[str]) -> Constraints | None:
-    """Return what trees must obey by rules, files and `MISC`, all of which hold; None where nothing is asked.
-
-    Raises:
-        DeptreeError: a file cannot be read, or is not understood.
-    """
+    """Return what trees must obey by rules, files and `MISC`, all of which hold; None where nothing is asked."""
     if not names:
         return None
     files = [name for name in names if name.removesuffix(".gz").endswith(OF_WORDS)]

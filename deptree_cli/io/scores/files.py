@@ -53,7 +53,6 @@ class ScoreSource:
         return self._file if isinstance(self._file, Mapping) else ()
 
     def layout(self, asked: Layout) -> Layout:
-        """Return how the scores are read if the options ask for this; errors as of `Meta.read_with`."""
         meta = self.meta
         try:
             return meta.read_with(asked)
@@ -78,9 +77,6 @@ class ScoreSource:
         Args:
             layout: how they are laid out.
             lengths: a file with the lengths of a padded batch.
-
-        Raises:
-            DeptreeError: reading cannot begin or go on.
         """
         scores = self._file
         with self._opened:
@@ -135,12 +131,6 @@ def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
 
 
 def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    """Add its scores to a sentence of CoNLL-U.
-
-    Raises:
-        OutOfStep: they have another length.
-        DeptreeError: they cannot be used.
-    """
     if not sentence.named and raw.key:
         sentence.sent_id, sentence.named = raw.key, True
     try:
@@ -152,7 +142,6 @@ def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
 
 
 def add_other(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    """Add the scores of another file, which are laid out alike."""
     try:
         scores = fitted(raw, sentence, layout, "the scores have")
         if scores.shape != sentence.scores.shape:
@@ -172,11 +161,7 @@ def add_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
 
 
 def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str) -> Array:
-    """Scores that belong to a sentence, at its length.
-
-    Raises:
-        OutOfStep: they have another one.
-    """
+    """Scores that belong to a sentence, at its length; OutOfStep if they have another one."""
     scores, n = _at_length(raw, layout)
     if n == sentence.n:
         return scores
@@ -197,9 +182,6 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
 
     Args:
         has_length: whether the scores were cut to a length that was given.
-
-    Raises:
-        DeptreeError: asks for the lengths, or whether they count ROOT.
     """
     if _differ(scores, layout, has_length):
         return
@@ -256,12 +238,7 @@ SPREAD = 100.0
 
 
 class Assumptions:
-    """The line about the sentences of a file that are read so.
-
-    Args:
-        meta: what the file says of itself.
-        layout: how it is read.
-    """
+    """The line about the sentences of a file that are read so."""
 
     def __init__(self, meta: Meta, layout: Layout) -> None:
         self._meta = meta
@@ -299,11 +276,7 @@ def with_assumptions(
 
 
 def look_like_logits(scores: Array, layout: Layout) -> bool:
-    """Whether weights would be odd ones: sums over heads far from 1 for most words, and numbers close together.
-
-    Args:
-        scores: of one sentence, as read, which may be no scores at all.
-    """
+    """Whether weights would be odd ones: sums over heads far from 1 for most words, and numbers close together."""
     try:
         matrix = to_head_dep(scores, layout)
     except DeptreeError:
@@ -376,7 +349,6 @@ class ScoreFiles:
             yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
 
     def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
-        """What belongs to the scores."""
         found = []
         if self.other is not None:
             other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
@@ -390,7 +362,6 @@ class ScoreFiles:
         return [*found, trees_in([self.gold])] if self.gold else found
 
     def _check_standard_input(self) -> None:
-        """Raise if something would have to be read twice."""
         if [*self.paths, self.other and self.other.path].count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
         if self.other is not None and self.lengths == STDIN:
@@ -453,13 +424,7 @@ class ScoreStream:
 
 @dataclass(frozen=True)
 class Member:
-    """One of the files.
-
-    Attributes:
-        path: as the user gave it.
-        scores: the opened score file, None for a file of trees.
-        layout: of the scores.
-    """
+    """A score file as it was opened and is laid out, or (without) a file of trees."""
 
     path: str
     scores: ScoreSource | None = None
@@ -489,7 +454,6 @@ def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
 
 
 def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
-    """The first file where it leads."""
     if member.scores is None or member.layout is None:
         return sets_in(member.path, "0")
     side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)

@@ -111,11 +111,6 @@ class Interpretation:
     budget: int = BUDGET
 
     def __call__(self, record: Sentence) -> ScoredSentence:
-        """The sentence of a record.
-
-        Raises:
-            DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
-        """
         try:
             base = self._by_scores(record.scores, record, self.layout)
         except DeptreeError as error:
@@ -185,7 +180,6 @@ class Interpretation:
         return False
 
     def _advise(self, error: DeptreeError, record: Sentence) -> None:
-        """Add what else may be behind it."""
         if self._advise_wider_space(error, record):
             return
         read = self.layout
@@ -196,7 +190,6 @@ class Interpretation:
             error.remedy += f". Read with --from {text_of(turned)} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:
-        """Whether a record makes a distribution, laid out so."""
         how = replace(self, layout=layout)
         try:
             how._constrained(record, how._by_scores(record.scores, record, layout))

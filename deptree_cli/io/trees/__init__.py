@@ -21,9 +21,6 @@ def read_trees(path: str, named: bool = True) -> Iterator[GivenTree | DeptreeErr
 
     Args:
         named: whether a tree that does not name its sentence is an error.
-
-    Raises:
-        DeptreeError: reading cannot begin or go on.
     """
     with open_input(path) as file:
         fmt = next((each for each in TREE_FORMATS.known if each.matches(file.head)), None)
@@ -37,11 +34,7 @@ def read_trees(path: str, named: bool = True) -> Iterator[GivenTree | DeptreeErr
 
 
 def is_of_trees(path: str) -> bool:
-    """Whether a file has trees rather than scores, by its first bytes; standard input is taken for scores.
-
-    Raises:
-        DeptreeError: it cannot be read.
-    """
+    """Whether a file has trees rather than scores, by its first bytes; standard input is taken for scores."""
     if path == STDIN:
         return False
     with open_input(path) as file:

@@ -74,11 +74,6 @@ def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
 
 
 def tree_of(block: Block) -> GivenTree:
-    """The tree that a sentence has.
-
-    Raises:
-        DeptreeError: a word has no head, or is its own ancestor; or a note on the tree is not understood.
-    """
     heads = tuple(head for head in block.heads if head is not None)
     if len(heads) < block.n:
         raise without_heads(block.heads, block.place, block.sent_id)

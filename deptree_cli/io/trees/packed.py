@@ -59,11 +59,6 @@ class Packing:
     tokens: bool = False
 
     def __call__(self, read: Sentence) -> PackedTrees:
-        """The tree of one sentence.
-
-        Raises:
-            DeptreeError: it has none of the space, or no words are left.
-        """
         heads = np.array(tree_of(read.sentence).heads, dtype=np.int64)
         if not self.space.contains(heads[None])[0]:
             raise self._not_of_space(heads)

@@ -202,9 +202,6 @@ def with_samples(
 
     Args:
         on_error: called with what is no tree, or no tree of one of the sentences.
-
-    Raises:
-        DeptreeError: two sentences have one name.
     """
     found = list(sentences)
     words: dict[str, int | None] = {each.sent_id: None for each in found}

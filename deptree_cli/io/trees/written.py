@@ -62,11 +62,7 @@ class Written:
 
     @cached_property
     def block(self) -> Block:
-        """The sentence, whatever its heads are.
-
-        Raises:
-            DeptreeError: it is malformed.
-        """
+        """The sentence, whatever its heads are."""
         return Block(self.chunk, self.file, any_heads=True)
 
     @property
@@ -137,11 +133,6 @@ def _texts(fields: dict[str, Any], key: str, n: int) -> list[str]:
 
 
 def format_of(file: Input) -> TreeFormat:
-    """The format of an open file of trees.
-
-    Raises:
-        DeptreeError: it has none of them.
-    """
     found = next((each for each in (JSON_LINES, CONLLU) if each.matches(file.head)), None)
     if found is None:
         problem = "these are not trees in CoNLL-U or JSON Lines"
@@ -183,9 +174,6 @@ def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sen
 
     Args:
         warn: tells a line, once for each key.
-
-    Raises:
-        DeptreeError: the files do not hold the same sentences.
     """
     first, *others = paths
     for path in paths:
@@ -209,7 +197,6 @@ class _Unread:
 
     @property
     def place(self) -> str:
-        """``file:line``."""
         return f"{self.file}:{self.chunk.line}"
 
     def read(self, first: Block) -> Block:

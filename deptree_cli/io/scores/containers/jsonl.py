@@ -29,11 +29,7 @@ def _looks_like_json(head: bytes) -> bool:
 
 
 class Lines:
-    """An opened file of JSON Lines; its first line may be ``{"signature": ...}`` (`Meta`).
-
-    Attributes:
-        words: whether the first sentence comes with its words, as far as it can be read.
-    """
+    """An opened file, whose first line may be a signature; `words`: the first sentence comes with its words."""
 
     def __init__(self, file: Input) -> None:
         rows = objects(lines_of(file.stream, file.place), file.place)
@@ -52,9 +48,6 @@ class Lines:
         With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
         written without a file of sentences; of a sentence pair they are ``source`` and ``target``. A header is
         skipped on any line: files of one layout may be joined with `cat`.
-
-        Raises:
-            DeptreeError: they have several.
         """
         for here, value in self._rows:
             if isinstance(value, DeptreeError):
@@ -101,14 +94,6 @@ def _pair(value: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | No
 
 
 def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | None:
-    """The words in a field, None where it is missing or null.
-
-    Args:
-        option: what names a file of words.
-
-    Raises:
-        DeptreeError: they are not words that can stand in a column of CoNLL-U.
-    """
     words = value.get(name)
     if words is None:
         return None
@@ -161,11 +146,6 @@ def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
 
 
 def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
-    """Open a file of JSON Lines; waits for its first sentence.
-
-    Raises:
-        DeptreeError: a line has no end.
-    """
     return nullcontext(Lines(file))
 
 

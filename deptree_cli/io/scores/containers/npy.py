@@ -34,11 +34,7 @@ class Arrays:
 
 
 def read_npy(stream: BinaryIO, place: str, matrices: ReadSpec) -> Iterator[RawScores]:
-    """Yield the matrices of arrays that stand one after another; slices of a batch are marked as padded.
-
-    Raises:
-        DeptreeError: not a `.npy`, cut short, not numbers, or a batch of nothing.
-    """
+    """Yield the matrices of arrays that stand one after another; slices of a batch are marked as padded."""
     number = 0
     while (header := read_header(stream, place)) is not None:
         batched = len(header.shape) == matrices.dimensions + 1

@@ -47,11 +47,7 @@ def _library(place: str = "") -> ModuleType:
 
 @contextmanager
 def open_safetensors(file: Input) -> Iterator[Tensors]:
-    """Open a file of tensors; what is no plain file is first copied to a temporary one.
-
-    Raises:
-        DeptreeError: the library is not installed, or the file is damaged.
-    """
+    """Open a file of tensors; what is no plain file is first copied to a temporary one."""
     library = _library(file.place)
     with path_of(file.stream) as path:
         try:
@@ -95,7 +91,6 @@ class Tensors(Entries):
             raise DeptreeError("the file holds no tensors", remedy, place=place)
 
     def load(self, key: str) -> Array:
-        """Return the tensor under a key."""
         place = self.place_of(self.names[key])
         try:
             tensor = self._file.get_slice(key)
@@ -111,11 +106,7 @@ class Tensors(Entries):
 
 @contextmanager
 def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
-    """Write all tensors at once, at the end: the format puts their places first.
-
-    Raises:
-        DeptreeError: the library is not installed.
-    """
+    """Write all tensors at once, at the end: the format puts their places first."""
     library, tensors = _library(), dict[str, Array]()
 
     def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
