@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import Word
+from deptree_cli.io.parsers import Scores, Word
 
 
 def load(model: str) -> Hanlp:

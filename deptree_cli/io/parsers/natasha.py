@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import Token, Word, spaced
+from deptree_cli.io.parsers import Scores, Token, Word, spaced
 
 EMBEDDING = "data/emb/navec_news_v1_1B_250K_300d_100q.tar"
 SYNTAX = "data/model/slovnet_syntax_news_v1.tar"

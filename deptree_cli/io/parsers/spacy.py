@@ -14,8 +14,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import Token, Word, spaced
+from deptree_cli.io.parsers import Scores, Token, Word, spaced
 
 PREDICTER, LABELER = "arc_predicter", "arc_labeler"
 EXPERIMENTAL = "experimental_"

@@ -9,8 +9,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import EMPTY, Token, Word, spaced
+from deptree_cli.io.parsers import EMPTY, Scores, Token, Word, spaced
 
 # <PAD>, <UNK>, <EMPTY> and <ROOT> lead Stanza's vocabularies.
 _NO_LABELS = 4

@@ -18,7 +18,7 @@ from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.io.conllu.blocks import Block, surface_tokens
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.conllu import sentences_that_are_trees, tree_of
+from deptree_cli.io.trees import sentences_that_are_trees, tree_of
 
 
 @dataclass(frozen=True, eq=False)

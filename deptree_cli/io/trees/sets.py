@@ -16,8 +16,7 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import add_trees, check_words, read
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
-from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
+from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
 _DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
 
