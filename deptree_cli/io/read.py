@@ -126,14 +126,14 @@ class ByIds:
         """The errors of companions that belong to no sentence, unless these may be of malformed sentences."""
         if self.companion.shared:
             return
-        left = [self._unmet(place, name) for place, name in self._found.rest()]
+        left = list(self._found.rest())
         if len(left) > self._nameless:
-            yield from left
-
-    def _unmet(self, place: str, name: str) -> DeptreeError:
-        within = f" in {self._lead.place}" if self._lead.place else ""
-        problem = f"no {self._lead.what}{within} have this id"
-        return DeptreeError(problem, "Check that both files hold the same sentences", place=place, sent_id=name)
+            within = f" in {self._lead.place}" if self._lead.place else ""
+            problem, remedy = (
+                f"no {self._lead.what}{within} have this id",
+                "Check that both files hold the same sentences",
+            )
+            yield from (DeptreeError(problem, remedy, place=place, sent_id=name) for place, name in left)
 
 
 class _Archive:

@@ -50,20 +50,6 @@ def header_for(names: tuple[str, ...], newline: str) -> bytes:
     return f"# global.columns = {' '.join(names).upper()}{newline}".encode()
 
 
-def named_by(header: bytes, place: str) -> tuple[str, ...]:
-    """The columns that a first line names, in small letters; the ten of CoNLL-U if there is none."""
-    if not header:
-        return COLUMNS
-    names = header.partition(b"=")[2].decode("utf-8", "replace").split()
-    columns = tuple(name.lower() for name in names)
-    if columns[:1] != ("id",) or len(columns) == 1:
-        problem = f"# global.columns names {shown_columns(columns) or 'nothing'}: ID and another column must come first"
-        raise DeptreeError(problem, "Put ID in front", place=place)
-    if twice := [name for name in columns if columns.count(name) > 1]:
-        raise DeptreeError(f"# global.columns names {twice[0].upper()} twice", "Name each column once", place=place)
-    return columns
-
-
 class Layout(NamedTuple):
     """The columns of a file's rows.
 
@@ -80,7 +66,13 @@ class Layout(NamedTuple):
 
 @lru_cache(64)
 def layout_of(header: bytes, place: str) -> Layout:
-    names = named_by(header, place)
+    """The columns that a first line names; the ten of CoNLL-U if there is none."""
+    names = tuple(header.partition(b"=")[2].decode("utf-8", "replace").lower().split()) if header else COLUMNS
+    if names[:1] != ("id",) or len(names) == 1:
+        problem = f"# global.columns names {shown_columns(names) or 'nothing'}: ID and another column must come first"
+        raise DeptreeError(problem, "Put ID in front", place=place)
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DeptreeError(f"# global.columns names {twice[0].upper()} twice", "Name each column once", place=place)
     found = [names.index(name) if name in names else NO_COLUMN for name in _SOUGHT]
     written = sorted((names.index(name), number) for number, name in enumerate(_WRITTEN) if name in names)
     starts = [HEAD_START + 2 * number for _, number in written]

@@ -1,4 +1,4 @@
-"""Lists as text, of many lines at once."""
+"""Trees with notes on them as JSON Lines, of many lines at once, and as CoNLL-U."""
 
 from __future__ import annotations
 
@@ -184,13 +184,13 @@ class Trees:
             heads.ravel(),
             np.full(size, n),
             [replace(note, values=note.values[part]) for note in self.notes],
-            {name: (each.names, each.index[part]) for name, each in self._named},
+            {
+                name: (each.names, each.index[part])
+                for name, each in (("deprels", self.deprels), ("tags", self.tags))
+                if each
+            },
         )
         return b"".join(chain.from_iterable(lines))
-
-    @property
-    def _named(self) -> list[tuple[str, Deprels | Tags]]:
-        return [(name, each) for name, each in (("deprels", self.deprels), ("tags", self.tags)) if each]
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
         if self.block is None:

@@ -152,6 +152,8 @@ class SameLength:
         computes = n <= LONGEST and not self.space.projective and self.space.kind == ""
         mask = _mask(np.isfinite(log_scores), columns, computes, (tree, best))
         gold, own = self.gold[number], np.arange(n)
+        entropy, log_prob, projective = (float(fact[number]) for fact in self.facts)
+        errors, least = (each[number] for each in self.errors)
         return PackedSentence(
             self.sent_ids[number],
             self.texts[number],
@@ -163,15 +165,10 @@ class SameLength:
             mask,
             (log_scores - log_scores[best, own] if computes else columns)[mask],
             NO_LABELS,
-            self._facts(number),
+            (entropy, log_prob, projective, errors, least),
             [],
             self.samples[number][:MOST_SAMPLES],
         )
-
-    def _facts(self, number: int) -> tuple[float, float, float, float, float]:
-        entropy, log_prob, projective = (float(fact[number]) for fact in self.facts)
-        errors, least = (errors[number] for errors in self.errors)
-        return entropy, log_prob, projective, errors, least
 
     def each(self) -> list[OnPage]:
         return [OnPage(self, number) for number in range(len(self.sent_ids))]

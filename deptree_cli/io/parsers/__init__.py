@@ -344,26 +344,19 @@ def score(parser: Parser, adapter: Adapter, batch: Batch, labelled: bool) -> lis
     if len(results) != len(sentences):
         problem = f"{parser.name} left out {len(sentences) - len(results)} of {counted(len(sentences), 'sentence')}"
         raise DeptreeError(problem, "Leave out those too long for its model", sent_id=batch.sent_id)
-    return [_scored(parser, *each) for each in zip(sentences, results, strict=True)]
+    return [_checked(parser, *each) for each in zip(sentences, results, strict=True)]
 
 
-def _scored(parser: Parser, sentence: Sentence, scores: Scores) -> Scored | DeptreeError:
+def _checked(parser: Parser, sentence: Sentence, scores: Scores) -> Scored | DeptreeError:
+    arcs, n = scores[0], len(sentence.words)
     try:
-        return Scored(sentence, _checked(scores[0], sentence, parser), scores[1])
+        got = words_in(arcs.shape, PRESETS.get(parser.layout))
     except DeptreeError as error:
-        return error
-
-
-def _checked(scores: Array, sentence: Sentence, parser: Parser) -> Array:
-    n = len(sentence.words)
-    try:
-        got = words_in(scores.shape, PRESETS.get(parser.layout))
-    except DeptreeError as error:
-        raise error.at(sent_id=sentence.sent_id) from None
+        return error.at(sent_id=sentence.sent_id)
     if got != n:
         problem = f"{parser.name} gave scores of {counted(got, 'word')} for a sentence of {n}"
-        raise DeptreeError(problem, "Shorten the sentence or leave it out", sent_id=sentence.sent_id)
-    if np.isnan(scores).any() or np.isposinf(scores).any():
+        return DeptreeError(problem, "Shorten the sentence or leave it out", sent_id=sentence.sent_id)
+    if np.isnan(arcs).any() or np.isposinf(arcs).any():
         problem = f"{parser.name} gave scores that are not numbers"
-        raise DeptreeError(problem, "Check its model", sent_id=sentence.sent_id)
-    return scores
+        return DeptreeError(problem, "Check its model", sent_id=sentence.sent_id)
+    return Scored(sentence, arcs, scores[1])

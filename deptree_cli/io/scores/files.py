@@ -1,4 +1,4 @@
-"""A score file that is opened once, when something of it is first asked for: it may be a pipe."""
+"""Score files, each opened once when something of it is first asked for, and what stands beside them, as sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.core.scores import MASK
-from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.conllu.blocks import block_of
 from deptree_cli.io.files.streams import STDIN, place_of, share_read
 from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source, read_lengths, with_lengths
@@ -107,7 +107,10 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
         scores, n = _at_length(raw, layout)
         if raw.padded or raw.length is not None:
             check_not_padding(scores, layout, raw.length is not None)
-        block = _of_forms(sent_id, raw.forms, n) if raw.forms else None
+        if raw.forms and len(raw.forms) != n:
+            problem = f"the field forms has {counted(len(raw.forms), 'word')}, the scores have {n}"
+            raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
+        block = block_of(sent_id, raw.forms) if raw.forms else None
     except DeptreeError as error:
         raise error.at(raw.place, sent_id) from None
     return Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
@@ -116,13 +119,6 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
 def check_name(sent_id: str) -> None:
     if not fits_a_line(sent_id):
         raise DeptreeError("the sentence's name holds a control character", "Rename it")
-
-
-def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:
-    if len(forms) != n:
-        problem = f"the field forms has {counted(len(forms), 'word')}, the scores have {n}"
-        raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
-    return block_of(sent_id, forms)
 
 
 def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:

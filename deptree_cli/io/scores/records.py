@@ -140,7 +140,11 @@ class Interpretation:
 
     def _by_scores(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The same without constraints."""
-        options, labels = self._options(layout), self.labels if layout.labels else None
+        temperature, labels = (
+            self.temperature.arcs if self._apart is None else 1.0,
+            self.labels if layout.labels else None,
+        )
+        options: dict[str, Any] = {"scale": layout.complete.scale, "temperature": temperature}
         head_dep = to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
@@ -164,10 +168,6 @@ class Interpretation:
     def _apart(self) -> float | None:
         """The temperature of labels where these have one of their own; arcs are tempered when labels are summed."""
         return None if self.labels is None else self.temperature.labels
-
-    def _options(self, layout: Layout) -> dict[str, Any]:
-        temperature = self.temperature.arcs if self._apart is None else 1.0
-        return {"scale": layout.complete.scale, "temperature": temperature}
 
     def _advise_wider_space(self, error: DeptreeError, record: Sentence) -> bool:
         """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""

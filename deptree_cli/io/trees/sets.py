@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count, groupby
-from typing import Any
 
 import numpy as np
 
@@ -147,7 +146,9 @@ def scored_trees(
     """
     lead = Side(map(_tree_alone, trees, count(1)), "trees", place, lambda each: each.companions[TREES].names)
     found = read(lead, [Companion(replace(scored, names=_by_number), _add_scored, shared=True, again=True)], warn)
-    for sentence, group in groupby(found, _scored_of):
+    for sentence, group in groupby(
+        found, lambda each: each if isinstance(each, DeptreeError) else each.companions[_SCORED]
+    ):
         if isinstance(sentence, DeptreeError):
             yield sentence
         else:
@@ -180,10 +181,6 @@ def _adopt(sentence: Sentence, scored: Sentence) -> None:
     sentence.block, sentence.scores = scored.block, scored.scores
     sentence.key, sentence.place = scored.key, scored.place
     sentence.companions.update(scored.companions)
-
-
-def _scored_of(found: Sentence | DeptreeError) -> Any:
-    return found if isinstance(found, DeptreeError) else found.companions[_SCORED]
 
 
 def _given(sentence: Sentence, trees: Sequence[GivenTree]) -> TreeSet:
@@ -221,13 +218,10 @@ def with_samples(
             on_error(error)
     for each in found:
         if not isinstance(each, DeptreeError):
-            each.companions[TREES] = _counted(each, counts[each.sent_id])
+            trees_of, times = counts[each.sent_id].keys(), counts[each.sent_id].values()
+            arrays = np.array(list(trees_of), dtype=np.int32), np.array(list(times), dtype=np.int64)
+            each.companions[TREES] = TreeSet(each.sent_id, each.place, *arrays)
     return found
-
-
-def _counted(sentence: Sentence, counts: Counter[tuple[int, ...]]) -> TreeSet:
-    heads, times = np.array(list(counts), dtype=np.int32), np.array(list(counts.values()), dtype=np.int64)
-    return TreeSet(sentence.sent_id, sentence.place, heads, times)
 
 
 def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
@@ -22,10 +23,6 @@ from deptree_cli.io.scores.meta import NOTHING, Meta
 
 # What may stand in a column of CoNLL-U: no tab, no end of a line, no half of a surrogate pair.
 _COLUMN = re.compile("[^\t\n\r\ud800-\udfff]+")
-
-
-def _looks_like_json(head: bytes) -> bool:
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
 
 
 class Lines:
@@ -145,10 +142,6 @@ def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
     return shape[1:], items
 
 
-def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
-    return nullcontext(Lines(file))
-
-
 @contextmanager
 def write_jsonl(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write a line each, handed on at once; the header waits for the first of them."""
@@ -177,5 +170,11 @@ def _nested(scores: Array) -> Any:
 
 # Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
 CONTAINER = Container(
-    *("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl), holds_arrays=False, keeps=WITH_HEADER
+    "jsonl",
+    (".jsonl", ".ndjson"),
+    lambda head: head.removeprefix(BOM).lstrip().startswith((b"{", b"[")),
+    lambda file: nullcontext(Lines(file)),
+    write_jsonl,
+    holds_arrays=False,
+    keeps=WITH_HEADER,
 )
