@@ -405,12 +405,7 @@ def trees_in(paths: Sequence[str]) -> Companion:
 
 
 def beside(blocks: Iterator[Any], place: str, role: str = GOLD) -> Companion:
-    """Blocks, or errors in their place, that belong to the sentences.
-
-    Args:
-        blocks: may be anything that has a `sent_id`, for those who make blocks of it.
-        place: where they are read, for messages.
-    """
+    """Blocks, or errors in their place, that belong to the sentences; or anything else that has a `sent_id`."""
     return Companion(Side(blocks, "sentences", place, _names), partial(add_trees, role))
 
 

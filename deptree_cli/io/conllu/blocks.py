@@ -1,4 +1,4 @@
-"""Where the sentences of a CoNLL-U file begin and end: its bytes cut behind the empty lines, nothing lost."""
+"""Sentences of CoNLL-U: bytes cut behind the empty lines, nothing lost; their columns, words and surface tokens."""
 
 from __future__ import annotations
 

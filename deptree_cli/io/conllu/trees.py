@@ -24,12 +24,7 @@ Names = tuple[str, ...]
 
 
 def comma_lists(index: Integers, sizes: Int, names: Names) -> list[bytes]:
-    """The names of each line with commas between them.
-
-    Args:
-        index: the numbers of the names of all lines, one after another.
-        sizes: (L,), how many each line has.
-    """
+    """The names of each line with commas between them; `index`: their numbers, `sizes` of them a line."""
     from deptree_cli.kernels.text.lists import write_lists  # loads kernels: when there is work
 
     text, ends, longest = _table(names)

@@ -35,12 +35,7 @@ def load(model: str) -> Stanza:
 
 
 class Stanza:
-    """See `deptree_cli.io.parsers.Splitter`.
-
-    Args:
-        pipeline: a `stanza.Pipeline` with a parser.
-        document, loader, unpack: Stanza's classes Document and DataLoader of the parser, and its `unpack_batch`.
-    """
+    """A `Splitter`, of Stanza's pipeline, its classes Document and DataLoader of the parser, and its `unpack_batch`."""
 
     def __init__(
         self, pipeline: Any, document: Callable[..., Any], loader: Callable[..., Any], unpack: Callable[..., Any]

@@ -186,12 +186,7 @@ _TURNED = str.maketrans("╭╮╰╯┬┴╷╵▼", "╰╯╭╮┴┬╵╷
 
 
 def to_text(picture: Picture, width: int, colour: bool = False) -> str:
-    """The whole text, ending in a newline.
-
-    Args:
-        width: columns of the terminal; what would be wider is drawn word below word.
-        colour: mark uncertain heads with the terminal's colours.
-    """
+    """The whole text, ending in a newline; what would be wider than `width` columns is drawn word below word."""
     heading = f"{picture.name}: {picture.full_caption}"
     # Words that the terminal may put into the order of their script would leave their arcs behind.
     row = None if any(map(is_right_to_left, picture.forms)) else row_of(picture.forms, [picture.of_kind(TREE)], width)
@@ -352,12 +347,7 @@ class DifferencePicture:
 
 
 def differences_to_text(picture: DifferencePicture | None, width: int, colour: bool = False) -> str:
-    """The whole text, ending in an empty line; nothing where there is no picture.
-
-    Args:
-        width: columns of the terminal.
-        colour: give each annotation a colour of its own.
-    """
+    """The whole text, ending in an empty line; nothing where there is no picture."""
     if picture is None:
         return ""
     verb = "differs" if len(picture.words) == 1 else "differ"

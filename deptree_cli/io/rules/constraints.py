@@ -1,6 +1,7 @@
-"""What the trees of a sentence must obey: rules of all sentences, and what is asked of its own words.
+"""What the trees of a sentence must obey, rules of all sentences and what is asked of its own words; and repair by it.
 
 Which heads and labels a word may have, and which words hang together, an annotator asks in MISC or in a file.
+`repaired` is the repair in Python: heads and labels in, the nearest tree that obeys out.
 """
 
 from __future__ import annotations
@@ -106,12 +107,7 @@ class WordConstraints:
         return found
 
     def broken(self, heads: Sequence[int], labels: Sequence[str]) -> Iterator[Violation]:
-        """The words of a tree whose head or label is not as asked, by keys; none for a head or label that is missing.
-
-        Args:
-            heads: of words 1 to n, negative where there is none.
-            labels: their names, empty where there is none.
-        """
+        """The words of a tree whose head or label is not as asked; none for a negative head or an empty label."""
         for word, key, values in self._entries(len(heads)):
             is_of_heads = key in (HEAD_IN, NOT_HEAD)
             if heads[word - 1] < 0 if is_of_heads else not labels[word - 1]:

@@ -92,15 +92,7 @@ class RaggedLayout:
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """Records with their distributions.
-
-    Attributes:
-        places: the number of each among those that there were.
-        records: as they were read.
-        layout: of their scores.
-        trees: their distributions.
-        space: of those.
-    """
+    """Records with their distributions; `places`: the number of each among those that there were."""
 
     places: list[int]
     records: list[Sentence]

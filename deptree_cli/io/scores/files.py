@@ -321,17 +321,7 @@ class ScoreFiles:
         warn: Warn = unheard,
         lead: Side | None = None,
     ) -> Iterator[Sentence | DeptreeError]:
-        """The sentences, each with what there is of it.
-
-        Args:
-            layout: of the scores.
-            first: the running number of the first sentence.
-            warn: tells a line, once for each key: what is assumed of the scores.
-            lead: the sentences, instead of a file.
-
-        Raises:
-            DeptreeError: reading cannot begin or go on, or the files do not hold the same sentences (`io.read`).
-        """
+        """The sentences, each with what there is of it; `lead` instead of a file; `warn` is told what is assumed."""
         self._check_standard_input()
         with ExitStack() as opened:
             source = opened.enter_context(self.source.read(layout, self.lengths))
@@ -430,13 +420,7 @@ class Member:
 def read_several(
     members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
 ) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of all files, in the order of those in CoNLL-U, else of the first file.
-
-    What the n-th file has of a sentence, `RawScores` or a `TreeSet`, is its companion `n`: "0", "1", ...
-
-    Raises:
-        DeptreeError: the files do not hold the same sentences (`io.read`).
-    """
+    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th."""
     with ExitStack() as opened:
         rest = list(enumerate(members))
         lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)

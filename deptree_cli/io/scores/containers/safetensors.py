@@ -69,14 +69,7 @@ def _ours(text: str) -> tuple[str, list[str]]:
 
 
 class Tensors(Entries):
-    """The tensors of an open file, which says among its metadata what it says of itself.
-
-    The library sorts them by type and name, so the order is known only of files that list the names.
-
-    Args:
-        file: as the library opened it.
-        damage: what the library raises for it.
-    """
+    """The tensors of an open file. The library sorts them by name: only a list of names tells their order."""
 
     def __init__(self, file: Any, damage: type[Exception], place: str) -> None:
         text, names = _ours((file.metadata() or {}).get(_KEY, ""))
