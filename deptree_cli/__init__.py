@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from deptree_cli.core.quantities import QUANTITIES
     from deptree_cli.core.samplers import SAMPLERS
     from deptree_cli.core.swor import ALGORITHMS
-    from deptree_cli.io.evaluation.compared import evaluate
-    from deptree_cli.io.rules.repairing import repaired
+    from deptree_cli.io.evaluation import evaluate
+    from deptree_cli.io.rules.constraints import repaired
     from deptree_cli.io.scores.records import ScoredSentence, read
     from deptree_cli.version import __version__
 
@@ -74,9 +74,9 @@ _HOMES = {
     "__version__": "version",
     "batch": "core.batches.distributions",
     "estimate": "core.estimate",
-    "evaluate": "io.evaluation.compared",
+    "evaluate": "io.evaluation",
     "read": "io.scores.records",
-    "repaired": "io.rules.repairing",
+    "repaired": "io.rules.constraints",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -10,7 +10,7 @@ import pytest
 
 from deptree_cli.core.evaluation.counts import METRICS, Comparison
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
-from deptree_cli.io.evaluation.tree_file import TreeFile, Vocabulary
+from deptree_cli.io.evaluation import TreeFile, Vocabulary
 
 Cells = dict[str, tuple[int, int, int, int]]
 

@@ -20,7 +20,7 @@ from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.rules.reading import many_trees
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.base import names_of
+from deptree_cli.io.trees import names_of
 from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:

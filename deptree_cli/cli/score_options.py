@@ -45,7 +45,7 @@ from deptree_cli.io.sentence import Sentence, Side, Warn
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.words import Words
     from deptree_cli.io.rules.constraints import Constraints
-    from deptree_cli.io.trees.base import GivenTree
+    from deptree_cli.io.trees import GivenTree
 
 
 SPACE_OPTIONS = [

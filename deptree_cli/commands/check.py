@@ -20,7 +20,7 @@ from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences
-from deptree_cli.io.trees.base import names_of
+from deptree_cli.io.trees import names_of
 
 if TYPE_CHECKING:
     from deptree_cli.core.constraints.checking import Violation

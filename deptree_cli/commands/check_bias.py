@@ -20,8 +20,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import Sampler
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree
+from deptree_cli.io.trees import GivenTree, read_trees
 
 Row = dict[str, Any]
 

@@ -22,9 +22,18 @@ from deptree_cli.io.encoders.base import CONLLU, Encoder, Page
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import STDIN, open_input
 from deptree_cli.io.json_lines import dump as line_of
-from deptree_cli.io.parsers import PARSERS, Parser
-from deptree_cli.io.parsers.scoring import Batch, Scored, adapter_of, batches, score, splitter
-from deptree_cli.io.parsers.sentences import kind_of, read_sentences
+from deptree_cli.io.parsers import (
+    PARSERS,
+    Batch,
+    Parser,
+    Scored,
+    adapter_of,
+    batches,
+    kind_of,
+    read_sentences,
+    score,
+    splitter,
+)
 from deptree_cli.io.signature import signature
 
 HELP = """Run a parser and write its arc scores unchanged, in the layout of --from PARSER.

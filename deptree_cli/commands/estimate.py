@@ -23,8 +23,7 @@ from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.core.swor.draws import window_of
 from deptree_cli.io.encoders.base import JSONL, Sheet
 from deptree_cli.io.files.streams import share_read
-from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
+from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
 # Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
 _SHORTEST = 1e-100

@@ -27,8 +27,7 @@ from deptree_cli.core.evaluation.scores import Resampling, Score, scores
 from deptree_cli.core.evaluation.words import REFUSED
 from deptree_cli.core.expectations.risks import risk_variance
 from deptree_cli.io.encoders.base import Row, Sheet
-from deptree_cli.io.evaluation.compared import OPTIONAL, Unit, compared, compared_files
-from deptree_cli.io.evaluation.tree_file import TreeFile, Vocabulary, read_trees
+from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Unit, Vocabulary, compared, compared_files, read_trees
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import unmarked
 from deptree_cli.io.scores.records import ScoredSentence

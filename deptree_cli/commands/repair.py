@@ -44,7 +44,7 @@ from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row,
 from deptree_cli.io.files.streams import Reread, rereadable, share_of
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence, Side
-from deptree_cli.io.trees.base import names_of
+from deptree_cli.io.trees import names_of
 from deptree_cli.io.trees.written import Written, read_written
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from deptree_cli.cli.score_options import ScoreOptions, gold_option, rule_option
 from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
-from deptree_cli.io.pages.packing import OnPage, PackedSentence, for_page, for_page_of_many, samples_of
-from deptree_cli.io.pages.page import Report
+from deptree_cli.io.pages import OnPage, PackedSentence, Report, for_page, for_page_of_many, samples_of
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:

@@ -126,14 +126,14 @@ class ByIds:
         """The errors of companions that belong to no sentence, unless these may be of malformed sentences."""
         if self.companion.shared:
             return
-        left = [self._unmet(place, name) for place, name in self._found.rest()]
+        left = list(self._found.rest())
         if len(left) > self._nameless:
-            yield from left
-
-    def _unmet(self, place: str, name: str) -> DeptreeError:
-        within = f" in {self._lead.place}" if self._lead.place else ""
-        problem = f"no {self._lead.what}{within} have this id"
-        return DeptreeError(problem, "Check that both files hold the same sentences", place=place, sent_id=name)
+            within = f" in {self._lead.place}" if self._lead.place else ""
+            problem, remedy = (
+                f"no {self._lead.what}{within} have this id",
+                "Check that both files hold the same sentences",
+            )
+            yield from (DeptreeError(problem, remedy, place=place, sent_id=name) for place, name in left)
 
 
 class _Archive:
@@ -147,7 +147,6 @@ class _Archive:
         self._taken: set[str] = set()
 
     def take(self, names: Sequence[str]) -> Any:
-        """The one of the first of these names that is there, if there is one."""
         for name in names:
             if name in self._items and name not in self._taken:
                 self._taken.add(name)
@@ -225,7 +224,6 @@ class ByOrder:
         self.advice = ", or name the arrays by sent_id" if companion.side.keys or lead.keys else ""
 
     def take(self, item: Any) -> Any:
-        """The next companion; `sure` says whether it has a name of the sentence."""
         found = next(self._items, None)
         if found is None:
             raise self._unequal(self._taken, self._taken + 1 + sum(1 for _ in self._sentences))
@@ -235,11 +233,7 @@ class ByOrder:
         return found
 
     def _agree(self, item: Any, found: Any) -> bool:
-        """Whether both have the same name.
-
-        Raises:
-            OutOfStep: they should have, for those before had; or the sentence's name stands elsewhere.
-        """
+        """Whether both have the same name; raises if those before had, or if the sentence's name stands elsewhere."""
         names, name = self._lead.names(item), self.companion.side.name(found)
         self._look_at_number(next((each for each in (*names[:1], name) if each and each.isdecimal()), ""))
         if not names or name is None:
@@ -264,11 +258,7 @@ class ByOrder:
             self._warn(f"order {side.place}", f"{line} is called {name!r}")
 
     def left(self) -> Iterator[DeptreeError]:
-        """Nothing.
-
-        Raises:
-            OutOfStep: there are more companions than sentences.
-        """
+        """Nothing; raises if there are more companions than sentences."""
         if more := sum(1 for _ in self._items):
             raise self._unequal(self._taken + more, self._taken)
         return iter(())
@@ -415,12 +405,7 @@ def trees_in(paths: Sequence[str]) -> Companion:
 
 
 def beside(blocks: Iterator[Any], place: str, role: str = GOLD) -> Companion:
-    """Blocks, or errors in their place, that belong to the sentences.
-
-    Args:
-        blocks: may be anything that has a `sent_id`, for those who make blocks of it.
-        place: where they are read, for messages.
-    """
+    """Blocks, or errors in their place, that belong to the sentences; or anything else that has a `sent_id`."""
     return Companion(Side(blocks, "sentences", place, _names), partial(add_trees, role))
 
 
@@ -435,7 +420,6 @@ def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
 
 
 def add_trees(role: str, sentence: Sentence, trees: Any, lengths: str = "--lengths FILE or --conllu FILE") -> None:
-    """Add what has a sentence's trees; errors as of `check_words`."""
     check_words(trees, sentence, sentence, lengths)
     sentence.companions[role] = trees
 

@@ -98,11 +98,6 @@ class Sentence:
 
     @property
     def sentence(self) -> Block:
-        """The CoNLL-U sentence.
-
-        Raises:
-            DeptreeError: there is none.
-        """
         if self.block is None:
             raise no_sentences()
         return self.block

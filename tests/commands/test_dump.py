@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.io.parsers.scoring import adapter_of
+from deptree_cli.io.parsers import adapter_of
 from tests.sample import DATA
 
 TEXT = DATA / "paragraphs.txt"

@@ -10,7 +10,7 @@ import pytest
 
 from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.core.swor import ALGORITHMS
-from deptree_cli.io.trees.base import SworNotes
+from deptree_cli.io.trees import SworNotes
 from tests.sample import DATA, SCORES, SENTENCES
 
 SCALARS = ["non_projective_arcs", "depth", "mean_length"]

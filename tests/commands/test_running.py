@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.io.parsers.scoring import adapter_of
+from deptree_cli.io.parsers import adapter_of
 from tests.sample import DATA, SCORES
 
 CONLLU = DATA / "gold.conllu"

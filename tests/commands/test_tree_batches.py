@@ -14,7 +14,7 @@ import pytest
 
 from deptree_cli.cli.given_trees import Asked
 from deptree_cli.commands.repair import Prepared
-from deptree_cli.io.trees import conllu
+from deptree_cli.io import trees
 from tests.sample import DATA
 
 LABELS = ("nsubj", "obj", "case", "mark", "advmod", "punct", "conj", "cc", "fixed", "goeswith", "root", "Bad", "_")
@@ -81,7 +81,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     def from_now_on() -> None:
         for each in (Asked, Prepared):
             monkeypatch.setattr(each, "batch", lambda how, read: None)
-        monkeypatch.setattr(conllu, "_plain_trees", lambda blocks: iter([None] * len(blocks)))
+        monkeypatch.setattr(trees, "_plain_trees", lambda blocks: iter([None] * len(blocks)))
 
     return from_now_on
 

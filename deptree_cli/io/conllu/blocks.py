@@ -1,4 +1,4 @@
-"""Where the sentences of a CoNLL-U file begin and end: its bytes cut behind the empty lines, nothing lost."""
+"""Sentences of CoNLL-U: bytes cut behind the empty lines, nothing lost; their columns, words and surface tokens."""
 
 from __future__ import annotations
 
@@ -91,9 +91,6 @@ def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
     """Cut a file into sentences, as they come in.
 
     Together the chunks of CoNLL-U are the file, unless it is nothing but space.
-
-    Raises:
-        DeptreeError: a sentence is longer than any that is meant, or the line that names columns is not the first.
     """
     header = front = b""
     for chunk in _cut(stream, place):
@@ -113,11 +110,7 @@ def split_chunks(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
 
 
 def split_with_feats(stream: BinaryIO, place: str = "") -> Iterator[Chunk]:
-    """The same, after a look for FEATS, wherever in the file they begin; a pipe that begins without some is copied.
-
-    Raises:
-        DeptreeError: see `split_chunks`.
-    """
+    """The same, after a look for FEATS, wherever in the file they begin; a pipe that begins without some is copied."""
     ahead, feats = b"", False
     while not feats and len(ahead) < _AHEAD and (line := stream.readline(_AHEAD)):
         ahead += line
@@ -256,16 +249,16 @@ class Block:
         wrong, *found = _scan()(array, start, rows, layout.places, self.any_heads)
         if wrong != FINE:
             raise self._problem(wrong, start, *found)
-        self._start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
+        self.start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
         if not self.n:
             what = "no words" if self._rows_start < self._rows_end else "comments without a sentence"
             raise DeptreeError(what, "Give each sentence its lines, then one empty line", place=self.place)
         self._words = rows[1 : self.n + 1]
         empty_nodes = rows[: -self.empty_nodes - 1 : -1]
-        places = self._start, self._rows_start, self._rows_end
+        places = self.start, self._rows_start, self._rows_end
         self.template = Template(array, *places, self._words, empty_nodes, layout.written)
         match = SENT_ID.search(self._comments)
-        self.id_span = (self._start + match.start(1), self._start + match.end(1)) if match else None
+        self.id_span = (self.start + match.start(1), self.start + match.end(1)) if match else None
         self.sent_id = decoded(match[1], self.place) if match else ""
 
     def __reduce__(self) -> tuple[type[Block], tuple[Chunk, str, bool]]:
@@ -285,7 +278,7 @@ class Block:
 
     @cached_property
     def line(self) -> int:
-        return self.chunk.line + self.raw.count(b"\n", 0, self._start)
+        return self.chunk.line + self.raw.count(b"\n", 0, self.start)
 
     def line_of(self, word: int) -> int:
         return int(self._words[word - 1, LINE]) + self.chunk.line + bool(self.chunk.header)
@@ -343,7 +336,10 @@ class Block:
     def cells(self, *names: str) -> Iterator[tuple[bytes, ...]]:
         """What all rows have in some columns, those of multiword tokens and empty nodes too."""
         places = [self.columns.index(name) if name in self.columns else None for name in names]
-        return cells_of(self.raw[self._rows_start : self._rows_end], places)
+        for line in self.raw[self._rows_start : self._rows_end].split(b"\n"):
+            if line:
+                row = line.rstrip(b"\r").split(b"\t")
+                yield tuple([b"_" if place is None else row[place] for place in places])
 
     def comment(self, key: str) -> str | None:
         pattern = rb"^#[^\S\n]*%b[^\S\n]*=[^\S\n]*([^\n]*)" % re.escape(key.encode())
@@ -352,7 +348,7 @@ class Block:
 
     @property
     def _comments(self) -> bytes:
-        return self.chunk.data[self._start : self._rows_start]
+        return self.chunk.data[self.start : self._rows_start]
 
     @property
     def _rows(self) -> list[bytes]:
@@ -395,8 +391,14 @@ class Block:
             if {*values} <= {UNKNOWN}:
                 return self
             raise no_column(name, self.columns, "what is known of words", self.place)
-        rows = with_values(self._rows, self.columns.index(name), values)
-        return self._with(self._rows_start, rows, self._rows_end)
+        place, texts, written = self.columns.index(name), iter(values), []
+        for line in self._rows:
+            row = line.split(b"\t")
+            if row[0].isdigit():
+                newline = row[place][len(row[place].rstrip(b"\r\n")) :]
+                row[place] = next(texts).encode() + newline
+            written.append(b"\t".join(row))
+        return self._with(self._rows_start, written, self._rows_end)
 
     def fresh(self) -> Block:
         """The block without the notes and signatures of earlier commands, which another tree makes untrue."""
@@ -412,7 +414,7 @@ class Block:
         """The block with those of its comments that stay, and without signatures of ours."""
         comments = lines_of(self._comments)
         kept = [each for each in comments if stays(each) and not is_signature(each)]
-        return self if len(kept) == len(comments) else self._with(self._start, kept, self._rows_start)
+        return self if len(kept) == len(comments) else self._with(self.start, kept, self._rows_start)
 
     @property
     def generators(self) -> bytes:
@@ -422,21 +424,13 @@ class Block:
         data = b"".join([self.raw[:start], *lines, self.raw[end:]])
         return Block(self.chunk._replace(data=data), self.file, self.any_heads)
 
-    @property
-    def start(self) -> int:
-        return self._start
-
-    @property
-    def ends_with_newline(self) -> bool:
-        return self.raw.endswith(b"\n", 0, self._rows_end)
-
     def without(self, keys: Set[bytes]) -> Block:
         """The block without comments ``# key = ...`` of these keys, and without signatures: what is said anew."""
         return self._leaving(lambda comment: key_of(comment) not in keys) if may_hold(self._comments, keys) else self
 
     @property
     def newline(self) -> str:
-        return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self._start)].endswith(b"\r") else "\n"
+        return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self.start)].endswith(b"\r") else "\n"
 
 
 @cache
@@ -457,26 +451,6 @@ def lines_of(data: bytes) -> list[bytes]:
     """Lines with their newlines; a lone carriage return ends none."""
     lines = [line + b"\n" for line in data.split(b"\n")]
     return [*lines[:-1], lines[-1][:-1]] if lines[-1] != b"\n" else lines[:-1]
-
-
-def cells_of(data: bytes, places: Sequence[int | None]) -> Iterator[tuple[bytes, ...]]:
-    """What rows have in the columns at some places, ``_`` for None."""
-    for line in data.split(b"\n"):
-        if line:
-            row = line.rstrip(b"\r").split(b"\t")
-            yield tuple([b"_" if place is None else row[place] for place in places])
-
-
-def with_values(lines: Sequence[bytes], place: int, values: Sequence[str]) -> list[bytes]:
-    """Rows with other values in the column at a place, which is not the first, of those that are words."""
-    texts, written = iter(values), []
-    for line in lines:
-        row = line.split(b"\t")
-        if row[0].isdigit():
-            newline = row[place][len(row[place].rstrip(b"\r\n")) :]
-            row[place] = next(texts).encode() + newline
-        written.append(b"\t".join(row))
-    return written
 
 
 # The words of many sentences at once, one sentence behind the other, without a string of a word: what a column has are
@@ -624,21 +598,13 @@ def error_of_tokens(block: Block) -> DeptreeError | None:
 
 
 def words_of(block: Block) -> list[Region]:
-    """The words in order, each by itself.
-
-    Raises:
-        DeptreeError: a form is not UTF-8.
-    """
+    """The words in order, each by itself."""
     cells = (each for each in block.cells("id", "form") if each[0].isdigit())
     return [Region(str(word), _text(form, block), word, word) for word, (_, form) in enumerate(cells, 1)]
 
 
 def surface_tokens(block: Block) -> list[Region]:
-    """The tokens in order; every word belongs to exactly one.
-
-    Raises:
-        DeptreeError: a multiword token is wrong, or a form is not UTF-8.
-    """
+    """The tokens in order; every word belongs to exactly one."""
     return [token for token, _ in _tokens(block)]
 
 
@@ -646,9 +612,6 @@ def between_spaces(block: Block) -> list[Region]:
     """What stands between spaces, in order: tokens, with those behind them if SpaceAfter=No joins them.
 
     As UD has it, the line of a multiword token says whether a space follows; the lines of its words say nothing.
-
-    Raises:
-        DeptreeError: a multiword token is wrong, a form is not UTF-8, or the comment ``# text`` has other spaces.
     """
     found: list[Region] = []
     joined = False

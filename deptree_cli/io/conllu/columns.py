@@ -50,24 +50,6 @@ def header_for(names: tuple[str, ...], newline: str) -> bytes:
     return f"# global.columns = {' '.join(names).upper()}{newline}".encode()
 
 
-def named_by(header: bytes, place: str) -> tuple[str, ...]:
-    """The columns that a first line names, in small letters; the ten of CoNLL-U if there is none.
-
-    Raises:
-        DeptreeError: one is named twice, or ID does not come first; with `place`.
-    """
-    if not header:
-        return COLUMNS
-    names = header.partition(b"=")[2].decode("utf-8", "replace").split()
-    columns = tuple(name.lower() for name in names)
-    if columns[:1] != ("id",) or len(columns) == 1:
-        problem = f"# global.columns names {shown_columns(columns) or 'nothing'}: ID and another column must come first"
-        raise DeptreeError(problem, "Put ID in front", place=place)
-    if twice := [name for name in columns if columns.count(name) > 1]:
-        raise DeptreeError(f"# global.columns names {twice[0].upper()} twice", "Name each column once", place=place)
-    return columns
-
-
 class Layout(NamedTuple):
     """The columns of a file's rows.
 
@@ -84,7 +66,13 @@ class Layout(NamedTuple):
 
 @lru_cache(64)
 def layout_of(header: bytes, place: str) -> Layout:
-    names = named_by(header, place)
+    """The columns that a first line names; the ten of CoNLL-U if there is none."""
+    names = tuple(header.partition(b"=")[2].decode("utf-8", "replace").lower().split()) if header else COLUMNS
+    if names[:1] != ("id",) or len(names) == 1:
+        problem = f"# global.columns names {shown_columns(names) or 'nothing'}: ID and another column must come first"
+        raise DeptreeError(problem, "Put ID in front", place=place)
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DeptreeError(f"# global.columns names {twice[0].upper()} twice", "Name each column once", place=place)
     found = [names.index(name) if name in names else NO_COLUMN for name in _SOUGHT]
     written = sorted((names.index(name), number) for number, name in enumerate(_WRITTEN) if name in names)
     starts = [HEAD_START + 2 * number for _, number in written]
@@ -100,11 +88,7 @@ def shown_columns(columns: tuple[str, ...]) -> str:
 
 
 def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> DeptreeError:
-    """Build the error of something that is to be written where there is no column for it.
-
-    Args:
-        what: is to be written.
-    """
+    """Build the error of `what`, which is to be written where there is no column for it."""
     problem = f"there is no column {name.upper()} for {what}: # global.columns names {shown_columns(columns)}"
     return DeptreeError(
         problem, f"Add {name.upper()} to that line and _ to every row, or write JSON Lines", place=place
@@ -133,11 +117,7 @@ class FileColumns:
         self.names = COLUMNS
 
     def first(self, sentence: bytes) -> bytes:
-        """The first sentence, in front of it the line that names columns, if the file is to have one.
-
-        Raises:
-            DeptreeError: the file's name promises the columns of CoNLL-U, and they are others.
-        """
+        """The first sentence, in front of it the line that names columns, if the file is to have one."""
         header = header_of(sentence)
         self.names = layout_of(header, self._path).names
         if self.names != COLUMNS and self._suffix == _TEN:
@@ -150,11 +130,7 @@ class FileColumns:
         return sentence
 
     def another(self, sentence: bytes) -> bytes:
-        """One that is not the first, without that line.
-
-        Raises:
-            DeptreeError: it has other columns than the first.
-        """
+        """One that is not the first, without that line."""
         header = header_of(sentence)
         names = layout_of(header, self._path).names
         if names != self.names:
@@ -199,11 +175,6 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
 
 
 def decoded(text: bytes, place: str) -> str:
-    """Text in UTF-8.
-
-    Raises:
-        DeptreeError: it is something else.
-    """
     try:
         return text.decode()
     except UnicodeDecodeError:

@@ -143,8 +143,22 @@ def with_trees(
     ids = sent_ids if block.id_span else [f"# sent_id = {sent_id}{newline}" for sent_id in sent_ids]
     ids_and_notes = packed(list(chain.from_iterable(zip(ids, notes, strict=True))))
     more = entries if isinstance(entries, Packed) else packed(entries) if entries else _NO_ENTRIES
-    found = _spliced(block, heads, ids_and_notes, more, deprels, DEPS.index(deps))
-    return found._replace(data=found.data[: block.start] + made_by + found.data[block.start :]) if made_by else found
+    if "head" not in block.columns:
+        raise no_column("head", block.columns, "trees", block.place)
+    places = block.template
+    id_span = block.id_span or (places.comments, places.comments)
+    labels, (names, longest) = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
+    gap = _GAPS[block.newline, block.raw.endswith(b"\n", 0, places.rows_end)]
+    # An arc that stays may be written into DEPS once more, so its bytes count twice.
+    size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + longest)
+    out = np.empty(ids_and_notes.size + more.size + len(heads) * size, dtype=np.uint8)
+    pieces, number = (tuple(ids_and_notes), tuple(more)), DEPS.index(deps)
+    written, own_labels, reduced = _splice()(tuple(places), id_span, *pieces, heads, labels, names, number, gap, out)
+    left_out = _left_out(block, deprels, number, more) if block.chunk.header else ()
+    data = out[:written].tobytes()
+    if made_by:
+        data = data[: places.comments] + made_by + data[places.comments :]
+    return Spliced(data, own_labels, reduced > 0, block.empty_nodes if reduced else 0, left_out)
 
 
 def _left_out(block: Block, deprels: Deprels | None, deps: int, entries: Packed) -> tuple[str, ...]:
@@ -158,31 +172,6 @@ def _left_out(block: Block, deprels: Deprels | None, deps: int, entries: Packed)
         first, end = entries.cuts[:2].tolist()
         lacking += [f"{key} (MISC)" for key in keys_in([entries.pool[first:end].tobytes()])]
     return tuple(lacking)
-
-
-def _spliced(
-    block: Block,
-    heads: NDArray[np.int32],
-    ids_and_notes: Packed,
-    entries: Packed,
-    deprels: Deprels | None,
-    deps: int,
-) -> Spliced:
-    """The block once for each tree; ids_and_notes: the id and the notes of each tree, in turn."""
-    if "head" not in block.columns:
-        raise no_column("head", block.columns, "trees", block.place)
-    id_span = block.id_span or (block.start, block.start)
-    labels, (names, longest) = (deprels.index, _names(deprels.names)) if deprels else (_NO_LABELS, _names(()))
-    gap = _GAPS[block.newline, block.ends_with_newline]
-    # An arc that stays may be written into DEPS once more, so its bytes count twice.
-    size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + longest)
-    out = np.empty(ids_and_notes.size + entries.size + len(heads) * size, dtype=np.uint8)
-    pieces = tuple(ids_and_notes), tuple(entries)
-    written, own_labels, reduced = _splice()(
-        tuple(block.template), id_span, *pieces, heads, labels, names, deps, gap, out
-    )
-    left_out = _left_out(block, deprels, deps, entries) if block.chunk.header else ()
-    return Spliced(out[:written].tobytes(), own_labels, reduced > 0, block.empty_nodes if reduced else 0, left_out)
 
 
 def packed(texts: Sequence[str]) -> Packed:
@@ -274,10 +263,7 @@ class Mended(NamedTuple):
 
 
 def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> list[Change]:
-    """The words whose head or label is not what the sentence has; a word without a label keeps what it has.
-
-    Where there is no column for labels, they are none.
-    """
+    """The words whose head or label is not what the sentence has; one without a label keeps what it has."""
     found = []
     labels = labels if "deprel" in block.columns else [""] * block.n
     columns = zip(heads, labels, block.column("head"), block.column("deprel"), strict=True)
@@ -398,18 +384,9 @@ class Difference(NamedTuple):
     def is_of_heads(self) -> bool:
         return any(each.head != self.answers[0].head for each in self.answers)
 
-    @property
-    def lacks_label(self) -> bool:
-        return any(each.label is None for each in self.answers)
-
 
 class Differences(NamedTuple):
-    """What annotations differ in.
-
-    Attributes:
-        words: about which they do.
-        unlabelled: whether only heads are compared, for an annotation has no labels at all.
-    """
+    """The words that annotations differ in; if one has no labels at all (`unlabelled`), only heads are compared."""
 
     words: Sequence[Difference]
     unlabelled: bool = False
@@ -419,11 +396,7 @@ NONE = Differences(())
 
 
 def differences(blocks: Sequence[Block]) -> Differences:
-    """The words about which annotations differ. A word whose row is the same in all of them is not looked into.
-
-    Raises:
-        DeptreeError: one has no column of heads, or another form at a word.
-    """
+    """The words about which annotations differ. A word whose row is the same in all of them is not looked into."""
     for each in blocks:
         if "head" not in each.columns:
             raise no_column("head", each.columns, "trees", each.place)
@@ -436,7 +409,8 @@ def differences(blocks: Sequence[Block]) -> Differences:
     for more in annotations[1:]:
         changed.update([at for at, (one, other) in enumerate(zip(rows, more.rows, strict=True)) if one != other])
     found = [each for each in (_difference(annotations, at) for at in sorted(changed)) if each is not None]
-    if any(each.lacks_label for each in found) and any({*each.deprels} <= {UNKNOWN} for each in blocks):
+    unlabelled = any(answer.label is None for each in found for answer in each.answers)
+    if unlabelled and any({*each.deprels} <= {UNKNOWN} for each in blocks):
         return Differences([each for each in found if each.is_of_heads], True)
     return Differences(found)
 

@@ -1,4 +1,4 @@
-"""Lists as text, of many lines at once."""
+"""Trees with notes on them as JSON Lines, of many lines at once, and as CoNLL-U."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ Names = tuple[str, ...]
 
 
 def comma_lists(index: Integers, sizes: Int, names: Names) -> list[bytes]:
-    """The names of each line with commas between them.
-
-    Args:
-        index: the numbers of the names of all lines, one after another.
-        sizes: (L,), how many each line has.
-    """
+    """The names of each line with commas between them; `index`: their numbers, `sizes` of them a line."""
     from deptree_cli.kernels.text.lists import write_lists  # loads kernels: when there is work
 
     text, ends, longest = _table(names)
@@ -49,7 +44,6 @@ def _table(names: Names) -> tuple[Array, Int, int]:
 
 @lru_cache(1024)
 def numerals(most: int) -> Names:
-    """The numbers from 0 to this."""
     return tuple(map(str, range(most + 1)))
 
 
@@ -185,13 +179,13 @@ class Trees:
             heads.ravel(),
             np.full(size, n),
             [replace(note, values=note.values[part]) for note in self.notes],
-            {name: (each.names, each.index[part]) for name, each in self._named},
+            {
+                name: (each.names, each.index[part])
+                for name, each in (("deprels", self.deprels), ("tags", self.tags))
+                if each
+            },
         )
         return b"".join(chain.from_iterable(lines))
-
-    @property
-    def _named(self) -> list[tuple[str, Deprels | Tags]]:
-        return [(name, each) for name, each in (("deprels", self.deprels), ("tags", self.tags)) if each]
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
         if self.block is None:
@@ -213,7 +207,6 @@ class Trees:
 
 
 def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | None:
-    """Labels by their names, from numbers (k, n) of the sentence's labels."""
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 

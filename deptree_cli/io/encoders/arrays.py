@@ -37,23 +37,19 @@ class SentenceScores(NamedTuple):
 
 
 def written(others: bool = False) -> Iterator[Container]:
-    """Yield the containers that are written.
-
-    Args:
-        others: also those of other packages, which are looked for.
-    """
+    """Yield the containers that are written; `others`: those of other packages too, which are looked for."""
     yield from (each for each in (containers.CONTAINERS if others else containers.CONTAINERS.known) if each.write)
 
 
 def of_arrays(others: bool = False) -> Iterator[Encoder]:
-    """Yield an encoder for each container that holds arrays under the names of sentences; `others` as above."""
+    """Yield an encoder for each container that holds arrays under the names of sentences."""
     for each in written(others):
         if each.holds_arrays:
             yield Encoder(each.name, each.suffixes, _arrays, partial(_open_arrays, each), header=False)
 
 
 def of_scores(others: bool = False) -> Iterator[Encoder]:
-    """Yield an encoder of scores for each container, text first; `others` as above."""
+    """Yield an encoder of scores for each container, text first."""
     for each in sorted(written(others), key=lambda each: each.holds_arrays):
         header = each.keeps_meta(True) != each.keeps_meta(False)
         yield Encoder(each.name, each.suffixes, _scores, partial(_open_scores, each), header=header)

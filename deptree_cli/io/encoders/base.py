@@ -121,7 +121,6 @@ def _to_jsonl(result: Any, _: Any) -> Any:
 
 @contextmanager
 def _jsonl(path: str | None, page: Page) -> Iterator[Write]:
-    """JSON Lines, the first with the signature if it is wanted."""
     with Output(path) as out:
         if page.header:
             out.write(dump({"signature": page.signature}))
@@ -140,7 +139,6 @@ def rows_of(result: Any, _: Any = None) -> Iterable[Row]:
 
 @contextmanager
 def _tsv(path: str | None, page: Page) -> Iterator[Write]:
-    """Cells under the names of their columns, which come with the first row."""
     with Output(path) as out:
         columns = page.sheet.columns
         before = ((f"# {page.signature}\n" if page.header else "") + "\t".join(columns) + "\n").encode()
@@ -175,11 +173,7 @@ def _fields(row: Row) -> Iterator[tuple[str, Any]]:
 
 
 def _cell(name: str, value: object) -> str:
-    """A value as text, numbers as JSON has them; nothing for None.
-
-    Raises:
-        DeptreeError: it is a list, for which a cell has no place.
-    """
+    """A value as text, numbers as JSON has them; nothing for None. A list has no place in a cell."""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
     if isinstance(value, list):
@@ -196,11 +190,7 @@ def cells(name: str, values: Iterable[Any]) -> list[bytes]:
 
 
 def numbers_as_cells(values: Array) -> list[bytes]:
-    """Numbers of a column (m,) as text, all at once; nothing for NaN.
-
-    Raises:
-        ValueError: one is infinite.
-    """
+    """Numbers of a column (m,) as text, all at once; nothing for NaN, and ValueError for an infinite one."""
     unknown = np.flatnonzero(np.isnan(values)).tolist()
     found = dump((np.where(np.isnan(values), 0.0, values) if unknown else values).tolist())[1:-2].split(b",")
     for at in unknown:
@@ -214,7 +204,6 @@ def _to_pharaoh(result: Any, _: Any) -> Any:
 
 @contextmanager
 def _lines(path: str | None, page: Page) -> Iterator[Write]:
-    """A line for each result; there is no place for a signature."""
     with Output(path) as out:
         yield out.write
 

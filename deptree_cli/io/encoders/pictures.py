@@ -35,7 +35,7 @@ def _tex(path: str | None, page: Page) -> Iterator[Write]:
 
 @contextmanager
 def _html(path: str | None, page: Page) -> Iterator[Write]:
-    from deptree_cli.io.pages.page import MostDoubtful, to_html
+    from deptree_cli.io.pages import MostDoubtful, to_html
 
     with Output(path, "a page") as out:
         sentences = MostDoubtful(page.about.top)

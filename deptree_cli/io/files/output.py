@@ -62,7 +62,8 @@ class Output:
     def __enter__(self) -> Self:
         try:
             self._file = _stdout() if self._path is None else self._opened(self._path)
-            self._stream = _packing(self._file) if is_packed(self._path) else self._file
+            # Without a name or a date: the same bytes for the same bytes.
+            self._stream = gzip.GzipFile("", "wb", 6, self._file, mtime=0) if is_packed(self._path) else self._file
         except OSError as error:
             raise _unwritable(error, self._path) from None
         if self._no_text and self._file.isatty():
@@ -82,7 +83,6 @@ class Output:
         return stream
 
     def write(self, data: bytes) -> int:
-        """Write; what has been written may still be in a buffer."""
         try:
             return self._stream.write(data)
         except BrokenPipeError:
@@ -100,22 +100,19 @@ class Output:
             raise _unwritable(error, self._path) from None
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
             if kind is None:
-                self._end_packing()
+                if self._stream is not self._file:
+                    try:
+                        self._stream.close()
+                    except OSError as error:
+                        raise _unwritable(error, self._path) from None
                 self.flush()
                 self._finish()
         finally:
             self._discard()
-
-    def _end_packing(self) -> None:
-        if self._stream is not self._file:
-            try:
-                self._stream.close()
-            except OSError as error:
-                raise _unwritable(error, self._path) from None
 
     def _finish(self) -> None:
         if self._rename is None:
@@ -163,11 +160,6 @@ def suffix_of(path: str | None) -> str:
     if path is None or path == STDOUT or _written_directly(path):
         return ""
     return PurePath(path[:-3] if is_packed(path) else path).suffix.lower()
-
-
-def _packing(file: BinaryIO) -> gzip.GzipFile:
-    """A stream that compresses into a file, the same bytes for the same bytes: without a name or a date."""
-    return gzip.GzipFile("", "wb", 6, file, mtime=0)
 
 
 def _written_directly(path: str) -> bool:
@@ -244,11 +236,6 @@ class NpzOutput:
         """Raise for what may not be ended so; nothing here."""
 
     def write(self, key: str, array: NDArray[np.generic]) -> None:
-        """Add an entry.
-
-        Raises:
-            DeptreeError: the key was there before, or no entry can have it.
-        """
         name = f"{key}.npy"
         if len(name.encode()) > _LONGEST_NAME:
             raise DeptreeError("the name is too long for an .npz", "Write JSON Lines, or rename it", sent_id=key[:40])
@@ -285,9 +272,6 @@ def refuse_overwrites(inputs: Iterable[Named], outputs: Iterable[Named]) -> None
     """Raise before anything is written where an output is the same file as an input or another output.
 
     Links are followed. Devices such as the terminal and /dev/null may be named as often as one likes.
-
-    Raises:
-        DeptreeError: names both options.
     """
     taken = {_identity(named.path, 0): (named, True) for named in inputs}
     taken.pop(None, None)
@@ -309,12 +293,8 @@ def _identity(path: str, descriptor: int) -> Hashable | None:
     """What a file is: device and inode, else where it would be; None for what may be named twice."""
     output = path if path == STDIN and descriptor else None
     try:
-        found = os.fstat(_standard(descriptor)) if path == STDIN else Path(path).stat()
+        standard = sys.stdout if descriptor else sys.stdin  # may have been replaced from within Python
+        found = os.fstat(standard.fileno()) if path == STDIN else Path(path).stat()
     except (OSError, ValueError, AttributeError):
         return output if path == STDIN else os.path.realpath(path)
     return output if stat.S_ISCHR(found.st_mode) else (found.st_dev, found.st_ino)
-
-
-def _standard(descriptor: int) -> int:
-    """The descriptor behind standard input or output, which may have been replaced from within Python."""
-    return (sys.stdout if descriptor else sys.stdin).fileno()

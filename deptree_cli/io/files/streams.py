@@ -179,11 +179,6 @@ def _past_space(head: bytes, stream: io.BufferedIOBase) -> bytes:
 
 
 def lines_of(stream: BinaryIO, place: str) -> Iterator[bytes]:
-    """The lines with their newlines.
-
-    Raises:
-        DeptreeError: one is longer than any that is meant.
-    """
     for number, line in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):
         if len(line) == LONGEST_LINE:
             problem = f"the line has more than {LONGEST_LINE:,} bytes"
@@ -294,18 +289,13 @@ class Reread:
 
     @contextmanager
     def opened(self) -> Iterator[Input]:
-        """Open it as `open_input` does."""
         with open_input(self.path) as file:
             yield replace(file, place=self.place)
 
 
 @contextmanager
 def rereadable(paths: Sequence[str]) -> Iterator[list[Reread]]:
-    """The files, each of which can be opened any number of times within the block.
-
-    Raises:
-        DeptreeError: see `open_input`.
-    """
+    """The files, each of which can be opened any number of times within the block."""
     with ExitStack() as copies:
         yield [
             Reread(path, place_of(path)) if is_rereadable(path) else copies.enter_context(_copied(path))
@@ -336,7 +326,6 @@ class Screen(NamedTuple):
 
 
 def screen_of(output: str | None) -> Screen:
-    """Return what there is for text that goes to an output, None for standard output."""
     colour = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     return Screen(width_of(sys.stdout), colour)
 

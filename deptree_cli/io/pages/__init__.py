@@ -1,4 +1,490 @@
-"""The page of `deptree report`: sentences packed for it, and the page around them.
+"""The page of `deptree report`: sentences packed for it, and one HTML file that asks the network for nothing.
 
-The page is HTML, style and scripts in `report/`, package data that is written into one file as it is.
+The page is HTML, style and scripts in `report/`, package data that is written into one file as it is. A sentence is its
+CoNLL-U, arc scores from which the page computes, and what it is sorted by. Arcs are a bitmap and a float32 for each arc
+that counts: where the page computes, each that is possible, for given an improbable head any of them can be certain.
+Scores are stored less that of the most probable tree's head of the same word: a constant of a word changes no
+probability, and the numbers that matter are then small and keep their digits.
+
+The data are text in JSON, of which `<` is escaped, so that no form, label or comment of a treebank can end the element
+that it stands in; and arrays in base64. The page's policy admits its own script and style, by their hashes, and nothing
+else.
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deptree_cli.core.decoding import maximum_tree
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.doubt import doubts_of_heads, expected_errors
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.partition import log_projective_mass
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.rules.constraints import Constraints
+from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.batches import ScoredBatch
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from heapq import heappush, heapreplace
+from html import escape
+from importlib.resources import files
+
+from numpy.typing import ArrayLike, DTypeLike
+
+from deptree_cli.io.conllu.blocks import separator
+from deptree_cli.io.conllu.columns import BOM, COMMENT_PREFIX, COMMENTS, MISC, FileColumns
+from deptree_cli.io.pictures.arcs import shown_form
+
+# Up to this length the page is given scores, and computes probabilities given some heads.
+LONGEST = 60
+
+# Of longer sentences arc probabilities below this one are left out.
+SMALLEST_SHOWN = 1e-4
+
+# Labels are told for arcs of at least this probability, so many of each.
+LABELLED, MOST_LABELS = 0.01, 3
+
+# So many samples of a sentence are enough to look at.
+MOST_SAMPLES = 100
+
+# What is told of labels that nobody knows.
+NO_LABELS: Integers = np.empty((0, 4), dtype=np.uint16)
+
+# The head of a word that has none.
+NO_HEAD = 0xFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class PackedSentence:
+    """A sentence for the page.
+
+    Attributes:
+        sent_id: its name.
+        text: its CoNLL-U.
+        tree, best, gold: n heads each: those shown, of the most probable tree, and known to be right (or `NO_HEAD`).
+        probs: (2, n): the probabilities of the first two's heads.
+        computes: whether `numbers` are log-scores, from which the page computes, and not arc probabilities.
+        mask: (n+1, n), ``[head, dependent - 1]``: which arcs have a number.
+        numbers: float32, of these arcs in order.
+        labels: (a, 4) of uint16: head, dependent, number of a label, its probability given the arc times 65,535.
+        facts: entropy, log-probability of the tree (-inf: impossible), projective mass, expected errors of the tree
+            shown and of the most probable one.
+        broken: what the tree breaks: names of rules with the words at which they do.
+        samples: (k, n) heads.
+        deprels: the labels that its words have.
+    """
+
+    sent_id: str
+    text: str
+    tree: Heads
+    best: Heads
+    gold: Heads
+    probs: Float
+    computes: bool
+    mask: Bool
+    numbers: Float
+    labels: Integers
+    facts: tuple[float, float, float, float, float]
+    broken: list[tuple[str, int]]
+    samples: Integers
+    deprels: frozenset[str] = frozenset()
+
+    @property
+    def doubt(self) -> float:
+        return self.facts[3]
+
+    @property
+    def counted(self) -> tuple[int, float, frozenset[str]]:
+        """Its words, how many more heads are expected to be wrong than in the best tree, and its labels."""
+        return len(self.tree), self.doubt - self.facts[4], self.deprels
+
+    def packed(self) -> PackedSentence:
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class SameLength:
+    """Sentences of a length, of which a page may show some; b of them.
+
+    Attributes:
+        space: of their trees.
+        sent_ids: their names.
+        texts: their CoNLL-U.
+        trees, best, gold: (b, n), as of a `PackedSentence`.
+        log_scores, marginals: (b, n+1, n+1).
+        facts: entropies, log-probabilities of the trees, and projective masses, (b,) each.
+        samples: (k, n) of each.
+    """
+
+    space: TreeSpace
+    sent_ids: Sequence[str]
+    texts: Sequence[str]
+    trees: Heads
+    best: Heads
+    gold: Heads
+    log_scores: Float
+    marginals: Float
+    facts: tuple[Float, Float, Float]
+    samples: Sequence[Integers]
+
+    @cached_property
+    def errors(self) -> list[list[float]]:
+        of_words = (doubts_of_heads(self.marginals, heads).doubts for heads in (self.trees, self.best))
+        return [expected_errors(doubts).tolist() for doubts in of_words]
+
+    def packed(self, number: int) -> PackedSentence:
+        """Put one of them together; labels and broken rules are for those who know them."""
+        tree, best, n = self.trees[number], self.best[number], self.best.shape[1]
+        columns, log_scores = self.marginals[number][:, 1:], self.log_scores[number][:, 1:]
+        computes = n <= LONGEST and not self.space.projective and self.space.kind == ""
+        mask = _mask(np.isfinite(log_scores), columns, computes, (tree, best))
+        gold, own = self.gold[number], np.arange(n)
+        entropy, log_prob, projective = (float(fact[number]) for fact in self.facts)
+        errors, least = (each[number] for each in self.errors)
+        return PackedSentence(
+            self.sent_ids[number],
+            self.texts[number],
+            tree,
+            best,
+            np.where(gold < 0, NO_HEAD, gold),
+            np.array([columns[heads, own] for heads in (tree, best)]),
+            computes,
+            mask,
+            (log_scores - log_scores[best, own] if computes else columns)[mask],
+            NO_LABELS,
+            (entropy, log_prob, projective, errors, least),
+            [],
+            self.samples[number][:MOST_SAMPLES],
+        )
+
+    def each(self) -> list[OnPage]:
+        return [OnPage(self, number) for number in range(len(self.sent_ids))]
+
+
+@dataclass(frozen=True, slots=True)
+class OnPage:
+    """One of them, put together if it is shown."""
+
+    of: SameLength
+    number: int
+
+    @property
+    def doubt(self) -> float:
+        return self.of.errors[0][self.number]
+
+    @property
+    def counted(self) -> tuple[int, float, frozenset[str]]:
+        """As of a `PackedSentence`; its labels are not asked for without rules."""
+        return self.of.best.shape[1], self.doubt - self.of.errors[1][self.number], frozenset()
+
+    def packed(self) -> PackedSentence:
+        found = self.of.packed(self.number)
+        return replace(found, tree=found.tree.copy(), best=found.best.copy())
+
+
+def for_page(
+    sentence: ScoredSentence, constraints: Constraints | None, has_gold: bool, samples: Integers | None = None
+) -> PackedSentence:
+    """Return a sentence for the page, which counts what its tree breaks of the constraints; samples: (k, n) heads."""
+    distribution, best = sentence.distribution, maximum_tree(sentence.distribution)
+    block = sentence.record.block or unread(sentence.id, distribution.n)
+    trees, projective = shown_heads(block, best)[None], 1.0
+    if not distribution.space.projective:
+        projective = min(1.0, float(np.exp(log_projective_mass(distribution))))
+    found = SameLength(
+        distribution.space,
+        [sentence.id],
+        [text_of(block)],
+        trees,
+        best[None],
+        gold_heads(sentence.record, has_gold)[None],
+        distribution.log_scores[None],
+        distribution.marginals()[None],
+        (np.array([distribution.entropy()]), distribution.log_probs(trees), np.array([projective])),
+        [np.empty((0, distribution.n), dtype=np.int32) if samples is None else samples],
+    ).packed(0)
+    labels = _labels(distribution, distribution.marginals())
+    broken = _broken(sentence.id, block, trees[0], constraints, distribution.space)
+    return replace(found, labels=labels, broken=broken, deprels=frozenset(block.deprels))
+
+
+def samples_of(record: Sentence) -> Heads:
+    given = record.trees
+    if given is None:
+        return np.empty((0, record.n), dtype=np.int32)
+    return np.repeat(given.heads, given.times, axis=0)[:MOST_SAMPLES]
+
+
+def unread(sent_id: str, n: int) -> Block:
+    return block_of(sent_id, [str(word) for word in range(1, n + 1)])
+
+
+def shown_heads(block: Block, best: Heads) -> Heads:
+    """The heads of a sentence, those of the most probable tree where there is none, (n,)."""
+    return np.array([b if head is None else head for head, b in zip(block.heads, best.tolist(), strict=True)])
+
+
+def gold_heads(record: Sentence, has_gold: bool) -> Heads:
+    """The heads that are known to be right, (n,), -1 where one is not; `NO_HEAD` if there are none to compare with."""
+    return record.known_heads if has_gold else np.full(record.n, NO_HEAD)
+
+
+def text_of(block: Block) -> str:
+    try:
+        return block.raw.decode()
+    except UnicodeDecodeError:
+        raise DeptreeError("the sentence is not UTF-8", "Convert the file to UTF-8", place=block.place) from None
+
+
+def _mask(possible: Bool, marginals: Float, computes: bool, trees: Sequence[Heads]) -> Bool:
+    """Which arcs (n+1, n) have a number: all that may be where the page computes, else the probable and the trees'."""
+    if computes:
+        return possible
+    mask = marginals >= SMALLEST_SHOWN
+    for heads in trees:
+        mask[heads, np.arange(len(heads))] = True
+    return mask & possible
+
+
+def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
+    rows = []
+    if distribution.labels is not None:
+        probs = np.nan_to_num(distribution.labels.probs)
+        for head, word in np.argwhere(marginals >= LABELLED).tolist():
+            likeliest = np.argsort(-probs[head, word], kind="stable")[:MOST_LABELS].tolist()
+            shares = (round(float(probs[head, word, label]) * 0xFFFF) for label in likeliest)
+            rows += [(head, word, label, share) for label, share in zip(likeliest, shares, strict=True) if share]
+    return np.array(rows, dtype=np.uint16).reshape(-1, 4) if rows else NO_LABELS
+
+
+def _broken(
+    sent_id: str, block: Block, tree: Heads, constraints: Constraints | None, space: TreeSpace
+) -> list[tuple[str, int]]:
+    if constraints is None:
+        return []
+    labels = ["" if label == "_" else label for label in block.deprels]
+    found = constraints.of(sent_id, block, block.n, None).broken(tree.tolist(), labels, space)
+    return [(each.rule, each.word) for each in found]
+
+
+def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
+    """What `for_page` makes of sentences without rules; None of those that are not UTF-8."""
+    from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
+    from deptree_cli.core.partition import log_projective_masses
+
+    found: list[OnPage | None] = [None] * len(batch.records)
+    trees, best = batch.trees, batch.trees.argmax()
+    log_z, marginals = trees.sums  # first: what follows asks for log Z again
+    masses = np.ones(len(found)) if batch.space.projective else np.exp(log_projective_masses(trees))
+    for some in alike(trees.lengths):
+        records, best_trees = [batch.records[row] for row in some.rows], some.of_words(best.heads)
+        blocks = [record.block or unread(record.sent_id, some.n) for record in records]
+        shown = np.array([shown_heads(*each) for each in zip(blocks, best_trees, strict=True)])
+        texts = [_decoded(block) for block in blocks]
+        these = SameLength(
+            batch.space,
+            [record.sent_id for record in records],
+            [text or "" for text in texts],
+            shown,
+            best_trees,
+            np.array([gold_heads(record, has_gold) for record in records]),
+            some.of_arcs(trees.log_scores),
+            some.of_arcs(marginals),
+            (trees.entropies[some.rows], trees.log_probs(some.rows, shown, log_z), masses[some.rows]),
+            [samples_of(record) for record in records],
+        )
+        for row, one, text in zip(some.rows.tolist(), these.each(), texts, strict=True):
+            found[row] = None if text is None else one
+    return found
+
+
+def _decoded(block: Block) -> str | None:
+    try:
+        return text_of(block)
+    except DeptreeError:
+        return None
+
+
+# In the order in which they stand in the page; each uses only those before it while it is loaded.
+SCRIPTS = (
+    "dom.js",
+    "data.js",
+    "numbers.js",
+    "sums.js",
+    "sampling.js",
+    "choice.js",
+    "geometry.js",
+    "drawing.js",
+    "marks.js",
+    "list.js",
+    "words.js",
+    "caption.js",
+    "playing.js",
+    "sentence.js",
+    "charts.js",
+    "panel.js",
+    "app.js",
+)
+
+_FOLDER = files("deptree_cli.io.pages") / "report"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page shows beside its sentences.
+
+    Attributes:
+        title: what was read; empty for the name of its first sentence.
+        space: which trees there are.
+        labels: names of the labels that scores tell.
+        has_gold: whether heads are known to be right, and so calibration is shown.
+        has_rules: whether rules were counted.
+        top: how many sentences there are at most, the most doubtful ones.
+    """
+
+    title: str
+    space: TreeSpace
+    labels: Sequence[str] = ()
+    has_gold: bool = False
+    has_rules: bool = False
+    top: int = 1
+
+
+class MostDoubtful:
+    """The sentences of the highest expected errors, in the order of the file.
+
+    Args:
+        top: how many are kept.
+
+    Attributes:
+        total: how many there are of all.
+    """
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._kept: list[tuple[float, int, PackedSentence]] = []
+        self.total = 0
+
+    def add(self, sentence: PackedSentence | OnPage) -> None:
+        self.total += 1
+        rank = sentence.doubt, -self.total
+        if len(self._kept) < self._top:
+            heappush(self._kept, (*rank, sentence.packed()))
+        elif rank > self._kept[0][:2]:
+            heapreplace(self._kept, (*rank, sentence.packed()))
+
+    def __iter__(self) -> Iterator[PackedSentence]:
+        for _, _, sentence in sorted(self._kept, key=lambda each: -each[1]):
+            yield sentence
+
+
+def to_html(report: Report, signature: str, sentences: MostDoubtful) -> bytes:
+    kept = list(sentences)
+    title = report.title or shown_form(kept[0].sent_id)
+    style = _text("report.css")
+    script = "\n".join(['"use strict";', *(_text(f"js/{name}") for name in SCRIPTS)])
+    fields = {
+        "title": escape(title),
+        "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'",
+        "style": style,
+        "data": _as_data(_data(report, title, signature, sentences.total, kept)),
+        "script": script,
+    }
+    page = _text("report.html")
+    head, *pieces = page.split("{{")
+    return "".join(
+        [head, *(fields[name] + rest for name, _, rest in (each.partition("}}") for each in pieces))]
+    ).encode()
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _as_data(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _as_file(texts: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The CoNLL-U of sentences of any files, each such that the next can follow it, and their columns."""
+    columns = FileColumns(None)
+    ended = [text + separator(text.encode()).decode() for text in texts[:-1]] + texts[-1:]
+    first = [columns.first(text.encode()) for text in ended[:1]]
+    others = [columns.another(text.encode().removeprefix(BOM)) for text in ended[1:]]
+    return [each.decode() for each in first + others], columns.names
+
+
+def _data(
+    report: Report, title: str, signature: str, total: int, sentences: Sequence[PackedSentence]
+) -> dict[str, object]:
+    conllu, columns = _as_file([each.text for each in sentences])
+    arrays = {
+        "lengths": _packed([len(each.tree) for each in sentences], "<u2"),
+        "computes": _packed([each.computes for each in sentences], "u1"),
+        "masks": _joined((np.packbits(each.mask.ravel()) for each in sentences), "u1"),
+        "numbers": _joined((each.numbers for each in sentences), "<f4"),
+        "trees": _joined((each.tree for each in sentences), "<u2"),
+        "best": _joined((each.best for each in sentences), "<u2"),
+        "gold": _joined((each.gold for each in sentences), "<u2") if report.has_gold else "",
+        "treeProbs": _joined((_share(each.probs[0]) for each in sentences), "<u2"),
+        "bestProbs": _joined((_share(each.probs[1]) for each in sentences), "<u2"),
+        "labelCounts": _packed([len(each.labels) for each in sentences], "<u4"),
+        "labels": _joined((each.labels.ravel() for each in sentences), "<u2"),
+        "facts": _joined((np.array(each.facts) for each in sentences), "<f8"),
+        "sampleCounts": _packed([len(each.samples) for each in sentences], "<u4"),
+        "samples": _joined((each.samples.ravel() for each in sentences), "<u2"),
+    }
+    found: dict[str, object] = {
+        "title": title,
+        "signature": signature,
+        "total": total,
+        "singleRoot": report.space.single_root,
+        "noHead": NO_HEAD,
+        "labels": list(report.labels),
+        "hasRules": report.has_rules,
+        "ids": [each.sent_id for each in sentences],
+        "conllu": conllu,
+        "columns": columns,
+        "broken": [[list(place) for place in each.broken] for each in sentences] if report.has_rules else [],
+        "stale": {"comments": _names(COMMENTS), "prefix": COMMENT_PREFIX.decode(), "misc": _names(MISC)},
+        "arrays": arrays,
+    }
+    # Marks are kept for this file, whatever it is called and wherever it stands.
+    found["key"] = sha256(_as_data([found["ids"], found["conllu"], arrays["numbers"]]).encode()).hexdigest()[:16]
+    return found
+
+
+def _names(keys: Iterable[bytes]) -> list[str]:
+    return sorted(key.decode() for key in keys)
+
+
+def _share(probabilities: Float) -> Float:
+    return np.round(np.clip(probabilities, 0, 1) * 0xFFFF)
+
+
+def _packed(values: ArrayLike, dtype: DTypeLike) -> str:
+    return b64encode(np.asarray(values).astype(dtype).tobytes()).decode()
+
+
+def _joined(pieces: Iterable[ArrayLike], dtype: DTypeLike) -> str:
+    return _packed(np.concatenate([np.zeros(0), *pieces]), dtype)

@@ -1,24 +1,164 @@
-"""The register of parsers that can be asked for their arc scores: an entry each.
+"""Parsers that can be asked for their arc scores: sentences as they take them, a register, and scores batch by batch.
 
 A parser is a function ``load(model) -> Adapter`` in a file of this folder, which imports the parser's package when it
-is called. The scores come out as its preset lays them out (`io/scores/layout.py`). To add a parser, write it in a file
-of this folder and give it an entry below, and a preset there if no known one fits; another package offers its own by an
-entry point (`deptree.parsers`).
+is called. The scores come out as its preset lays them out (`io/scores/layout.py`), and are checked against that. To add
+a parser, write it in a file of this folder and give it an entry below, and a preset there if no known one fits; another
+package offers its own by an entry point (`deptree.parsers`).
 """
 
 from __future__ import annotations
 
+import re
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol
+from itertools import groupby
+from typing import Protocol, cast
+
+import numpy as np
 
 from deptree_cli.core.dtypes import Array
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.register import Register, imported
-from deptree_cli.io.parsers.sentences import Token, Word
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.files.streams import Input
+from deptree_cli.io.scores.layout import PRESETS, words_in
+
+EMPTY = "_"
+_BOM = "\ufeff"
+_CONLLU = re.compile(rb"(\xef\xbb\xbf)?\s*(#|1(-\d+)?\t)")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A syntactic word; a column that says nothing is ``_``."""
+
+    form: str
+    lemma: str = EMPTY
+    upos: str = EMPTY
+    xpos: str = EMPTY
+    feats: str = EMPTY
+    space_after: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a splitter finds in running text.
+
+    Attributes:
+        words: the forms of its words where they are several (a multiword token such as `del`).
+    """
+
+    form: str
+    space_after: bool = True
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with at least one word.
+
+    Attributes:
+        conllu: its block: as read, or HEAD open where it was cut from running text.
+    """
+
+    sent_id: str
+    words: list[Word]
+    conllu: bytes
+
+    @property
+    def forms(self) -> list[str]:
+        return [word.form for word in self.words]
+
+
+Split = Callable[[str], Iterable[list[Token]]]
+
+
+def spaced(text: str, end: int) -> bool:
+    """Whether a token of `text` that ends before position `end` has a space after it, or nothing at all."""
+    return end >= len(text) or text[end].isspace()
+
+
+def kind_of(head: bytes) -> str:
+    """``conllu`` or ``text``, by the first bytes."""
+    return "conllu" if _CONLLU.match(head) else "text"
+
+
+def read_sentences(file: Input, kind: str, split: Split | None) -> Iterator[Sentence | DeptreeError]:
+    """The sentences of a file of that kind, one paragraph or block in memory at a time; malformed blocks as errors."""
+    sentences = _from_text(file, split) if kind == "text" and split else _from_conllu(file)
+    first = next(sentences, None)
+    if first is None:
+        raise DeptreeError("there is no sentence in it", "Give text or CoNLL-U", place=file.place)
+    yield first
+    yield from sentences
+
+
+def _from_conllu(file: Input) -> Iterator[Sentence | DeptreeError]:
+    for number, block in enumerate(read_blocks_or_errors(file.stream, file.place), 1):
+        if isinstance(block, DeptreeError):
+            block.remedy += ". If this is text, pass --input text"
+            yield block
+        else:
+            yield Sentence(block.sent_id or str(number), _words(block), block.raw)
+
+
+def _words(block: Block) -> list[Word]:
+    columns = map(block.column, ("form", "lemma", "upos", "xpos", "feats"))
+    spaces = ("SpaceAfter=No" not in misc.split("|") for misc in block.column("misc"))
+    return [Word(*row) for row in zip(*columns, spaces, strict=True)]
+
+
+def _from_text(file: Input, split: Split) -> Iterator[Sentence | DeptreeError]:
+    number = 0
+    for paragraph in paragraphs(file.stream, file.place):
+        for tokens in filter(None, split(paragraph)):
+            number += 1
+            yield to_sentence(str(number), tokens)
+
+
+def paragraphs(stream: Iterable[bytes], place: str) -> Iterator[str]:
+    """Stretches of lines between empty ones, in Unicode's NFC, which parsers know and CoNLL-U demands."""
+    lines = (_line(line, f"{place}:{number}") for number, line in enumerate(stream, 1))
+    for filled, group in groupby(lines, key=bool):
+        if filled:
+            yield "\n".join(group)
+
+
+def _line(line: bytes, place: str) -> str:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        remedy = "Give text or CoNLL-U in UTF-8; scores that you have already go straight to the other commands"
+        raise DeptreeError("this is not UTF-8", remedy, place=place) from None
+    return unicodedata.normalize("NFC", text.removeprefix(_BOM)).strip()
+
+
+def to_sentence(sent_id: str, tokens: list[Token]) -> Sentence:
+    """A sentence of these tokens, its block with the comments sent_id and text and every other column open."""
+    words: list[Word] = []
+    rows = []
+    for token in tokens:
+        forms = token.words or (token.form,)
+        first = len(words) + 1
+        words += [Word(form) for form in forms[:-1]] + [Word(forms[-1], space_after=token.space_after)]
+        if len(forms) > 1:
+            rows.append(_row(f"{first}-{len(words)}", token.form, token.space_after))
+        rows += [
+            _row(str(number), form, token.space_after or len(forms) > 1) for number, form in enumerate(forms, first)
+        ]
+    text = "".join(token.form + " " * token.space_after for token in tokens).rstrip()
+    lines = [f"# sent_id = {sent_id}", f"# text = {text}", *rows, "", ""]
+    return Sentence(sent_id, words, "\n".join(lines).encode())
+
+
+def _row(number: str, form: str, space_after: bool) -> str:
+    return "\t".join([number, form, *[EMPTY] * 7, EMPTY if space_after else "SpaceAfter=No"])
+
 
 Scores = tuple[Array, Array | None]
 
@@ -73,15 +213,9 @@ class Parser:
 
     @property
     def layout(self) -> str:
-        """The name of the preset that its scores are laid out by."""
         return self.preset or self.name
 
     def load(self, model: str | None) -> Adapter:
-        """The parser, ready.
-
-        Raises:
-            DeptreeError: its package is missing, or the model is, or cannot be loaded.
-        """
         if self.models and not model:
             raise DeptreeError(f"{self.name} has many models", f"Pass one with --model: {self.models}")
         if model and not self.models:
@@ -106,7 +240,6 @@ class Parser:
 
     @property
     def version(self) -> str | None:
-        """Of its package, if that is installed."""
         for package in self.package.split():
             try:
                 return version(package)
@@ -140,3 +273,90 @@ PARSERS: Register[Parser] = Register(
     ),
     "deptree.parsers",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence with its scores.
+
+    Attributes:
+        scores: of arcs, in the shape of the parser's preset.
+        labels: of labels given the head, one axis more; None where nobody asked.
+    """
+
+    sentence: Sentence
+    scores: Array
+    labels: Array | None
+
+
+def splitter(parser: Parser, adapter: Adapter) -> Split | None:
+    """What cuts a paragraph into sentences, None where the parser cannot."""
+    if not parser.splits:
+        return None
+    by_parser = cast(Splitter, adapter)
+
+    def split(text: str) -> list[list[Token]]:
+        with parser.at_work("splitting the text"):
+            return list(by_parser.split(text))
+
+    return split
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences that a parser scores together, at least one; a batch goes by the name of its first."""
+
+    sentences: list[Sentence]
+    place: str
+    weight = 0
+
+    @property
+    def sent_id(self) -> str:
+        return self.sentences[0].sent_id
+
+
+def batches(sentences: Iterable[Sentence | DeptreeError], size: int, place: str) -> Iterator[Batch | DeptreeError]:
+    """The sentences, `size` at a time, and what is wrong with others in between."""
+    waiting: list[Sentence] = []
+    for sentence in sentences:
+        if isinstance(sentence, DeptreeError):
+            yield sentence
+            continue
+        waiting.append(sentence)
+        if len(waiting) == size:
+            yield Batch(waiting, place)
+            waiting = []
+    if waiting:
+        yield Batch(waiting, place)
+
+
+@cache
+def adapter_of(name: str, model: str | None) -> Adapter:
+    """The adapter of a parser with its model, loaded once in every process that asks for it."""
+    return PARSERS.get(name).load(model)
+
+
+def score(parser: Parser, adapter: Adapter, batch: Batch, labelled: bool) -> list[Scored | DeptreeError]:
+    """The sentences of a batch with their scores, or what is wrong with these."""
+    sentences = batch.sentences
+    with parser.at_work(f"sentence {batch.sent_id} or soon after"):
+        results = adapter.scores([sentence.words for sentence in sentences], labelled)
+    if len(results) != len(sentences):
+        problem = f"{parser.name} left out {len(sentences) - len(results)} of {counted(len(sentences), 'sentence')}"
+        raise DeptreeError(problem, "Leave out those too long for its model", sent_id=batch.sent_id)
+    return [_checked(parser, *each) for each in zip(sentences, results, strict=True)]
+
+
+def _checked(parser: Parser, sentence: Sentence, scores: Scores) -> Scored | DeptreeError:
+    arcs, n = scores[0], len(sentence.words)
+    try:
+        got = words_in(arcs.shape, PRESETS.get(parser.layout))
+    except DeptreeError as error:
+        return error.at(sent_id=sentence.sent_id)
+    if got != n:
+        problem = f"{parser.name} gave scores of {counted(got, 'word')} for a sentence of {n}"
+        return DeptreeError(problem, "Shorten the sentence or leave it out", sent_id=sentence.sent_id)
+    if np.isnan(arcs).any() or np.isposinf(arcs).any():
+        problem = f"{parser.name} gave scores that are not numbers"
+        return DeptreeError(problem, "Check its model", sent_id=sentence.sent_id)
+    return Scored(sentence, arcs, scores[1])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import Word
+from deptree_cli.io.parsers import Scores, Word
 
 
 def load(model: str) -> Hanlp:
@@ -23,12 +22,7 @@ def load(model: str) -> Hanlp:
 
 
 class Hanlp:
-    """See `deptree_cli.io.parsers.Adapter`.
-
-    Args:
-        parser: HanLP's BiaffineDependencyParser.
-        index: the key under which a batch says which sentences it holds.
-    """
+    """An `Adapter`; `index`: the key under which a batch says which sentences it holds."""
 
     def __init__(self, parser: Any, index: str) -> None:
         if parser.use_pos:

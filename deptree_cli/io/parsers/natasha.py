@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import Token, Word, spaced
+from deptree_cli.io.parsers import Scores, Token, Word, spaced
 
 EMBEDDING = "data/emb/navec_news_v1_1B_250K_300d_100q.tar"
 SYNTAX = "data/model/slovnet_syntax_news_v1.tar"
@@ -39,11 +38,7 @@ def _packaged(path: str) -> Path:
 
 
 class Natasha:
-    """See `deptree_cli.io.parsers.Splitter`.
-
-    Args:
-        syntax: a `slovnet.Syntax` with its embeddings.
-    """
+    """A `Splitter`."""
 
     def __init__(self, syntax: Any) -> None:
         self._encoder = syntax.infer.encoder

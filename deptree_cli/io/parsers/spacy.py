@@ -14,8 +14,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import Token, Word, spaced
+from deptree_cli.io.parsers import Scores, Token, Word, spaced
 
 PREDICTER, LABELER = "arc_predicter", "arc_labeler"
 EXPERIMENTAL = "experimental_"
@@ -33,11 +32,7 @@ def load(model: str) -> Spacy:
 
 
 def _registered() -> None:
-    """Import the packages with the components, whichever are installed, which makes them known to spaCy.
-
-    Raises:
-        ImportError: none is.
-    """
+    """Import the packages with the components, whichever are installed, which makes them known to spaCy."""
     failed: list[ImportError] = []
     for package in _PACKAGES:
         try:
@@ -49,12 +44,7 @@ def _registered() -> None:
 
 
 class Spacy:
-    """See `deptree_cli.io.parsers.Splitter`.
-
-    Args:
-        pipeline: a `spacy.Language` with an arc predicter.
-        to_doc: spaCy's class Doc.
-    """
+    """A `Splitter`."""
 
     def __init__(self, pipeline: Any, to_doc: Callable[..., Any]) -> None:
         by_factory = {factory: name for name, factory in pipeline.pipe_factories.items()}

@@ -9,8 +9,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import EMPTY, Token, Word, spaced
+from deptree_cli.io.parsers import EMPTY, Scores, Token, Word, spaced
 
 # <PAD>, <UNK>, <EMPTY> and <ROOT> lead Stanza's vocabularies.
 _NO_LABELS = 4
@@ -36,12 +35,7 @@ def load(model: str) -> Stanza:
 
 
 class Stanza:
-    """See `deptree_cli.io.parsers.Splitter`.
-
-    Args:
-        pipeline: a `stanza.Pipeline` with a parser.
-        document, loader, unpack: Stanza's classes Document and DataLoader of the parser, and its `unpack_batch`.
-    """
+    """A `Splitter`, of Stanza's pipeline, its classes Document and DataLoader of the parser, and its `unpack_batch`."""
 
     def __init__(
         self, pipeline: Any, document: Callable[..., Any], loader: Callable[..., Any], unpack: Callable[..., Any]

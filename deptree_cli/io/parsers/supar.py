@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import Scores
-from deptree_cli.io.parsers.sentences import Word
+from deptree_cli.io.parsers import Scores, Word
 
 _EDGE_FACTORED = ("biaffine-dependency", "crf-dependency")
 _TRUST = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
@@ -38,12 +37,7 @@ def _trusting() -> Iterator[None]:
 
 
 class Supar:
-    """See `deptree_cli.io.parsers.Adapter`.
-
-    Args:
-        parser: a `supar.Parser`.
-        to_batch: SuPar's class Batch.
-    """
+    """An `Adapter`."""
 
     def __init__(self, parser: Any, to_batch: Callable[..., Any]) -> None:
         if parser.NAME not in _EDGE_FACTORED:

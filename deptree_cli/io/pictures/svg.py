@@ -143,18 +143,14 @@ class Row:
                 widths[word - first] = max(widths[word - first], width)
         spans = [Span(left - first + 1, right - first + 1, distance) for side in self.sides
                  for left, right, distance in side.spans()]  # fmt: skip
-        self._middles: Float = middles(widths, GAP, spans)
-        self.width = float(np.ceil(self._middles[-1] + widths[-1] / 2))
-
-    def stretched(self, width: float) -> None:
-        self._middles = self._middles * (width / self.width)
-        self.width = width
+        self.middles: Float = middles(widths, GAP, spans)
+        self.width = float(np.ceil(self.middles[-1] + widths[-1] / 2))
 
     def x(self, word: int, slot: Slot = MIDDLE) -> float:
         """Return where a slot of a word is; those of the edges are there."""
         if not self.first <= word <= self.last:
             return -EDGE if word < self.first else self.width + EDGE
-        return float(self._middles[word - self.first]) + slot.offset * SLOT
+        return float(self.middles[word - self.first]) + slot.offset * SLOT
 
     @property
     def height(self) -> float:
@@ -179,7 +175,7 @@ def rows_of(forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], ro
             break
     widest = max(row.width for row in rows)
     for row in rows[:-1]:
-        row.stretched(widest)
+        row.middles, row.width = row.middles * (widest / row.width), widest
     return rows
 
 
@@ -387,7 +383,9 @@ class _Drawing:
             self._depths.setdefault(arc, (-level, arc.weight))
             self._paths[arc] = self._paths.get(arc, "") + _line(part, xs, edge, bar, side.down)
             if part.dependent in part.ends:
-                self._tips[arc] = _tip(xs[part.dependent], edge, side.down)
+                self._tips[arc] = (
+                    f"M{xs[part.dependent]:.1f} {edge:.1f}l{-TIP_HALF:g} {side.down * TIP_LENGTH:g}h{2 * TIP_HALF:g}z"
+                )
             if part.leaves:
                 self._labels.append(_name_drawn(part, self._picture, xs, bar, self._page.mirrored))
             elif arc.tag:
@@ -440,10 +438,6 @@ def _line(part: Part, xs: dict[int, float], edge: float, bar: float, down: int) 
     if part.leaves:
         return f"{rise}H{x:.1f}"
     return f"{rise}H{behind:.1f}Q{x:.1f} {bar:.1f} {x:.1f} {under:.1f}V{end:.1f}"
-
-
-def _tip(x: float, edge: float, down: int) -> str:
-    return f"M{x:.1f} {edge:.1f}l{-TIP_HALF:g} {down * TIP_LENGTH:g}h{2 * TIP_HALF:g}z"
 
 
 _ESCAPES = {

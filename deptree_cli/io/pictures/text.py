@@ -186,27 +186,16 @@ _TURNED = str.maketrans("╭╮╰╯┬┴╷╵▼", "╰╯╭╮┴┬╵╷
 
 
 def to_text(picture: Picture, width: int, colour: bool = False) -> str:
-    """The whole text, ending in a newline.
-
-    Args:
-        width: columns of the terminal; what would be wider is drawn word below word.
-        colour: mark uncertain heads with the terminal's colours.
-    """
+    """The whole text, ending in a newline; what would be wider than `width` columns is drawn word below word."""
     heading = f"{picture.name}: {picture.full_caption}"
     # Words that the terminal may put into the order of their script would leave their arcs behind.
-    rows = [] if any(map(is_right_to_left, picture.forms)) else _above(picture, width)
-    if rows:
+    row = None if any(map(is_right_to_left, picture.forms)) else row_of(picture.forms, [picture.of_kind(TREE)], width)
+    if row:
         table = table_of(picture, width, colour)
-        lines = [*rows, "", table.heading, *(line for word in table.rows for line in word)]
+        lines = [*row.above(0), row.words, "", table.heading, *(line for word in table.rows for line in word)]
     else:
         lines = list(_beside(picture, width, colour))
     return "".join(f"{line.rstrip()}\n" for line in [heading, "", *lines])
-
-
-def _above(picture: Picture, width: int) -> list[str]:
-    """Arcs over a row of words, with their labels where there is room for them; nothing if there is no room at all."""
-    found = row_of(picture.forms, [picture.of_kind(TREE)], width)
-    return [*found.above(0), found.words] if found else []
 
 
 class Layer:
@@ -358,26 +347,16 @@ class DifferencePicture:
 
 
 def differences_to_text(picture: DifferencePicture | None, width: int, colour: bool = False) -> str:
-    """The whole text, ending in an empty line; nothing where there is no picture.
-
-    Args:
-        width: columns of the terminal.
-        colour: give each annotation a colour of its own.
-    """
+    """The whole text, ending in an empty line; nothing where there is no picture."""
     if picture is None:
         return ""
     verb = "differs" if len(picture.words) == 1 else "differ"
     heading = f"{shown_form(picture.name)}: {counted(len(picture.words), 'word')} {verb}"
-    drawn = (
-        [] if _is_table_only(picture) else _drawn(picture.forms, list(zip(*picture.arcs, strict=True)), width, colour)
-    )
+    # Without a place for the arcs, or where a terminal may put words into the order of their script, the table alone.
+    is_drawn = len(picture.arcs) == SIDES and not any(map(is_right_to_left, picture.forms))
+    drawn = _drawn(picture.forms, list(zip(*picture.arcs, strict=True)), width, colour) if is_drawn else []
     lines = [heading, "", *drawn, *_table(picture, colour), ""]
     return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def _is_table_only(picture: DifferencePicture) -> bool:
-    """Whether there is no place for the arcs, or a terminal may put words into the order of their script."""
-    return len(picture.arcs) != SIDES or any(map(is_right_to_left, picture.forms))
 
 
 def _drawn(forms: Sequence[str], arcs: Sequence[Sequence[Arc | None]], width: int, colour: bool) -> Iterator[str]:

@@ -1,18 +1,22 @@
-"""What the trees of a sentence must obey: rules of all sentences, and what is asked of its own words.
+"""What the trees of a sentence must obey, rules of all sentences and what is asked of its own words; and repair by it.
 
 Which heads and labels a word may have, and which words hang together, an annotator asks in MISC or in a file.
+`repaired` is the repair in Python: heads and labels in, the nearest tree that obeys out.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Unpack
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.constraints.checking import Violation, broken
 from deptree_cli.core.constraints.conflicts import Choice, Finder
 from deptree_cli.core.constraints.constrained import Constrained, under
@@ -22,9 +26,13 @@ from deptree_cli.core.constraints.relaxation import Relaxation
 from deptree_cli.core.constraints.ruleset import Ruleset, joined
 from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
-from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
+from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
 from deptree_cli.core.labels import Labels
-from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
+from deptree_cli.core.repair.given import FREE, Costs, Given
+from deptree_cli.core.repair.habits import Habits
+from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
+from deptree_cli.core.repair.ties import Ties
+from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.rules.reading import read_rules, words_of
@@ -62,7 +70,6 @@ class WordConstraints:
         return {label for labels in of_labels for label in labels if label not in ("", "_")}
 
     def checked_spans(self, n: int) -> Spans:
-        """The spans; raises unless each is of words 1 to n."""
         for first, last in self.spans:
             if not 1 <= first <= last <= n:
                 raise DeptreeError(f"there are no words {first} to {last}", f"Name words 1 to {n}", place=self.place)
@@ -90,7 +97,6 @@ class WordConstraints:
                 yield word, key, values
 
     def _forbidden(self, word: int, key: str, values: Sequence[str], n: int, labels: Sequence[str]) -> Bool:
-        """The arcs with labels that are forbidden to a word, (n+1, L)."""
         found = np.zeros((n + 1, len(labels)), dtype=np.bool_)
         if key in (HEAD_IN, NOT_HEAD):
             given = np.isin(np.arange(n + 1), self._heads(word, key, values, n))
@@ -101,12 +107,7 @@ class WordConstraints:
         return found
 
     def broken(self, heads: Sequence[int], labels: Sequence[str]) -> Iterator[Violation]:
-        """The words of a tree whose head or label is not as asked, by keys; none for a head or label that is missing.
-
-        Args:
-            heads: of words 1 to n, negative where there is none.
-            labels: their names, empty where there is none.
-        """
+        """The words of a tree whose head or label is not as asked; none for a negative head or an empty label."""
         for word, key, values in self._entries(len(heads)):
             is_of_heads = key in (HEAD_IN, NOT_HEAD)
             if heads[word - 1] < 0 if is_of_heads else not labels[word - 1]:
@@ -135,11 +136,6 @@ class WordConstraints:
 
 
 def constraints_in_misc(block: Block) -> WordConstraints:
-    """What MISC of a sentence's words asks for.
-
-    Raises:
-        DeptreeError: a word has the same key twice, or a span is not understood.
-    """
     words: dict[int, dict[str, list[str]]] = {}
     spans: list[tuple[int, int]] = []
     for word, misc in enumerate(block.column("misc"), 1):
@@ -162,9 +158,6 @@ def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstrain
     """What files ask for, by sent_id, each line with its place.
 
     Rows have sent_id, word, key and value, or sent_id, first and last word. Those with # in front are comments.
-
-    Raises:
-        DeptreeError: one cannot be read, or a line is not understood.
     """
     found: dict[str, tuple[WordConstraints, ...]] = {}
     for path in paths:
@@ -233,8 +226,6 @@ class Constraints:
 
 @dataclass(frozen=True)
 class SentenceConstraints:
-    """What the trees of one sentence must obey."""
-
     rules: Ruleset
     words: Words
     given: tuple[WordConstraints, ...] = field(default=())
@@ -262,9 +253,6 @@ class SentenceConstraints:
         """Every place where heads are no tree or do not obey; see `deptree_cli.core.constraints.checking.broken`.
 
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
-
-        Raises:
-            DeptreeError: there are more or fewer heads or labels than words, or something is asked of no word of them.
         """
         found = broken(self.rules, self.words, heads, labels, space)
         for each in self.given:
@@ -296,14 +284,81 @@ class SentenceConstraints:
 
 
 def read_constraints(names: Sequence[str]) -> Constraints | None:
-    """Return what trees must obey by rules, files and `MISC`, all of which hold; None where nothing is asked.
-
-    Raises:
-        DeptreeError: a file cannot be read, or is not understood.
-    """
+    """Return what trees must obey by rules, files and `MISC`, all of which hold; None where nothing is asked."""
     if not names:
         return None
     files = [name for name in names if name.removesuffix(".gz").endswith(OF_WORDS)]
     rules = {name: read_rules(name) for name in names if name not in (MISC, *files)}
     shown = (rules[name].name if name in rules else name for name in names)
     return Constraints(",".join(shown), joined(rules.values()), read_word_constraints(files), MISC in names)
+
+
+class RepairOptions(Short, total=False):
+    """How `repaired` repairs.
+
+    rules: `ud` (usual), `tree` (one tree and nothing else), or a file of rules. scores: a distribution that says which
+    trees are probable; without it `like` does: how words attach in a treebank; without both near heads are the more
+    probable. costs: of another head and of another label; (1, 1). worth: how many nats of the scores a cost of 1 is
+    worth; without it changes come first, whatever scores say. space, single_root, projective: which trees, as of
+    `TreeDistribution`; usually those of the scores. budget: how many maximum trees the search may compute. relax: drop
+    the fewest rules if no tree satisfies all.
+    """
+
+    rules: str
+    scores: ArcFactored
+    like: Habits
+    costs: tuple[int, int]
+    worth: float
+    space: TreeSpace | str
+    budget: int
+    relax: bool
+
+
+def repaired(
+    heads: Sequence[int | None],
+    labels: Sequence[str | None] | None = None,
+    upos: Sequence[str | None] | None = None,
+    feats: Sequence[Collection[str]] | None = None,
+    **options: Unpack[RepairOptions],
+) -> Repaired:
+    """Return the valid tree with the fewest changes, of heads and of labels, and of several the most probable.
+
+    >>> repaired([2, 3, 2], ["det", "nsubj", "root"], ["DET", "NOUN", "VERB"]).heads
+    array([2, 3, 0], dtype=int32)
+
+    Args:
+        heads: of words 1 to n, 0 for ROOT; None for a word that may have any. They need not be a tree.
+        labels: of each word, None (or without the list) where it has none.
+        upos, feats: parts of speech, and features ``Key=Value``, which rules ask for.
+        options: see `RepairOptions`.
+
+    Raises:
+        DeptreeError: lists differ in length, or no tree satisfies the rules.
+    """
+    given = Given([FREE if head is None else int(head) for head in heads], _of_length("labels", labels, len(heads), ""))
+    of_words = [frozenset(each) for each in _of_length("feats", feats, given.n, ())]
+    words = Words((), _of_length("upos", upos, given.n, None), of_words)
+    scores = options.get("scores")
+    if scores is not None and scores.n != given.n:
+        problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"
+        raise DeptreeError(problem, "Check that both are of the same sentence")
+    rules = read_rules(options.get("rules", "ud"))
+    asked = rules.labels if labels is not None else ()
+    names, wanted = Ties(options.get("like") or Habits()).of(given, words.upos, scores, asked)
+    obeyed = SentenceConstraints(rules, words.knowing(rules.upos)).with_labels(names)
+    if scores is not None and options.keys().isdisjoint(("space", "single_root", "projective")):
+        space = scores.space
+    else:
+        short = options.get("single_root"), options.get("projective")
+        space = tree_space(options.get("space"), single_root=short[0], projective=short[1])
+    costs, worth = Costs(*options.get("costs", (1, 1))), options.get("worth", math.inf)
+    aims = Aims(costs, worth, options.get("budget", BUDGET), options.get("relax", False))
+    return nearest(given, obeyed, wanted, space, aims)
+
+
+def _of_length(what: str, values: Sequence[Any] | None, n: int, missing: Any) -> list[Any]:
+    if values is None:
+        return [missing] * n
+    if len(values) != n:
+        raise DeptreeError(f"{len(values)} {what} for {counted(n, 'head')}", f"Give {what} for each word")
+    return [missing if each is None else each for each in values]

@@ -34,11 +34,6 @@ _NUMBERED = LabelNumbers()
 
 
 def read_rules(name: str) -> Ruleset:
-    """The rules of this name, or of a file.
-
-    Raises:
-        DeptreeError: there are none, or the file is not understood.
-    """
     if not name.endswith(_SUFFIX) and name not in NAMES:
         remedy = did_you_mean(name, NAMES, f"{one_of((*NAMES, 'misc'))}, or name a .toml or .tsv file")
         if name.removesuffix(".gz").endswith(".jsonl"):
@@ -64,11 +59,7 @@ def _rules_of(text: str, name: str) -> Ruleset:
 
 
 def text_of(name: str) -> str:
-    """What rules of a name, or of a file, say as a file.
-
-    Raises:
-        DeptreeError: it cannot be read.
-    """
+    """What rules of a name, or of a file, say as a file."""
     if name in NAMES:
         return files("deptree_cli.io.rules").joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     try:
@@ -80,12 +71,7 @@ def text_of(name: str) -> str:
 
 
 def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
-    """What there is to say of labels that rules name, but neither our own rules nor the data; nothing if all are known.
-
-    Args:
-        known: the labels of the data.
-        where: how to say that a label is not among these.
-    """
+    """What there is to say of labels that rules name, but neither ours nor the data, as `where` says."""
     known = sorted({*known, *(label for name in NAMES for label in read_rules(name).labels)})
     found = rules.unknown_labels(known)
     near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
@@ -102,11 +88,7 @@ def old_labels(rules: Ruleset, labels: Iterable[str]) -> str:
 
 
 def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> str:
-    """What there is to say of labels of scores that rules forbid wherever they stand; nothing if there are none.
-
-    Raises:
-        DeptreeError: only `root` is left.
-    """
+    """What there is to say of labels of scores that rules forbid wherever they stand; nothing if there are none."""
     usual = [label for label in labels if not (is_special(label) or label == ROOT)]
     by_rule = rules.labels_forbidden(usual)
     found = [label for label in usual if any(label in each for each in by_rule.values())]

@@ -101,11 +101,7 @@ class Header:
 
 
 def read_header(stream: BinaryIO, place: str) -> Header | None:
-    """Read the header of the next array; None at the end of the stream.
-
-    Raises:
-        DeptreeError: it is damaged, announces what no array can be, or an array of something else than numbers.
-    """
+    """Read the header of the next array; None at the end of the stream."""
     magic = stream.read(len(MAGIC) + 2)
     if not magic:
         return None
@@ -152,11 +148,6 @@ def read_data(stream: BinaryIO, header: Header, place: str) -> Array:
 
 
 def read_array(stream: BinaryIO, place: str) -> Array:
-    """Read the one array that a stream holds.
-
-    Raises:
-        DeptreeError: there is none, it is damaged, or something stands behind it.
-    """
     header = read_header(stream, place)
     if header is None:
         raise DeptreeError("the entry is empty", "Write the file again", place=place)
@@ -167,11 +158,7 @@ def read_array(stream: BinaryIO, place: str) -> Array:
 
 
 def read_list(path: str, what: str, number: Callable[[bytes], float]) -> Array:
-    """Read the numbers of a text file, one a line, or the array of a `.npy`; `number` of a text may raise ValueError.
-
-    Raises:
-        DeptreeError: names the line with something else, which is not `what`.
-    """
+    """Read the numbers of a text file, one a line, or the array of a `.npy`; `number` may raise ValueError."""
     with open_input(path) as file:
         if file.head.startswith(MAGIC):
             return read_array(file.stream, file.place)
@@ -189,11 +176,6 @@ def read_list(path: str, what: str, number: Callable[[bytes], float]) -> Array:
 
 
 def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
-    """Read the next numbers of an array, (count,).
-
-    Raises:
-        DeptreeError: they are more than any sentence has, or not all there.
-    """
     if count > MOST_SCORES:
         raise too_large(header.shape, place)
     size = count * header.dtype.itemsize
@@ -211,13 +193,11 @@ def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Ar
 
 
 def too_large(shape: Sequence[int], place: str) -> DeptreeError:
-    """Build the error of an array with more than `MOST_SCORES`."""
     problem = f"an array of shape {tuple(shape)} is announced, which no sentence has"
     return DeptreeError(problem, "Save one array per sentence", place=place)
 
 
 def read_lengths(path: str) -> Int:
-    """Read the lengths in a file; errors as of `read_list` and `as_lengths`."""
     return as_lengths(read_list(path, "a number of words", _words), place_of(path))
 
 
@@ -228,11 +208,6 @@ def _words(text: bytes) -> int:
 
 
 def as_lengths(array: Array, place: str) -> Int:
-    """Check an array of lengths as read, and return it as int64.
-
-    Raises:
-        DeptreeError: it is not a row of integers.
-    """
     if array.ndim != 1 or array.dtype.kind not in "iu":
         problem = f"lengths must be a row of integers, not {array.dtype} of shape {array.shape}"
         raise DeptreeError(problem, "Give one number of words per sentence", place=place)
@@ -240,12 +215,7 @@ def as_lengths(array: Array, place: str) -> Int:
 
 
 def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
-    """Yield each matrix with its length; `layout.cut` then cuts it.
-
-    Raises:
-        DeptreeError: there are more matrices than lengths or more lengths than matrices, or the container has keys or
-            lengths of its own.
-    """
+    """Yield each matrix with its length; `layout.cut` then cuts it."""
     if isinstance(source, Mapping):
         remedy = "Leave it out: here every key has its own shape"
         raise DeptreeError("--lengths needs a padded .npy", remedy, place=place)

@@ -92,15 +92,7 @@ class RaggedLayout:
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """Records with their distributions.
-
-    Attributes:
-        places: the number of each among those that there were.
-        records: as they were read.
-        layout: of their scores.
-        trees: their distributions.
-        space: of those.
-    """
+    """Records with their distributions; `places`: the number of each among those that there were."""
 
     places: list[int]
     records: list[Sentence]
@@ -121,12 +113,7 @@ class ScoredBatch:
 
 
 def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temperature: float) -> ScoredBatch | None:
-    """Return the records that can be worked on together; None where there are none.
-
-    Args:
-        layout: of matrices without an axis of labels.
-        space, temperature: as in `TreeDistribution`.
-    """
+    """Return the records that can be worked on together; None where there are none."""
     fitting = [place for place, record in enumerate(records) if _fits(record, layout)]
     if not fitting or kernels_for(space) is None:
         return None
@@ -135,13 +122,7 @@ def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temp
 
 @dataclass(frozen=True, eq=False)
 class ReadAlike:
-    """Records whose scores can be read under one layout.
-
-    Attributes:
-        records: as they were read.
-        values: the numbers of all, one after another.
-        shapes: (B, 2), of their matrices.
-    """
+    """Records whose scores can be read under one layout: their values one after another, and (B, 2) the shapes."""
 
     records: list[Sentence]
     values: Float
@@ -153,11 +134,7 @@ class ReadAlike:
         return cls(records, values, np.array([record.scores.shape for record in records]))
 
     def batch(self, layout: Layout, space: TreeSpace, temperature: float, places: Sequence[int]) -> ScoredBatch | None:
-        """Those of them that can be worked on together; None where there are none.
-
-        Args:
-            places: the number of each among those that there were.
-        """
+        """Those of them that can be worked on together, with the `places` of these; None where there are none."""
         ragged = RaggedLayout.of(self.shapes, layout)
         found = ragged.to_head_dep(self.values, layout.forbidden)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -32,9 +32,6 @@ def read_labels(path: str) -> tuple[str, ...]:
     """The names of labels in a file, in the order of the scores.
 
     JSON: a list, or an object with the numbers of names or the names of numbers (0, 1, ...); else one name a line.
-
-    Raises:
-        DeptreeError: the file holds something else, or a name twice.
     """
     with open_input(path) as file:
         try:
@@ -60,7 +57,6 @@ def _name(place: str, line: bytes) -> str:
 
 
 def _check(names: list[Any]) -> None:
-    """Raise ValueError for what is not a name."""
     if not names:
         raise ValueError("there is none")
     for name in names:
@@ -86,11 +82,7 @@ def _from_json(value: Any) -> list[Any]:
 
 
 def layout_of_arcs(read: Layout, labels: bool, label_scores: bool) -> Layout:
-    """The layout of the scores: with an axis of labels where there are labels but no scores of their own.
-
-    Raises:
-        DeptreeError: there are scores of labels, and no names.
-    """
+    """The layout of the scores: with an axis of labels where there are labels but no scores of their own."""
     if label_scores and not labels:
         raise DeptreeError("--label-scores needs the names of the labels", "Add --labels FILE")
     if label_scores:
@@ -124,11 +116,7 @@ class Temperature:
     place: str = ""
 
     def head_set(self, coverage: float | None) -> tuple[float, float]:
-        """Return a coverage and its threshold: the one that is asked for, or the first.
-
-        Raises:
-            DeptreeError: there is no such coverage, or none at all.
-        """
+        """Return a coverage and its threshold: the one that is asked for, or the first."""
         if not self.thresholds:
             raise DeptreeError(
                 "there are no sets of heads", "Run deptree calibrate with --coverage 0.9", place=self.place
@@ -149,11 +137,7 @@ UNCHANGED = Temperature()
 
 
 def temperature_of(said: str | float) -> Temperature:
-    """Return the temperature that a number or the path of a calibration tells: JSON with at least `temperature`.
-
-    Raises:
-        DeptreeError: the number is not positive, or the file holds something else.
-    """
+    """Return the temperature that a number or the path of a calibration tells: JSON with at least `temperature`."""
     if isinstance(said, str):
         return _calibration(said)
     if not 0 < said < inf:
@@ -189,11 +173,7 @@ LARGEST = 1e100
 
 
 def features_of(path: str, record: Sentence, layout: Layout) -> Float:
-    """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0.
-
-    Raises:
-        DeptreeError: the file cannot be read, has no such sentence, or an array of another shape than the scores.
-    """
+    """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0."""
     archive = _archive(path, _identity(path))
     key = next((name for name in record.names if name in archive), None)
     if key is None:
@@ -229,7 +209,6 @@ def _archive(path: str, _: tuple[int, ...]) -> Archive:
 
 
 def vector(path: str) -> Float:
-    """Numbers from a text file or .npy, (R,), none too large; errors as of `read_list`."""
     with np.errstate(over="ignore"):
         result = read_list(path, "a number", float).astype(np.float64)
     if result.ndim != 1 or not (np.abs(result) <= LARGEST).all():

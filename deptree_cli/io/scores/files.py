@@ -1,4 +1,4 @@
-"""A score file that is opened once, when something of it is first asked for: it may be a pipe."""
+"""Score files, each opened once when something of it is first asked for, and what stands beside them, as sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.core.scores import MASK
-from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.conllu.blocks import block_of
 from deptree_cli.io.files.streams import STDIN, place_of, share_read
 from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source, read_lengths, with_lengths
@@ -53,7 +53,6 @@ class ScoreSource:
         return self._file if isinstance(self._file, Mapping) else ()
 
     def layout(self, asked: Layout) -> Layout:
-        """Return how the scores are read if the options ask for this; errors as of `Meta.read_with`."""
         meta = self.meta
         try:
             return meta.read_with(asked)
@@ -78,9 +77,6 @@ class ScoreSource:
         Args:
             layout: how they are laid out.
             lengths: a file with the lengths of a padded batch.
-
-        Raises:
-            DeptreeError: reading cannot begin or go on.
         """
         scores = self._file
         with self._opened:
@@ -111,7 +107,10 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
         scores, n = _at_length(raw, layout)
         if raw.padded or raw.length is not None:
             check_not_padding(scores, layout, raw.length is not None)
-        block = _of_forms(sent_id, raw.forms, n) if raw.forms else None
+        if raw.forms and len(raw.forms) != n:
+            problem = f"the field forms has {counted(len(raw.forms), 'word')}, the scores have {n}"
+            raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
+        block = block_of(sent_id, raw.forms) if raw.forms else None
     except DeptreeError as error:
         raise error.at(raw.place, sent_id) from None
     return Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
@@ -122,25 +121,12 @@ def check_name(sent_id: str) -> None:
         raise DeptreeError("the sentence's name holds a control character", "Rename it")
 
 
-def _of_forms(sent_id: str, forms: Sequence[str], n: int) -> Block:
-    if len(forms) != n:
-        problem = f"the field forms has {counted(len(forms), 'word')}, the scores have {n}"
-        raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
-    return block_of(sent_id, forms)
-
-
 def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
     scores = raw.scores if raw.length is None else cut(raw.scores, raw.length, layout)
     return scores, words_in(scores.shape, layout)
 
 
 def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    """Add its scores to a sentence of CoNLL-U.
-
-    Raises:
-        OutOfStep: they have another length.
-        DeptreeError: they cannot be used.
-    """
     if not sentence.named and raw.key:
         sentence.sent_id, sentence.named = raw.key, True
     try:
@@ -152,7 +138,6 @@ def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
 
 
 def add_other(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    """Add the scores of another file, which are laid out alike."""
     try:
         scores = fitted(raw, sentence, layout, "the scores have")
         if scores.shape != sentence.scores.shape:
@@ -172,11 +157,7 @@ def add_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
 
 
 def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str) -> Array:
-    """Scores that belong to a sentence, at its length.
-
-    Raises:
-        OutOfStep: they have another one.
-    """
+    """Scores that belong to a sentence, at its length; OutOfStep if they have another one."""
     scores, n = _at_length(raw, layout)
     if n == sentence.n:
         return scores
@@ -197,9 +178,6 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
 
     Args:
         has_length: whether the scores were cut to a length that was given.
-
-    Raises:
-        DeptreeError: asks for the lengths, or whether they count ROOT.
     """
     if _differ(scores, layout, has_length):
         return
@@ -256,12 +234,7 @@ SPREAD = 100.0
 
 
 class Assumptions:
-    """The line about the sentences of a file that are read so.
-
-    Args:
-        meta: what the file says of itself.
-        layout: how it is read.
-    """
+    """The line about the sentences of a file that are read so."""
 
     def __init__(self, meta: Meta, layout: Layout) -> None:
         self._meta = meta
@@ -299,11 +272,7 @@ def with_assumptions(
 
 
 def look_like_logits(scores: Array, layout: Layout) -> bool:
-    """Whether weights would be odd ones: sums over heads far from 1 for most words, and numbers close together.
-
-    Args:
-        scores: of one sentence, as read, which may be no scores at all.
-    """
+    """Whether weights would be odd ones: sums over heads far from 1 for most words, and numbers close together."""
     try:
         matrix = to_head_dep(scores, layout)
     except DeptreeError:
@@ -352,17 +321,7 @@ class ScoreFiles:
         warn: Warn = unheard,
         lead: Side | None = None,
     ) -> Iterator[Sentence | DeptreeError]:
-        """The sentences, each with what there is of it.
-
-        Args:
-            layout: of the scores.
-            first: the running number of the first sentence.
-            warn: tells a line, once for each key: what is assumed of the scores.
-            lead: the sentences, instead of a file.
-
-        Raises:
-            DeptreeError: reading cannot begin or go on, or the files do not hold the same sentences (`io.read`).
-        """
+        """The sentences, each with what there is of it; `lead` instead of a file; `warn` is told what is assumed."""
         self._check_standard_input()
         with ExitStack() as opened:
             source = opened.enter_context(self.source.read(layout, self.lengths))
@@ -376,7 +335,6 @@ class ScoreFiles:
             yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
 
     def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
-        """What belongs to the scores."""
         found = []
         if self.other is not None:
             other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
@@ -390,7 +348,6 @@ class ScoreFiles:
         return [*found, trees_in([self.gold])] if self.gold else found
 
     def _check_standard_input(self) -> None:
-        """Raise if something would have to be read twice."""
         if [*self.paths, self.other and self.other.path].count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
         if self.other is not None and self.lengths == STDIN:
@@ -453,13 +410,7 @@ class ScoreStream:
 
 @dataclass(frozen=True)
 class Member:
-    """One of the files.
-
-    Attributes:
-        path: as the user gave it.
-        scores: the opened score file, None for a file of trees.
-        layout: of the scores.
-    """
+    """A score file as it was opened and is laid out, or (without) a file of trees."""
 
     path: str
     scores: ScoreSource | None = None
@@ -469,13 +420,7 @@ class Member:
 def read_several(
     members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
 ) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of all files, in the order of those in CoNLL-U, else of the first file.
-
-    What the n-th file has of a sentence, `RawScores` or a `TreeSet`, is its companion `n`: "0", "1", ...
-
-    Raises:
-        DeptreeError: the files do not hold the same sentences (`io.read`).
-    """
+    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th."""
     with ExitStack() as opened:
         rest = list(enumerate(members))
         lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
@@ -489,7 +434,6 @@ def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
 
 
 def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
-    """The first file where it leads."""
     if member.scores is None or member.layout is None:
         return sets_in(member.path, "0")
     side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)

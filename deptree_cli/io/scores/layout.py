@@ -87,7 +87,6 @@ class Layout:
         return rows == columns
 
     def shape(self, n: int, labels: tuple[int, ...] = ()) -> tuple[int, ...]:
-        """That of a sentence of n words, as it is written; labels: (L,) or nothing."""
         size = n if self.root == "diagonal" else n + 1
         arcs = (size, size)
         if self.rectangle and self.root != "diagonal":
@@ -100,11 +99,6 @@ class Layout:
 
 
 def words_in(shape: tuple[int, ...], layout: Layout) -> int:
-    """The number of words n of an array of this shape.
-
-    Raises:
-        DeptreeError: no sentence has scores of this shape under this layout.
-    """
     if len(shape) != layout.dimensions:
         raise _wrong_dimensions(shape)
     rows, columns = layout.arcs(shape)
@@ -144,11 +138,7 @@ def _no_sentence(shape: tuple[int, ...]) -> DeptreeError:
 
 
 def orientation(rows: int, columns: int, layout: Layout) -> str:
-    """The orientation of a matrix of this shape: its own where it is a rectangle, else the layout's.
-
-    Raises:
-        DeptreeError: the two contradict each other.
-    """
+    """The orientation of a matrix of this shape: its own where it is a rectangle, else the layout's."""
     if rows == columns:
         return layout.orient or CHOICES["orient"][0]
     own = "dep-head" if rows < columns else "head-dep"

@@ -38,11 +38,7 @@ class Meta:
 
     @classmethod
     def of(cls, signature: object) -> Meta:
-        """Take what a file has for a signature: of a command that writes scores it tells how they are to be read.
-
-        Raises:
-            DeptreeError: it names a layout or trees that nobody offers here.
-        """
+        """Take what a file has for a signature: of a command that writes scores it tells how they are to be read."""
         own = cls(signature) if isinstance(signature, str) else cls()
         fields = parse(own.signature).fields
         if own.command not in WRITE_SCORES or "from" not in fields:
@@ -62,11 +58,7 @@ class Meta:
         return self.layout is None and self.command == MARGINALS
 
     def read_with(self, asked: Layout) -> Layout:
-        """Return how the file's scores are read: as it says of itself, and where it is silent as the options ask.
-
-        Raises:
-            DeptreeError: the two contradict each other, or the file holds no scores.
-        """
+        """Return how the file's scores are read: as it says of itself, and where it is silent as the options ask."""
         own = self.layout
         if self.are_probabilities:
             own = layout(parse(self.signature).fields.get("from")).merged(Layout(scale="weight"))

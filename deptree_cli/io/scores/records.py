@@ -111,11 +111,6 @@ class Interpretation:
     budget: int = BUDGET
 
     def __call__(self, record: Sentence) -> ScoredSentence:
-        """The sentence of a record.
-
-        Raises:
-            DeptreeError: its scores make no distribution; the remedy says what else may be behind it.
-        """
         try:
             base = self._by_scores(record.scores, record, self.layout)
         except DeptreeError as error:
@@ -145,7 +140,11 @@ class Interpretation:
 
     def _by_scores(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The same without constraints."""
-        options, labels = self._options(layout), self.labels if layout.labels else None
+        temperature, labels = (
+            self.temperature.arcs if self._apart is None else 1.0,
+            self.labels if layout.labels else None,
+        )
+        options: dict[str, Any] = {"scale": layout.complete.scale, "temperature": temperature}
         head_dep = to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
@@ -170,10 +169,6 @@ class Interpretation:
         """The temperature of labels where these have one of their own; arcs are tempered when labels are summed."""
         return None if self.labels is None else self.temperature.labels
 
-    def _options(self, layout: Layout) -> dict[str, Any]:
-        temperature = self.temperature.arcs if self._apart is None else 1.0
-        return {"scale": layout.complete.scale, "temperature": temperature}
-
     def _advise_wider_space(self, error: DeptreeError, record: Sentence) -> bool:
         """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""
         wider = space(self.space.single_root)
@@ -185,7 +180,6 @@ class Interpretation:
         return False
 
     def _advise(self, error: DeptreeError, record: Sentence) -> None:
-        """Add what else may be behind it."""
         if self._advise_wider_space(error, record):
             return
         read = self.layout
@@ -196,7 +190,6 @@ class Interpretation:
             error.remedy += f". Read with --from {text_of(turned)} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:
-        """Whether a record makes a distribution, laid out so."""
         how = replace(self, layout=layout)
         try:
             how._constrained(record, how._by_scores(record.scores, record, layout))

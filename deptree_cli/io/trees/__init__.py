@@ -1,19 +1,146 @@
-"""Trees that anybody drew or annotated, read from any format of the register."""
+"""Trees that somebody drew or annotated: what is known of one, and files of them in CoNLL-U or in JSON Lines.
+
+In CoNLL-U samples are usually named ``X/sample_3``, and ``# tree_count = 5`` says how often one was drawn. A line of
+JSON has `sent_id`, `heads`, if there are labels `deprels` and, unless it is 1, `count`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, pairwise, repeat
+from typing import Any, NamedTuple
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.register import Register
-from deptree_cli.io.files.streams import STDIN, lines_of, open_input
-from deptree_cli.io.json_lines import objects
-from deptree_cli.io.trees.base import GivenTree, TreeFormat
-from deptree_cli.io.trees.conllu import CONLLU
-from deptree_cli.io.trees.jsonl import JSON_LINES
+import numpy as np
 
-# The first one that matches is read.
-TREE_FORMATS: Register[TreeFormat] = Register("format of trees", [JSON_LINES, CONLLU])
+from deptree_cli.core.dtypes import Bool, Int
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.spaces.rules import are_trees
+from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, read_blocks_or_errors, word_starts
+from deptree_cli.io.conllu.columns import BOM, UNKNOWN, decoded
+from deptree_cli.io.files.streams import STDIN, Input, at_hand, lines_of, open_input
+from deptree_cli.io.json_lines import objects, sent_id_of
+
+# What marks a sample of a sentence: /anything as in UD, or -sample_3, which strict validators prefer.
+_MARKS = re.compile(r"/[^/]*$"), re.compile(r"-sample_\d+$")
+
+# Of one tree, so that those of a sentence add up within an int64.
+_LARGEST_COUNT = 10**12
+
+
+class SworNotes(NamedTuple):
+    """What `deptree swor` writes beside a tree, and on a sentence's last tree on behalf of all.
+
+    None is missing, NaN is no number.
+
+    Attributes:
+        log_prob: the logarithm of the tree's probability.
+        rank, arrival: which tree it is, from 1, and when it came.
+        tau: on the last tree: when the next would have come; infinite where all were drawn, and beyond all numbers.
+        certain, since: on the last tree, of --mass: how many of the first trees reached it, and when the last of these
+            came.
+    """
+
+    log_prob: float | None = None
+    rank: float | None = None
+    arrival: float | None = None
+    tau: float | None = None
+    certain: float | None = None
+    since: float | None = None
+
+
+class GivenTree(NamedTuple):
+    """A tree that a file has `times` times, as `sent_id` is named there.
+
+    Attributes:
+        sent_id: empty if it names no sentence.
+        heads: n integers, 0 = ROOT.
+        place: where it was read.
+        notes: what `deptree swor` writes beside it.
+        distinct: whether it was drawn without replacement, by `deptree swor`.
+        labels: n names, or none.
+        label_draws: whether its labels were drawn given the tree, so that two labelings are not two trees.
+    """
+
+    sent_id: str
+    heads: tuple[int, ...]
+    times: int
+    place: str
+    notes: SworNotes = SworNotes()
+    distinct: bool = False
+    labels: tuple[str, ...] = ()
+    label_draws: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        return names_of(self.sent_id)
+
+    def check_acyclic(self) -> None:
+        """Raise unless every word has ROOT above it."""
+        n = len(self.heads)
+        seen = [0] * (n + 1)  # the word from which a node was first reached; ROOT is above all
+        for word in range(1, n + 1):
+            node = word
+            while node and not seen[node]:
+                seen[node] = word
+                node = self.heads[node - 1]
+            if node and seen[node] == word:
+                problem = f"not a tree: word {node} is its own ancestor"
+                raise DeptreeError(problem, "Correct it or remove it", place=self.place, sent_id=self.sent_id)
+
+
+def names_of(sent_id: str) -> list[str]:
+    """What a tree's sentence may be called, likeliest first: its own name, or that without the mark of a sample."""
+    if not ("/" in sent_id or "-" in sent_id):  # as hardly any has a mark
+        return [sent_id] if sent_id else []
+    return [sent_id, *(mark.sub("", sent_id) for mark in _MARKS if mark.search(sent_id))]
+
+
+def sentence_of(tree: GivenTree | DeptreeError) -> str:
+    """The name of the sentence that a tree is of, without the mark of a sample; empty if nobody knows it."""
+    names = names_of(tree.sent_id)
+    return names[-1] if names else ""
+
+
+def number_of(tree: GivenTree | DeptreeError) -> float:
+    """Which of its sentence's samples a tree is, from 1, by its rank or the mark of a sample; 0 if neither is there."""
+    mark = re.search(r"[/-]sample_([0-9]{1,18})$", tree.sent_id)
+    rank = tree.notes.rank if isinstance(tree, GivenTree) else None
+    return rank or (int(mark[1]) if mark else 0)
+
+
+def checked_count(count: Any, place: str, sent_id: str) -> int:
+    """How often a tree was drawn; raises for what is no such number."""
+    if type(count) is not int or not 1 <= count <= _LARGEST_COUNT:
+        remedy = f"Give an integer from 1 to {_LARGEST_COUNT}"
+        raise DeptreeError(f"the count is {reprlib.repr(count)}", remedy, place=place, sent_id=sent_id)
+    return count
+
+
+def swor_notes(found: Mapping[str, Any]) -> SworNotes:
+    """What `deptree swor` notes on a tree, and on all with the last; NaN for what is no number."""
+    notes = SworNotes(*map(_number, map(found.get, SworNotes._fields)))
+    exhausted = found.get("exhausted")  # on the last tree only
+    if exhausted not in (None, True, False, "yes", "no"):
+        return notes._replace(tau=math.nan)
+    endless = exhausted in (True, "yes") or (exhausted is not None and notes.tau is None)
+    return notes._replace(tau=math.inf) if endless else notes
+
+
+def _number(value: Any) -> float | None:
+    """A number, also from the text of a comment; NaN where there is something else."""
+    if value is None:
+        return None
+    try:
+        return float(value) if isinstance(value, int | float | str) and type(value) is not bool else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+# How containers of arrays begin.
+_BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
 
 
 def read_trees(path: str, named: bool = True) -> Iterator[GivenTree | DeptreeError]:
@@ -21,33 +148,159 @@ def read_trees(path: str, named: bool = True) -> Iterator[GivenTree | DeptreeErr
 
     Args:
         named: whether a tree that does not name its sentence is an error.
-
-    Raises:
-        DeptreeError: reading cannot begin or go on.
     """
     with open_input(path) as file:
-        fmt = next((each for each in TREE_FORMATS.known if each.matches(file.head)), None)
-        if fmt is None:
-            problem = "these are not trees in CoNLL-U or JSON Lines"
-            raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=path)
-        for tree in fmt.read(file.stream, file.place):
+        if is_json(file.head, path):
+            trees = _in_json(file)
+        else:
+            blocks = at_hand(read_blocks_or_errors(file.stream, file.place), _TOGETHER)
+            trees = chain.from_iterable(map(_trees_of, blocks))
+        for tree in trees:
             nameless = named and isinstance(tree, GivenTree) and not tree.sent_id
             remedy = "Name the sentence that it is a tree of"
             yield DeptreeError("a tree without sent_id", remedy, place=tree.place) if nameless else tree
 
 
-def is_of_trees(path: str) -> bool:
-    """Whether a file has trees rather than scores, by its first bytes; standard input is taken for scores.
+def is_json(head: bytes, place: str) -> bool:
+    """Whether a file of trees that begins so has JSON Lines, and not CoNLL-U; raises if it has neither."""
+    if head.startswith(_BINARY):
+        problem = "these are not trees in CoNLL-U or JSON Lines"
+        raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=place)
+    return head.removeprefix(BOM).lstrip().startswith((b"{", b"["))
 
-    Raises:
-        DeptreeError: it cannot be read.
-    """
+
+def is_of_trees(path: str) -> bool:
+    """Whether a file has trees rather than scores, by its first bytes; standard input is taken for scores."""
     if path == STDIN:
         return False
     with open_input(path) as file:
-        fmt = next((each for each in TREE_FORMATS.known if each.matches(file.head)), None)
-        if fmt is JSON_LINES:
+        if file.head.removeprefix(BOM).lstrip().startswith((b"{", b"[")):
             lines = (value for _, value in objects(lines_of(file.stream, file.place), file.place))
             first = next((each for each in lines if isinstance(each, DeptreeError) or "signature" not in each), {})
             return isinstance(first, dict) and "heads" in first and "scores" not in first
-        return fmt is not None and file.head.lstrip(b"\xef\xbb\xbf")[:1] in (b"#", b"1")
+        return file.head.lstrip(BOM)[:1] in (b"#", b"1")
+
+
+# So many sentences become trees at once.
+_TOGETHER = 256
+
+# What notes on trees are called, in comments.
+_NOTES = re.compile(rb"swor_|tree_logprob|tree_count|label_logprob")
+
+
+def _trees_of(blocks: Sequence[Block | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:
+    """The trees that sentences have, and errors in place of others; see `tree_of`."""
+    known = [each for each in blocks if not isinstance(each, DeptreeError)]
+    trees = _plain_trees(known) if known else iter(())
+    for each in blocks:
+        try:
+            yield each if isinstance(each, DeptreeError) else next(trees) or tree_of(each)
+        except DeptreeError as error:
+            yield error.at(sent_id=each.sent_id)
+
+
+def _plain_trees(blocks: Sequence[Block]) -> Iterator[GivenTree | None]:
+    """The trees of sentences without notes on them; None for others, and for what is no tree."""
+    starts, heads = word_starts(blocks), heads_of(blocks)
+    (deprel,) = columns_of(blocks, "deprel")
+    names, numbers = numbered(deprel)
+    try:
+        texts = [decoded(name, "") for name in names]
+    except DeptreeError:  # of one sentence, which is told of it by itself
+        yield from repeat(None, len(blocks))
+        return
+    labels, given = [texts[number] for number in numbers.tolist()], heads.tolist()
+    sound = sentences_that_are_trees(heads, starts).tolist()
+    for block, is_tree, (start, end) in zip(blocks, sound, pairwise(starts.tolist()), strict=True):
+        if not is_tree or _NOTES.search(block.raw, block.template.comments, block.template.rows_start):
+            yield None
+            continue
+        own = tuple(labels[start:end])
+        known = own if any(label != UNKNOWN for label in own) else ()
+        yield GivenTree(block.sent_id, tuple(given[start:end]), 1, block.place, labels=known)
+
+
+def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
+    """Which sentences have heads that are trees: all of them if they are one tree, sentence beside sentence."""
+    sizes = np.diff(starts)
+    if are_trees(np.where(heads > 0, heads + np.repeat(starts[:-1], sizes), heads)[None])[0]:
+        return np.ones(len(sizes), dtype=np.bool_)
+    each = np.split(heads, starts[1:-1])
+    return np.array([are_trees(own[None])[0] for own in each])
+
+
+def tree_of(block: Block) -> GivenTree:
+    heads = tuple(head for head in block.heads if head is not None)
+    if len(heads) < block.n:
+        raise without_heads(block.heads, block.place, block.sent_id)
+    labels = tuple(block.deprels)
+    labels = () if {*labels} == {"_"} else labels
+    tree = GivenTree(block.sent_id, heads, 1, block.place, labels=labels)
+    tree = _noted(tree, block) if _NOTES.search(block.raw) else tree
+    tree.check_acyclic()
+    return tree
+
+
+def _noted(tree: GivenTree, block: Block) -> GivenTree:
+    """A tree with what comments say of it."""
+    notes = {field: block.comment(f"swor_{field}") for field in (*SworNotes._fields, "exhausted")}
+    notes["log_prob"] = block.comment("tree_logprob")
+    count = block.comment("tree_count") or "1"
+    number = int(count) if re.fullmatch("[1-9][0-9]{0,17}", count) else count
+    times = checked_count(number, block.place, block.sent_id)
+    distinct, label_draws = block.comment("swor_weight") is not None, block.comment("label_logprob") is not None
+    return tree._replace(times=times, notes=swor_notes(notes), distinct=distinct, label_draws=label_draws)
+
+
+def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> DeptreeError:
+    """What is wrong with a tree in which some words, or all, have no head."""
+    some = any(head is not None for head in heads)
+    problem = f"word {[*heads].index(None) + 1} has no HEAD" if some else "no word has a HEAD"
+    return DeptreeError(problem, "Every word of a tree needs one", place=place, sent_id=sent_id)
+
+
+def _in_json(file: Input) -> Iterator[GivenTree | DeptreeError]:
+    for here, value in objects(lines_of(file.stream, file.place), file.place):
+        try:
+            if isinstance(value, DeptreeError):
+                yield value
+            elif value.keys() != {"signature"}:  # our own --header
+                yield _tree(value, here)
+        except DeptreeError as error:
+            yield error
+
+
+def _tree(value: dict[str, Any], here: str) -> GivenTree:
+    sent_id = sent_id_of(value, here) or ""
+    times = checked_count(value.get("count", 1), here, sent_id)
+    heads = _heads(value.get("heads"), here, sent_id)
+    notes = swor_notes({**value, "rank": value.get("sample")})
+    labels = _labels(value.get("deprels"), heads, here, sent_id)
+    distinct, label_draws = {"arrival", "weight"} <= value.keys(), "label_log_prob" in value
+    tree = GivenTree(sent_id, heads, times, here, notes, distinct, labels, label_draws)
+    tree.check_acyclic()
+    return tree
+
+
+def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
+    if not isinstance(heads, list) or not heads:
+        problem = "the field heads is not a list of numbers"
+        raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
+    for word, head in enumerate(heads, 1):
+        if type(head) is not int or not 0 <= head <= len(heads):
+            problem = f"the head of word {word} is {reprlib.repr(head)}, not 0 to {len(heads)}"
+            raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
+    return tuple(heads)
+
+
+def _labels(deprels: Any, heads: tuple[int, ...], place: str, sent_id: str) -> tuple[str, ...]:
+    """The labels, `_` for one that is null; none if there is no list of them."""
+    if deprels is None:
+        return ()
+    if not isinstance(deprels, list):
+        problem = f"the field deprels is {reprlib.repr(deprels)}, not a list"
+        raise DeptreeError(problem, "Give one of deprels per word", place=place, sent_id=sent_id)
+    if len(deprels) != len(heads):
+        problem = f"there are {counted(len(heads), 'head')} and {counted(len(deprels), 'label')}"
+        raise DeptreeError(problem, "Give one of deprels per word", place=place, sent_id=sent_id)
+    return tuple("_" if name is None else str(name) for name in deprels)

@@ -18,7 +18,7 @@ from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.spaces.nonprojective import NonProjective
 from deptree_cli.io.conllu.blocks import Block, surface_tokens
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.conllu import sentences_that_are_trees, tree_of
+from deptree_cli.io.trees import sentences_that_are_trees, tree_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,21 +59,23 @@ class Packing:
     tokens: bool = False
 
     def __call__(self, read: Sentence) -> PackedTrees:
-        """The tree of one sentence.
-
-        Raises:
-            DeptreeError: it has none of the space, or no words are left.
-        """
         heads = np.array(tree_of(read.sentence).heads, dtype=np.int64)
         if not self.space.contains(heads[None])[0]:
             raise self._not_of_space(heads)
         return self._packed([0], [read], [heads])
 
     def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
-        found = [(place, each, heads) for place, each in enumerate(read) if (heads := _heads(each)) is not None]
+        found = [
+            (place, each, np.array(heads, dtype=np.int64))
+            for place, each in enumerate(read)
+            if None not in (heads := each.sentence.heads)
+        ]
         if not isinstance(self.space, NonProjective):
             found = [each for each in found if self.space.contains(each[2][None])[0]]
-        found = _trees(found)
+        if found:
+            own = [each[2] for each in found]
+            sound = sentences_that_are_trees(np.concatenate(own), np.cumsum([0, *map(len, own)])).tolist()
+            found = list(compress(found, sound))
         if self.space.single_root:
             found = [each for each in found if np.count_nonzero(each[2] == 0) == 1]
         if not found:
@@ -108,23 +110,6 @@ class Packing:
             problem, setting = f"the tree has {counted(roots, 'root')}", settings.SEVERAL_ROOTS
             return DeptreeError(problem, f"Add {setting}, or correct the tree", options=(setting,))
         return DeptreeError(f"the tree is none of the {self.space.trees}", "Choose another tree space, or correct it")
-
-
-def _heads(read: Sentence) -> Int | None:
-    heads = read.sentence.heads
-    return None if None in heads else np.array(heads, dtype=np.int64)
-
-
-# The number of a sentence, the sentence and its heads.
-Found = tuple[int, Sentence, Int]
-
-
-def _trees(found: Sequence[Found]) -> list[Found]:
-    if not found:
-        return []
-    heads = [own for _, _, own in found]
-    sound = sentences_that_are_trees(np.concatenate(heads), np.cumsum([0, *map(len, heads)])).tolist()
-    return list(compress(found, sound))
 
 
 def _check_rest(heads: Int, read: Sentence, space: TreeSpace) -> None:

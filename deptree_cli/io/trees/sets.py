@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count, groupby
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import add_trees, check_words, read
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
-from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree, number_of, sentence_of
+from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
 _DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
 
@@ -148,7 +146,9 @@ def scored_trees(
     """
     lead = Side(map(_tree_alone, trees, count(1)), "trees", place, lambda each: each.companions[TREES].names)
     found = read(lead, [Companion(replace(scored, names=_by_number), _add_scored, shared=True, again=True)], warn)
-    for sentence, group in groupby(found, _scored_of):
+    for sentence, group in groupby(
+        found, lambda each: each if isinstance(each, DeptreeError) else each.companions[_SCORED]
+    ):
         if isinstance(sentence, DeptreeError):
             yield sentence
         else:
@@ -183,10 +183,6 @@ def _adopt(sentence: Sentence, scored: Sentence) -> None:
     sentence.companions.update(scored.companions)
 
 
-def _scored_of(found: Sentence | DeptreeError) -> Any:
-    return found if isinstance(found, DeptreeError) else found.companions[_SCORED]
-
-
 def _given(sentence: Sentence, trees: Sequence[GivenTree]) -> TreeSet:
     heads, times = (np.array(each) for each in zip(*((tree.heads, tree.times) for tree in trees), strict=True))
     names = tuple(tree.sent_id or sentence.sent_id for tree in trees)
@@ -202,9 +198,6 @@ def with_samples(
 
     Args:
         on_error: called with what is no tree, or no tree of one of the sentences.
-
-    Raises:
-        DeptreeError: two sentences have one name.
     """
     found = list(sentences)
     words: dict[str, int | None] = {each.sent_id: None for each in found}
@@ -225,13 +218,10 @@ def with_samples(
             on_error(error)
     for each in found:
         if not isinstance(each, DeptreeError):
-            each.companions[TREES] = _counted(each, counts[each.sent_id])
+            trees_of, times = counts[each.sent_id].keys(), counts[each.sent_id].values()
+            arrays = np.array(list(trees_of), dtype=np.int32), np.array(list(times), dtype=np.int64)
+            each.companions[TREES] = TreeSet(each.sent_id, each.place, *arrays)
     return found
-
-
-def _counted(sentence: Sentence, counts: Counter[tuple[int, ...]]) -> TreeSet:
-    heads, times = np.array(list(counts), dtype=np.int32), np.array(list(counts.values()), dtype=np.int64)
-    return TreeSet(sentence.sent_id, sentence.place, heads, times)
 
 
 def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:

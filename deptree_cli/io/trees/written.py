@@ -18,9 +18,7 @@ from deptree_cli.io.files.streams import Input, lines_of, open_input, place_of
 from deptree_cli.io.json_lines import object_of, sent_id_of
 from deptree_cli.io.read import beside, read, sentence_of
 from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
-from deptree_cli.io.trees.base import TreeFormat
-from deptree_cli.io.trees.conllu import CONLLU
-from deptree_cli.io.trees.jsonl import JSON_LINES
+from deptree_cli.io.trees import is_json
 from deptree_cli.kernels.budget import BYTES, foresee
 
 # The columns of a line that has no place for labels.
@@ -62,11 +60,7 @@ class Written:
 
     @cached_property
     def block(self) -> Block:
-        """The sentence, whatever its heads are.
-
-        Raises:
-            DeptreeError: it is malformed.
-        """
+        """The sentence, whatever its heads are."""
         return Block(self.chunk, self.file, any_heads=True)
 
     @property
@@ -74,105 +68,15 @@ class Written:
         return self.block.sent_id or self.sent_id
 
 
-class WrittenLine(Written):
-    """The same as a line of JSON."""
-
-    @cached_property
-    def block(self) -> Block:
-        """The sentence as CoNLL-U, or if it has no ``deprels`` as CoNLL-U Plus without a column for them."""
-        fields = object_of(self.chunk.data, self.place)
-        if isinstance(fields, DeptreeError):
-            raise fields
-        name = sent_id_of(fields, self.place) or ""
-        header = b"" if fields.get("deprels") else header_for(_UNLABELLED, "\n")
-        try:
-            data = header + _as_conllu(fields, name).encode()
-            return Block(Chunk(data, self.chunk.line - bool(header), header), self.file, any_heads=True)
-        except DeptreeError as error:
-            raise error.at(self.place, name) from None
-
-
-def _as_conllu(fields: dict[str, Any], name: str) -> str:
-    """A sentence of CoNLL-U from ``heads`` and, if they are there, ``deprels``, ``upos`` and ``forms``."""
-    heads = fields.get("heads")
-    if not isinstance(heads, list) or not heads:
-        raise DeptreeError("the field heads is not a list of numbers", "Give one head per word, 0 for ROOT")
-    texts = [_head(word, head) for word, head in enumerate(heads, 1)]
-    columns = [_texts(fields, key, len(heads)) for key in ("forms", "upos", "deprels")]
-    rows = (
-        f"{word}\t{form}\t_\t{upos}\t_\t_\t{head}\t{label}\t_\t_\n"
-        for word, (head, form, upos, label) in enumerate(zip(texts, *columns, strict=True), 1)
-    )
-    named = f"# sent_id = {name}\n" if name.strip() and fits_a_line(name) else ""
-    return f"{named}{''.join(rows)}\n"
-
-
-def _head(word: int, head: object) -> str:
-    if head is None:
-        return _NOTHING
-    if type(head) is not int:
-        problem = f"the head of word {word} is {reprlib.repr(head)}"
-        raise DeptreeError(problem, "Give a number, 0 for ROOT, or null for a head that is to be found")
-    return str(head)
-
-
-def _texts(fields: dict[str, Any], key: str, n: int) -> list[str]:
-    """A list of texts, one a word; underscores where there is none."""
-    given = fields.get(key)
-    if given is None:
-        return [_NOTHING] * n
-    if not isinstance(given, list):
-        raise DeptreeError(f"the field {key} is {reprlib.repr(given)}, not a list", "Give one per word")
-    if len(given) != n:
-        problem = f"{counted(n, 'head')}, but {len(given)} in the field {key}"
-        raise DeptreeError(problem, "Give one per word")
-    other = next((text for text in given if type(text) not in _TEXTS), None)
-    if other is not None:
-        raise DeptreeError(f"the field {key} has {reprlib.repr(other)}", "Give a text, or null")
-    texts = [_NOTHING if text is None else str(text) for text in given]
-    wrong = next((text for text in texts if not fits_a_line(text)), None)
-    if wrong is not None:
-        raise DeptreeError(f"the field {key} has {reprlib.repr(wrong)}", "Leave out control characters")
-    return [text if text.strip() else _NOTHING for text in texts]
-
-
-def format_of(file: Input) -> TreeFormat:
-    """The format of an open file of trees.
-
-    Raises:
-        DeptreeError: it has none of them.
-    """
-    found = next((each for each in (JSON_LINES, CONLLU) if each.matches(file.head)), None)
-    if found is None:
-        problem = "these are not trees in CoNLL-U or JSON Lines"
-        raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=file.place)
-    return found
-
-
 def read_written(
-    stream: BinaryIO,
-    place: str,
-    fmt: TreeFormat = CONLLU,
-    first: int = 1,
-    suspects: Sequence[int] | None = None,
-    *_: object,
+    stream: BinaryIO, place: str, first: int = 1, suspects: Sequence[int] | None = None
 ) -> Iterator[Written]:
-    """The sentences of a stream.
+    """The sentences of a stream of CoNLL-U.
 
     Args:
         first: the running number of the first.
         suspects: of each sentence of all files, whether something is wrong with it; None: nobody has looked.
-
-    Raises:
-        DeptreeError: reading cannot go on.
     """
-    if fmt is JSON_LINES:
-        for line, data in enumerate(lines_of(stream, place), 1):
-            data = data.removeprefix(BOM) if line == 1 else data
-            if data.strip() and not data.startswith(b'{"signature"'):
-                yield WrittenLine(Chunk(data, line), place, first)
-                first += 1
-        return
     for number, chunk in enumerate(split_with_feats(stream, place), first):
         suspect = bool(suspects[number - 1]) if suspects is not None and number <= len(suspects) else None
         yield Written(chunk, place, number, suspect)
@@ -183,9 +87,6 @@ def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sen
 
     Args:
         warn: tells a line, once for each key.
-
-    Raises:
-        DeptreeError: the files do not hold the same sentences.
     """
     first, *others = paths
     for path in paths:
@@ -209,7 +110,6 @@ class _Unread:
 
     @property
     def place(self) -> str:
-        """``file:line``."""
         return f"{self.file}:{self.chunk.line}"
 
     def read(self, first: Block) -> Block:
@@ -228,7 +128,7 @@ def _beside(path: str, role: str) -> Companion:
 def _unread(path: str) -> Iterator[Block | _Unread | DeptreeError]:
     """The sentences of a file beside the first; those without a name are read, because they may be malformed."""
     with open_input(path) as file:
-        if format_of(file) is JSON_LINES:
+        if is_json(file.head, file.place):
             yield from _of_json(file)
             return
         for chunk in split_chunks(file.stream, file.place):
@@ -240,13 +140,69 @@ def _unread(path: str) -> Iterator[Block | _Unread | DeptreeError]:
 
 def _blocks(path: str) -> Iterator[Block | DeptreeError]:
     with open_input(path) as file:
-        is_json = format_of(file) is JSON_LINES
-        yield from _of_json(file) if is_json else read_blocks_or_errors(file.stream, file.place)
+        if is_json(file.head, file.place):
+            yield from _of_json(file)
+        else:
+            yield from read_blocks_or_errors(file.stream, file.place)
 
 
 def _of_json(file: Input) -> Iterator[Block | DeptreeError]:
-    for written in read_written(file.stream, file.place, JSON_LINES, 1, None, True):
-        try:
-            yield Block(written.block.chunk, file.place)
-        except DeptreeError as error:
-            yield error
+    for number, line in enumerate(lines_of(file.stream, file.place), 1):
+        line = line.removeprefix(BOM) if number == 1 else line
+        if line.strip() and not line.startswith(b'{"signature"'):
+            try:
+                yield Block(_chunk_of(line, number, f"{file.place}:{number}"), file.place)
+            except DeptreeError as error:
+                yield error
+
+
+def _chunk_of(line: bytes, number: int, place: str) -> Chunk:
+    """A line of JSON as CoNLL-U, or if it has no ``deprels`` as CoNLL-U Plus without a column for them."""
+    fields = object_of(line, place)
+    if isinstance(fields, DeptreeError):
+        raise fields
+    name = sent_id_of(fields, place) or ""
+    header = b"" if fields.get("deprels") else header_for(_UNLABELLED, "\n")
+    try:
+        return Chunk(header + _as_conllu(fields, name).encode(), number - bool(header), header)
+    except DeptreeError as error:
+        raise error.at(place, name) from None
+
+
+def _as_conllu(fields: dict[str, Any], name: str) -> str:
+    """A sentence of CoNLL-U from ``heads`` and, if they are there, ``deprels``, ``upos`` and ``forms``."""
+    heads = fields.get("heads")
+    if not isinstance(heads, list) or not heads:
+        raise DeptreeError("the field heads is not a list of numbers", "Give one head per word, 0 for ROOT")
+    for word, head in enumerate(heads, 1):
+        if type(head) not in (int, type(None)):
+            problem = f"the head of word {word} is {reprlib.repr(head)}"
+            raise DeptreeError(problem, "Give a number, 0 for ROOT, or null for a head that is to be found")
+    texts = [_NOTHING if head is None else head for head in heads]
+    columns = [_texts(fields, key, len(heads)) for key in ("forms", "upos", "deprels")]
+    rows = (
+        f"{word}\t{form}\t_\t{upos}\t_\t_\t{head}\t{label}\t_\t_\n"
+        for word, (head, form, upos, label) in enumerate(zip(texts, *columns, strict=True), 1)
+    )
+    named = f"# sent_id = {name}\n" if name.strip() and fits_a_line(name) else ""
+    return f"{named}{''.join(rows)}\n"
+
+
+def _texts(fields: dict[str, Any], key: str, n: int) -> list[str]:
+    """A list of texts, one a word; underscores where there is none."""
+    given = fields.get(key)
+    if given is None:
+        return [_NOTHING] * n
+    if not isinstance(given, list):
+        raise DeptreeError(f"the field {key} is {reprlib.repr(given)}, not a list", "Give one per word")
+    if len(given) != n:
+        problem = f"{counted(n, 'head')}, but {len(given)} in the field {key}"
+        raise DeptreeError(problem, "Give one per word")
+    other = next((text for text in given if type(text) not in _TEXTS), None)
+    if other is not None:
+        raise DeptreeError(f"the field {key} has {reprlib.repr(other)}", "Give a text, or null")
+    texts = [_NOTHING if text is None else str(text) for text in given]
+    wrong = next((text for text in texts if not fits_a_line(text)), None)
+    if wrong is not None:
+        raise DeptreeError(f"the field {key} has {reprlib.repr(wrong)}", "Leave out control characters")
+    return [text if text.strip() else _NOTHING for text in texts]

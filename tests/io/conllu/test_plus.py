@@ -14,7 +14,7 @@ from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.conllu.splicing import Deprels, with_trees
 from deptree_cli.io.encoders.base import CONLLU, Page
 from deptree_cli.io.files.streams import open_input
-from deptree_cli.io.parsers.sentences import read_sentences
+from deptree_cli.io.parsers import read_sentences
 
 HEADER = b"# global.columns = ID MISC FORM X:Y HEAD DEPREL DEPS UPOS\n"
 FIRST = b"""\

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation.counts import METRICS
-from deptree_cli.io.evaluation.compared import Unit, compared
+from deptree_cli.io.evaluation import Unit, compared
 from tests.retokenised import damaged, random_file
 from tests.tree_files import Cells, script, tree_files
 

@@ -12,8 +12,7 @@ import pytest
 
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT
 from deptree_cli.io.conllu.blocks import Block, Chunk
-from deptree_cli.io.pages.packing import for_page
-from deptree_cli.io.pages.page import MostDoubtful, Report, to_html
+from deptree_cli.io.pages import MostDoubtful, Report, for_page, to_html
 from deptree_cli.io.scores.layout import layout
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence

@@ -95,7 +95,7 @@ def test_samples_are_drawn_from_the_distribution():
 def test_every_script_is_javascript():
     import subprocess
 
-    from deptree_cli.io.pages.page import SCRIPTS as ORDER
+    from deptree_cli.io.pages import SCRIPTS as ORDER
     from tests.io.pages.scripts import SCRIPTS
 
     assert sorted(ORDER) == sorted(each.name for each in SCRIPTS.iterdir())

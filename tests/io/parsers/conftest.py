@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.io.parsers.sentences import Word
+from deptree_cli.io.parsers import Word
 
 SENTENCES = (("The", "cat", "sleeps", "."), ("No",), ("A", "very", "old", "man", "saw", "the", "sea"))
 

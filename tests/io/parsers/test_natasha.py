@@ -10,8 +10,7 @@ import pytest
 
 from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.files.streams import open_input
-from deptree_cli.io.parsers import PARSERS
-from deptree_cli.io.parsers.sentences import Word, read_sentences
+from deptree_cli.io.parsers import PARSERS, Word, read_sentences
 from tests.sample import DATA
 
 

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.parsers import PARSERS, Parser
-from deptree_cli.io.parsers.scoring import Batch, batches, score, splitter
-from deptree_cli.io.parsers.sentences import Token, to_sentence
+from deptree_cli.io.parsers import PARSERS, Batch, Parser, Token, batches, score, splitter, to_sentence
 from deptree_cli.io.scores.layout import PRESETS
 
 SENTENCES = [to_sentence(str(number), [Token("a")] * n) for number, n in enumerate((2, 1, 3), 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deptree_cli.io.files.streams import open_input
-from deptree_cli.io.parsers.sentences import Token, Word, kind_of, paragraphs, read_sentences, spaced, to_sentence
+from deptree_cli.io.parsers import Token, Word, kind_of, paragraphs, read_sentences, spaced, to_sentence
 
 BLOCKS = b"""\
 # sent_id = a

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from deptree_cli.io.parsers import PARSERS
-from deptree_cli.io.parsers.sentences import Token
+from deptree_cli.io.parsers import PARSERS, Token
 from deptree_cli.io.parsers.spacy import EXPERIMENTAL, LABELER, PREDICTER, Spacy
 
 OPS = SimpleNamespace(to_numpy=np.asarray, asarray1i=lambda numbers: numbers)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from deptree_cli.io.parsers.sentences import Token, Word
+from deptree_cli.io.parsers import Token, Word
 from deptree_cli.io.parsers.stanza import Stanza
 
 

@@ -10,14 +10,14 @@ import pytest
 import deptree_cli
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.rules import repairing
-from deptree_cli.io.rules.repairing import repaired
+from deptree_cli.io.rules import constraints
+from deptree_cli.io.rules.constraints import repaired
 
 TAGS = ["DET", "NOUN", "VERB", "PUNCT"]
 
 
 def test_the_example_holds() -> None:
-    assert doctest.testmod(repairing, extraglobs={"np": np}).failed == 0
+    assert doctest.testmod(constraints, extraglobs={"np": np}).failed == 0
 
 
 @pytest.mark.parametrize(

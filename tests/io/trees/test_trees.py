@@ -9,8 +9,7 @@ import pytest
 
 from deptree_cli.commands.estimate import DrawnTrees, read_draws
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.trees import read_trees
-from deptree_cli.io.trees.base import GivenTree
+from deptree_cli.io.trees import GivenTree, read_trees
 
 
 def sentence(heads: str, comments: str) -> str:

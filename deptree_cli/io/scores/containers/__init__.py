@@ -28,11 +28,6 @@ CONTAINERS = Register(
 
 @contextmanager
 def open_scores(path: str) -> Iterator[ScoreFile]:
-    """Open a score file, gzipped or not; `-` is standard input.
-
-    Raises:
-        DeptreeError: it cannot be opened, no container is recognised, or the container refuses it.
-    """
     with open_input(path) as file, ExitStack() as opened:
         try:
             scores = opened.enter_context(_recognised(file, path).open(file))

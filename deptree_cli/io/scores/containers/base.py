@@ -30,13 +30,7 @@ class ScoreFile(Protocol):
 
 
 class Entries(Mapping[str, RawScores]):
-    """An opened score file whose matrices have keys; each is loaded when it is asked for.
-
-    Args:
-        names: what each entry is called in the file, by its key, in order.
-        place: what messages call the file.
-        meta: what it says of itself.
-    """
+    """An opened score file whose matrices have keys (`names`: as in the file); each is loaded when it is asked for."""
 
     def __init__(self, names: Mapping[str, str], place: str, meta: Meta = NOTHING) -> None:
         self.names = names
@@ -63,12 +57,7 @@ class Entries(Mapping[str, RawScores]):
 
     @abstractmethod
     def load(self, key: str) -> Array:
-        """Return the array under a key.
-
-        Raises:
-            KeyError: there is none.
-            DeptreeError: it is damaged, or none of numbers.
-        """
+        """Return the array under a key; KeyError if there is none, DeptreeError if it is not one of numbers."""
 
 
 class Write(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
@@ -24,16 +25,8 @@ from deptree_cli.io.scores.meta import NOTHING, Meta
 _COLUMN = re.compile("[^\t\n\r\ud800-\udfff]+")
 
 
-def _looks_like_json(head: bytes) -> bool:
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"["))
-
-
 class Lines:
-    """An opened file of JSON Lines; its first line may be ``{"signature": ...}`` (`Meta`).
-
-    Attributes:
-        words: whether the first sentence comes with its words, as far as it can be read.
-    """
+    """An opened file, whose first line may be a signature; `words`: the first sentence comes with its words."""
 
     def __init__(self, file: Input) -> None:
         rows = objects(lines_of(file.stream, file.place), file.place)
@@ -52,9 +45,6 @@ class Lines:
         With labels the numbers of ``scores`` are lists one level deeper. ``forms`` are the words, if CoNLL-U is to be
         written without a file of sentences; of a sentence pair they are ``source`` and ``target``. A header is
         skipped on any line: files of one layout may be joined with `cat`.
-
-        Raises:
-            DeptreeError: they have several.
         """
         for here, value in self._rows:
             if isinstance(value, DeptreeError):
@@ -101,14 +91,6 @@ def _pair(value: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | No
 
 
 def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | None:
-    """The words in a field, None where it is missing or null.
-
-    Args:
-        option: what names a file of words.
-
-    Raises:
-        DeptreeError: they are not words that can stand in a column of CoNLL-U.
-    """
     words = value.get(name)
     if words is None:
         return None
@@ -160,15 +142,6 @@ def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
     return shape[1:], items
 
 
-def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
-    """Open a file of JSON Lines; waits for its first sentence.
-
-    Raises:
-        DeptreeError: a line has no end.
-    """
-    return nullcontext(Lines(file))
-
-
 @contextmanager
 def write_jsonl(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write a line each, handed on at once; the header waits for the first of them."""
@@ -197,5 +170,11 @@ def _nested(scores: Array) -> Any:
 
 # Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
 CONTAINER = Container(
-    *("jsonl", (".jsonl", ".ndjson"), _looks_like_json, open_jsonl, write_jsonl), holds_arrays=False, keeps=WITH_HEADER
+    "jsonl",
+    (".jsonl", ".ndjson"),
+    lambda head: head.removeprefix(BOM).lstrip().startswith((b"{", b"[")),
+    lambda file: nullcontext(Lines(file)),
+    write_jsonl,
+    holds_arrays=False,
+    keeps=WITH_HEADER,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -34,11 +34,7 @@ class Arrays:
 
 
 def read_npy(stream: BinaryIO, place: str, matrices: ReadSpec) -> Iterator[RawScores]:
-    """Yield the matrices of arrays that stand one after another; slices of a batch are marked as padded.
-
-    Raises:
-        DeptreeError: not a `.npy`, cut short, not numbers, or a batch of nothing.
-    """
+    """Yield the matrices of arrays that stand one after another; slices of a batch are marked as padded."""
     number = 0
     while (header := read_header(stream, place)) is not None:
         batched = len(header.shape) == matrices.dimensions + 1
@@ -80,10 +76,6 @@ def _slices(stream: BinaryIO, header: Header, place: str) -> Iterator[Array]:
         yield read_numbers(stream, header, size, place).reshape(shape)
 
 
-def open_npy(file: Input) -> AbstractContextManager[Arrays]:
-    return nullcontext(Arrays(file))
-
-
 @contextmanager
 def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     """Write one array after another, as `numpy.save` would write each."""
@@ -98,4 +90,12 @@ def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
         yield write
 
 
-CONTAINER = Container("npy", (".npy", ".npys"), starting(MAGIC), open_npy, write_npy, named=False, keeps=NEVER)
+CONTAINER = Container(
+    "npy",
+    (".npy", ".npys"),
+    starting(MAGIC),
+    lambda file: nullcontext(Arrays(file)),
+    write_npy,
+    named=False,
+    keeps=NEVER,
+)

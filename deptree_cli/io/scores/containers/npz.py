@@ -53,11 +53,7 @@ def owner_of(key: str, beside: Iterable[str] = PARTS) -> str:
 
 
 def check_no_parts(keys: Iterable[str], place: str) -> None:
-    """Raise if there are second-order scores: sums over arcs alone would drop them.
-
-    Raises:
-        DeptreeError: names the first of their keys.
-    """
+    """Raise if there are second-order scores: sums over arcs alone would drop them."""
     if found := next(filter(owner_of, keys), None):
         problem = "these are second-order scores, which only the library takes into account"
         remedy = "Leave them out, or read the file in Python with deptree_cli.second_order.read"
@@ -68,11 +64,7 @@ class SentenceArrays(NpzOutput):
     """A `.npz` with an array for each sentence, which a reader finds under the sentence's name and no other."""
 
     def write(self, key: str, array: NDArray[np.generic], beside: str = "") -> None:
-        """Add a sentence's array, or what belongs `beside` it, one of `BESIDE`.
-
-        Raises:
-            DeptreeError: there is one of this name already, or the name would be read as another one.
-        """
+        """Add a sentence's array, or what belongs `beside` it, one of `BESIDE`."""
         if owner := owner_of(key, BESIDE):
             problem = f"in an .npz this name means the {key.rpartition('.')[2]} of {owner!r}"
             raise DeptreeError(problem, _OTHERWISE, sent_id=key)
@@ -82,11 +74,6 @@ class SentenceArrays(NpzOutput):
         super().write(f"{key}.{beside}" if beside else key, array)
 
     def check(self) -> None:
-        """Raise if the whole would be read as something else.
-
-        Raises:
-            DeptreeError: its only sentences are called as the arrays of a padded batch.
-        """
         if self.names == {f"{key}.npy" for key in BATCH}:
             problem = "an .npz of two sentences called scores and lengths would be read as a padded batch"
             raise DeptreeError(problem, _OTHERWISE)
@@ -94,11 +81,6 @@ class SentenceArrays(NpzOutput):
 
 @contextmanager
 def open_npz(file: Input) -> Iterator[Archive]:
-    """Open an archive; one that cannot seek is first copied to a temporary file.
-
-    Raises:
-        DeptreeError: not a zip, or a zip of something else.
-    """
     with seekable(file.stream) as stream, open_zip(stream, file.place) as archive:
         if any(name.endswith("data.pkl") for name in archive.namelist()):
             TORCH.open(file)
@@ -106,11 +88,6 @@ def open_npz(file: Input) -> Iterator[Archive]:
 
 
 def open_zip(file: BinaryIO | str, place: str) -> zipfile.ZipFile:
-    """Open the zip that a `.npz` is, in a file or under a path.
-
-    Raises:
-        DeptreeError: it is none.
-    """
     try:
         return zipfile.ZipFile(file)
     except _DAMAGE as error:
@@ -138,7 +115,6 @@ class Archive(Entries):
         return self
 
     def without(self, keys: Collection[str]) -> Archive:
-        """Return the archive without some entries."""
         found = copy(self)
         found.names = {key: name for key, name in self.names.items() if key not in keys}
         return found

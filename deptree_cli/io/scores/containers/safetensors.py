@@ -47,11 +47,7 @@ def _library(place: str = "") -> ModuleType:
 
 @contextmanager
 def open_safetensors(file: Input) -> Iterator[Tensors]:
-    """Open a file of tensors; what is no plain file is first copied to a temporary one.
-
-    Raises:
-        DeptreeError: the library is not installed, or the file is damaged.
-    """
+    """Open a file of tensors; what is no plain file is first copied to a temporary one."""
     library = _library(file.place)
     with path_of(file.stream) as path:
         try:
@@ -73,14 +69,7 @@ def _ours(text: str) -> tuple[str, list[str]]:
 
 
 class Tensors(Entries):
-    """The tensors of an open file, which says among its metadata what it says of itself.
-
-    The library sorts them by type and name, so the order is known only of files that list the names.
-
-    Args:
-        file: as the library opened it.
-        damage: what the library raises for it.
-    """
+    """The tensors of an open file. The library sorts them by name: only a list of names tells their order."""
 
     def __init__(self, file: Any, damage: type[Exception], place: str) -> None:
         text, names = _ours((file.metadata() or {}).get(_KEY, ""))
@@ -95,7 +84,6 @@ class Tensors(Entries):
             raise DeptreeError("the file holds no tensors", remedy, place=place)
 
     def load(self, key: str) -> Array:
-        """Return the tensor under a key."""
         place = self.place_of(self.names[key])
         try:
             tensor = self._file.get_slice(key)
@@ -111,11 +99,7 @@ class Tensors(Entries):
 
 @contextmanager
 def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
-    """Write all tensors at once, at the end: the format puts their places first.
-
-    Raises:
-        DeptreeError: the library is not installed.
-    """
+    """Write all tensors at once, at the end: the format puts their places first."""
     library, tensors = _library(), dict[str, Array]()
 
     def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
