@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 from deptree_cli.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from deptree_cli.core.batches.distributions import TreeDistributions, batch
+    from deptree_cli.core.batches import TreeDistributions, batch
     from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.core.errors import DeptreeError
     from deptree_cli.core.estimate import estimate
@@ -70,9 +70,9 @@ _HOMES = {
     "SAMPLERS": "core.samplers",
     "ScoredSentence": "io.scores.records",
     "TreeDistribution": "core.distribution",
-    "TreeDistributions": "core.batches.distributions",
+    "TreeDistributions": "core.batches",
     "__version__": "version",
-    "batch": "core.batches.distributions",
+    "batch": "core.batches",
     "estimate": "core.estimate",
     "evaluate": "io.evaluation",
     "read": "io.scores.records",

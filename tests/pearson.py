@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from deptree_cli.core.audit.binomials import binomial_p_values
+from deptree_cli.core.binomials import binomial_p_values
 from deptree_cli.core.dtypes import Float, Int
 
 # Rare cells are pooled until the pool, and every other cell, is expected this often.

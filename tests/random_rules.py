@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.constraints.constrained import Constrained, constrained
-from deptree_cli.core.constraints.kinds import Function, Together
-from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
-from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.constrained import Constrained, constrained
 from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.rule_kinds import Function, Together
+from deptree_cli.core.rule_words import Words
+from deptree_cli.core.ruleset import Ruleset, ruleset_of
 from deptree_cli.core.spaces import TreeSpace
 from tests.brute_rules import Sentence, Tree, hangs_together, labelled_trees, obeys
 

@@ -63,5 +63,7 @@ def test_files_are_few() -> None:
 
 
 def test_few_names_are_those_of_several_classes() -> None:
-    names = Counter(node.name for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef))
+    names = Counter(
+        node.name for path in FILES.values() for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)
+    )
     assert sum(number > 1 for number in names.values()) <= MOST_SHARED_NAMES

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from deptree_cli.core.audit.binomials import binomial_p_values
+from deptree_cli.core.binomials import binomial_p_values
 from tests.pearson import EXPECTED, chi_square
 
 Float = NDArray[np.float64]

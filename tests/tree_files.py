@@ -8,7 +8,7 @@ from io import BytesIO, StringIO
 import numpy as np
 import pytest
 
-from deptree_cli.core.evaluation.counts import METRICS, Comparison
+from deptree_cli.core.evaluation import METRICS, Comparison
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 from deptree_cli.io.evaluation import TreeFile, Vocabulary
 

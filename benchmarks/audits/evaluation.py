@@ -14,8 +14,8 @@ from benchmarks.program.whole import measure
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, seconds, times
 from deptree_cli.core.dtypes import Int
-from deptree_cli.core.evaluation.intervals import bootstrap, f1, percentiles, randomisation_test
-from deptree_cli.core.expectations.risks import risk, risk_variance
+from deptree_cli.core.expectations import risk, risk_variance
+from deptree_cli.core.intervals import bootstrap, f1, percentiles, randomisation_test
 
 SPACES = {"all trees": "single-root", "projective": "projective"}
 TREEBANKS = {"English": "real_en", "Russian": "real_ru"}

@@ -9,11 +9,8 @@ import numpy as np
 from benchmarks.audits.control import SwappedPairs
 from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, times
-from deptree_cli.core.audit import Audit, Tally
-from deptree_cli.core.audit.binomials import binomial_p_values
-from deptree_cli.core.audit.enumerated import Enumerated
-from deptree_cli.core.audit.findings import Tests, combine
-from deptree_cli.core.audit.summed import Summed
+from deptree_cli.core.audit import Audit, Enumerated, Summed, Tally, Tests, combine
+from deptree_cli.core.binomials import binomial_p_values
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from tests.pearson import chi_square

@@ -12,9 +12,9 @@ from benchmarks.program.whole import measure
 from benchmarks.table import Cell, Table
 from benchmarks.timing import times
 from deptree_cli.commands.decode import Decode, StoppingRule
-from deptree_cli.core.constraints.branch_and_bound import BUDGET
 from deptree_cli.core.decoding import METHODS
 from deptree_cli.core.dtypes import Bool, Float
+from deptree_cli.core.rule_search import BUDGET
 from deptree_cli.io.conllu.trees import USUAL
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence

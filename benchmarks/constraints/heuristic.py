@@ -16,13 +16,11 @@ import numpy as np
 
 from benchmarks.constraints.labelled import Labelled, gold_trees, universal
 from benchmarks.table import Cell, Table
-from deptree_cli.core.constraints.branch_and_bound import BranchAndBound
-from deptree_cli.core.constraints.kinds import AtMostOne
-from deptree_cli.core.constraints.label_lists import labels_named
-from deptree_cli.core.constraints.search_scores import LogScores
-from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.rule_kinds import AtMostOne
+from deptree_cli.core.rule_search import BranchAndBound, LogScores
+from deptree_cli.core.rule_words import Words, labels_named
 
 ROUNDS = 5
 GROUPS = ("nsubj", "csubj", "!nsubj:outer", "!csubj:outer"), ("obj",)

@@ -19,14 +19,12 @@ from benchmarks.table import Cell, Table
 from benchmarks.timing import QUICK, points, times
 from deptree_cli.core.calibration import Calibration
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.evaluation.counts import universal
+from deptree_cli.core.evaluation import universal
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.contexts import LEXICALISED, UNLEXICALISED, Contexts
 from deptree_cli.hpyp.model.parsing import filtered, parse
-from deptree_cli.hpyp.model.trained import SAMPLED, STATIC, Settings, Trained
-from deptree_cli.hpyp.model.training import Training
+from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Annotated, Contexts
+from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Settings, Trained, Training
 
 PARTICLES = points(10, 100, 1000, 5000)
 SIZES = points(100, 300, 1000, 3000, 12544)

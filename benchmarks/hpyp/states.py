@@ -11,12 +11,9 @@ from benchmarks.hpyp.accuracy import calibrated, shares, treebank
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.hpyp.model.contexts import LEXICALISED
-from deptree_cli.hpyp.model.defaults import kept_iterations
-from deptree_cli.hpyp.model.evidence import evidence
-from deptree_cli.hpyp.model.parsing import parse
-from deptree_cli.hpyp.model.trained import STATIC, Settings, Trained
-from deptree_cli.hpyp.model.training import Training
+from deptree_cli.hpyp.model.parsing import evidence, parse
+from deptree_cli.hpyp.model.sentences import LEXICALISED, kept_iterations
+from deptree_cli.hpyp.model.training import STATIC, Settings, Trained, Training
 
 SEEDS, STATES = points(1, 2), points(1, 4, 8)
 PARTICLES = 1000

@@ -14,12 +14,10 @@ from benchmarks.pruning.ternary.loops import Mask
 from benchmarks.pruning.ternary.program import DirectTernary
 from benchmarks.pruning.ternary.states import bispan_merits, listed
 from benchmarks.timing import points
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.bitext.model.merits import confidences
-from deptree_cli.bitext.model.program import CONFIDENT
-from deptree_cli.bitext.model.scores import LinkScores
+from deptree_cli.bitext.chart import CONFIDENT, confidences
+from deptree_cli.bitext.distribution import AlignmentDistribution, LinkScores
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers
-from deptree_cli.pruning.chain import Chain, start
+from deptree_cli.pruning.methods import Chain, start
 from deptree_cli.pruning.program import AnyCellProgram, AnyProgram, CellProgram
 
 # The standard deviation of the log-weights of bispans, where there are any.

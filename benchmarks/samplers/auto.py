@@ -11,7 +11,7 @@ from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, seconds, times
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import SAMPLERS, WORDS
-from deptree_cli.core.samplers.auto import least_steps
+from deptree_cli.core.walks import least_steps
 
 LENGTHS = points(10, 20, 40, 80)
 SIZES = points(8, 32, 100, 300, 1000)

@@ -6,12 +6,12 @@ import numpy as np
 
 from benchmarks.timing import seconds, times
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers.wilson import alias_tables
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.core.spaces.shifted import shift
+from deptree_cli.core.walks import alias_tables
+from deptree_cli.kernels import wilson as kernel
 from deptree_cli.kernels.flags import kernel as compiled
-from deptree_cli.kernels.walks import wilson as kernel
-from deptree_cli.kernels.walks.wilson import ALIAS, ALIAS_MASK
+from deptree_cli.kernels.wilson import ALIAS, ALIAS_MASK
 from deptree_cli.kernels.xoshiro import U64, step
 
 STEPS = times(200_000, 1000)

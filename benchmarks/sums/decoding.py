@@ -11,10 +11,10 @@ from benchmarks.peers.decoding import BEST, ENTROPY, Action
 from benchmarks.scores import KINDS, fresh, uniform
 from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, seconds, times
-from deptree_cli.core.batches.distributions import batch
+from deptree_cli.core.batches import batch
 from deptree_cli.core.decoding import best_trees, maximum_tree
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.expectations.entropies import entropy, entropy_gradient
+from deptree_cli.core.expectations import entropy, entropy_gradient
 
 LENGTHS = points(10, 20, 40, 70, 100)
 TREES = times(1000)

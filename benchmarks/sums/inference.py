@@ -17,7 +17,7 @@ from benchmarks.scores import uniform
 from benchmarks.sums import exact, matrix_tree
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, seconds, times
-from deptree_cli.core.batches.tree_batch import TreeBatch
+from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import SINGLE_ROOT
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.core.dtypes import Float
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.spaces import space
-from deptree_cli.core.spaces.shifted import shift
 
 
 def construct_laplacian_hat(weights: Float, single_root: bool = True) -> Float:

@@ -3,7 +3,8 @@
 - `AlignmentDistribution`: a distribution over the alignments of a sentence pair.
 - `read_pairs`: the pairs of a score file, each with its distribution, as the commands read them.
 
-Rooms: `kernels`, `model`, `files`, `options`, `commands`. It stands on the main house and on `deptree_cli.pruning`.
+Rooms: `kernels`, `scores`, `distribution` and `chart`, `files` and `picture`, `options`, `commands`. It
+stands on the main house and on `deptree_cli.pruning`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ from typing import TYPE_CHECKING
 from deptree_cli.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from deptree_cli.bitext.files.reading import read_pairs
-    from deptree_cli.bitext.model.distribution import AlignmentDistribution
+    from deptree_cli.bitext.distribution import AlignmentDistribution
+    from deptree_cli.bitext.files import read_pairs
 
 __all__ = ["AlignmentDistribution", "read_pairs"]
 
-__getattr__, __dir__ = lazy_names(
-    __name__, {"AlignmentDistribution": "model.distribution", "read_pairs": "files.reading"}
-)
+__getattr__, __dir__ = lazy_names(__name__, {"AlignmentDistribution": "distribution", "read_pairs": "files"})

@@ -24,10 +24,9 @@ from deptree_cli.io.trees import names_of
 from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:
-    from deptree_cli.core.constraints.checking import Violation
-    from deptree_cli.core.constraints.many import ManyTrees
-    from deptree_cli.core.constraints.ruleset import Ruleset
     from deptree_cli.core.distribution import TreeDistribution
+    from deptree_cli.core.rule_words import ManyTrees
+    from deptree_cli.core.ruleset import Ruleset, Violation
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
 Read = TypeVar("Read", Sentence | DeptreeError, Written)
@@ -96,7 +95,7 @@ class GivenTree:
     @cached_property
     def heads(self) -> Sequence[int]:
         """The heads of its words, `NO_HEAD` where there is none."""
-        from deptree_cli.core.constraints.checking import NO_HEAD  # when there is work
+        from deptree_cli.core.ruleset import NO_HEAD  # when there is work
 
         return [NO_HEAD if head is None else head for head in self.block.heads]
 
@@ -110,7 +109,7 @@ class GivenTree:
 
     @cached_property
     def wrong_tags(self) -> list[Violation]:
-        from deptree_cli.core.constraints.checking import wrong_tags
+        from deptree_cli.core.ruleset import wrong_tags
 
         return wrong_tags(self.asked.rules, self.asked.words)
 
@@ -216,13 +215,13 @@ class GivenTrees:
 
     @cached_property
     def broken(self) -> list[list[Violation]]:
-        from deptree_cli.core.constraints.checking import broken_in_many
+        from deptree_cli.core.ruleset import broken_in_many
 
         return broken_in_many(self.of.constraints.rules, self.trees)
 
     @cached_property
     def wrong_tags(self) -> list[list[Violation]]:
-        from deptree_cli.core.constraints.checking import wrong_tags_in_many
+        from deptree_cli.core.ruleset import wrong_tags_in_many
 
         return wrong_tags_in_many(self.of.constraints.rules, self.trees)
 

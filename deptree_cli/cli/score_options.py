@@ -27,10 +27,9 @@ from deptree_cli.cli.options import (
 )
 from deptree_cli.cli.run import Fold, Read, RunOptions, Source, Task
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.core.constraints.branch_and_bound import BUDGET
-from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, printable
 from deptree_cli.core.labels import is_root
+from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.columns import no_sentences
@@ -43,7 +42,7 @@ from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence, Side, Warn
 
 if TYPE_CHECKING:
-    from deptree_cli.core.constraints.words import Words
+    from deptree_cli.core.rule_words import Words
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.trees import GivenTree
 

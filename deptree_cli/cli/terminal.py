@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from deptree_cli.core.errors import plural, printable, readable
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.io.files.streams import width_of
-from deptree_cli.kernels.cache import tell_if_not_kept, watch_compiling
+from deptree_cli.kernels.kept import tell_if_not_kept, watch_compiling
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

@@ -23,7 +23,7 @@ from deptree_cli.io.read import sentences
 from deptree_cli.io.trees import names_of
 
 if TYPE_CHECKING:
-    from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.core.ruleset import Violation
     from deptree_cli.core.spaces import TreeSpace
     from deptree_cli.io.rules.constraints import Constraints
 

@@ -13,9 +13,19 @@ from deptree_cli.cli.options import INPUT, FloatRange, check_effect, command, op
 from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, sampler_option, score_options
 from deptree_cli.cli.write import ROWS, Writing, format_options
-from deptree_cli.core.audit import BIASED, ENUMERATED_N, UNBIASED, Audit, Tally, judge
-from deptree_cli.core.audit.tally import BATCH, INDEPENDENT, WITHOUT_REPLACEMENT
-from deptree_cli.core.audit.verdicts import LARGEST_DETECTABLE, Verdict
+from deptree_cli.core.audit import (
+    BATCH,
+    BIASED,
+    ENUMERATED_N,
+    INDEPENDENT,
+    LARGEST_DETECTABLE,
+    UNBIASED,
+    WITHOUT_REPLACEMENT,
+    Audit,
+    Tally,
+    Verdict,
+    judge,
+)
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import Sampler
 from deptree_cli.io.encoders.base import Sheet

@@ -25,13 +25,12 @@ from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, Work, run
 from deptree_cli.cli.score_options import RelaxedSentences, ScoreOptions, rule_option, score_options, search_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.constraints.branch_and_bound import BUDGET
-from deptree_cli.core.constraints.constrained import MBR, MST
-from deptree_cli.core.constraints.relaxation import GivenUp
+from deptree_cli.core.constrained import MBR, MST
 from deptree_cli.core.decoding import METHODS, MOST_RANKED, best_trees, covering, probability_of, within
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.core.errors import counted
 from deptree_cli.core.register import NamedFunction
+from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.io.conllu.columns import probability
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import AsTrees, Note, Style, Trees, label_notes, log_prob_note, relaxed_notes

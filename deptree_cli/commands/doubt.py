@@ -446,7 +446,7 @@ class Doubt(Work[Doubted]):
         return Annotated(self, [sentence.id], [block], heads, marginals, *asked, distribution.labels).each()[0]
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[Doubted]:
-        from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
+        from deptree_cli.core.blocks import alike  # loads kernels: when there is work
 
         trees, found = sentences.trees, dict[int, Doubted]()
         for some in alike(trees.lengths):

@@ -20,7 +20,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import Estimate, check_draws
 from deptree_cli.core.estimate import estimate as expectation
 from deptree_cli.core.quantities import OF_TREES
-from deptree_cli.core.swor.draws import window_of
+from deptree_cli.core.swor import window_of
 from deptree_cli.io.encoders.base import JSONL, Sheet
 from deptree_cli.io.files.streams import share_read
 from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of

@@ -20,12 +20,9 @@ from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
-from deptree_cli.core.evaluation.classes import CLASSES, Class, Classes, in_order
-from deptree_cli.core.evaluation.counts import ALIGNED, CORRECT, GOLD, METRICS
-from deptree_cli.core.evaluation.intervals import f1, normal_interval
-from deptree_cli.core.evaluation.scores import Resampling, Score, scores
-from deptree_cli.core.evaluation.words import REFUSED
-from deptree_cli.core.expectations.risks import risk_variance
+from deptree_cli.core.evaluation import ALIGNED, CLASSES, CORRECT, GOLD, METRICS, REFUSED, Class, Classes, in_order
+from deptree_cli.core.expectations import risk_variance
+from deptree_cli.core.intervals import Resampling, Score, f1, normal_interval, scores
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Unit, Vocabulary, compared, compared_files, read_trees
 from deptree_cli.io.files.streams import place_of

@@ -18,8 +18,16 @@ from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_optio
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.expectations import Input, OfDistribution
-from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
+from deptree_cli.core.expectations import (
+    DISTRIBUTION,
+    FEATURES,
+    HEADS,
+    NUMBER,
+    VECTOR,
+    Input,
+    OfDistribution,
+    unique_inputs,
+)
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.io.encoders.base import JSONL, Sheet
 from deptree_cli.io.scores.companions import features_of, vector

@@ -30,7 +30,7 @@ from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.chance import RandomTrees, moments
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.evaluation.treebank import CONFIDENCE, RESAMPLES, Numbers, treebank_means
+from deptree_cli.core.intervals import CONFIDENCE, RESAMPLES, Numbers, treebank_means
 from deptree_cli.core.kinds import Baseline, OfTree, OverArcs, words_of
 from deptree_cli.core.measures import arc_shapes
 from deptree_cli.core.quantities import NUMBERS

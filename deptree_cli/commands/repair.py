@@ -29,13 +29,9 @@ from deptree_cli.cli.score_options import (
 )
 from deptree_cli.cli.terminal import Counted, Table
 from deptree_cli.cli.write import Writing
-from deptree_cli.core.constraints.branch_and_bound import BUDGET
-from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.errors import DeptreeError, counted_thousands
-from deptree_cli.core.repair.given import FREE, ONE_EACH, Costs, Given
-from deptree_cli.core.repair.habits import Habits
-from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
-from deptree_cli.core.repair.ties import Ties
+from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, Ties, nearest
+from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.io.conllu import splicing as mending
 from deptree_cli.io.conllu.splicing import NOTHING, Change, changes_of, not_written
 from deptree_cli.io.conllu.trees import Note, Style, relaxed_notes
@@ -48,7 +44,7 @@ from deptree_cli.io.trees import names_of
 from deptree_cli.io.trees.written import Written, read_written
 
 if TYPE_CHECKING:
-    from deptree_cli.core.constraints.checking import Violation
+    from deptree_cli.core.ruleset import Violation
     from deptree_cli.io.rules.constraints import Constraints
 
 # The columns of changes.

@@ -159,7 +159,7 @@ class DrawDistinct:
     def _drawn(self, distribution: ArcFactored, rng: np.random.Generator) -> tuple[Draws, Heads | None]:
         """The trees and their labels."""
         if self.by_label:
-            from deptree_cli.core.swor import labelled  # loads kernels: when there is work
+            from deptree_cli.core import conditionals as labelled  # loads kernels: when there is work
 
             draws = labelled.draw(self.algorithm, distribution, self.size, rng, self.mass)
             return draws, draws.labels

@@ -23,8 +23,7 @@ from deptree_cli.cli.table import Entry, entries_of
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.kernels.budget import compile_kernels
-from deptree_cli.kernels.cache import cache_folder, keep_in, serves
-from deptree_cli.kernels.portable import LEVEL, NATIVE, compile_portably
+from deptree_cli.kernels.kept import LEVEL, NATIVE, cache_folder, compile_portably, keep_in, serves
 
 # Ids that example lines name stand first. Scores are ordinary ones but for those of the last two, which leave the range
 # of float64.
@@ -97,7 +96,7 @@ def warm_up(
         write_examples(Path(folder))
         for name in dict.fromkeys([*first, *chosen]):
             _warm(name, entries[name].line, program)
-    from deptree_cli.kernels.stored import FILES
+    from deptree_cli.kernels.machine_code import FILES
 
     return {path for path in FILES if FILES[path]}, {path for path in FILES if not FILES[path]}
 

@@ -55,7 +55,7 @@ def without_forbidden(log_scores: Float, labels: Labels | None, forbidden: Bool)
     """The same without arcs with labels that are forbidden, (n+1, n+1, L); L = 1 of scores without labels."""
     if labels is None:
         return np.where(forbidden[..., 0], -np.inf, log_scores), None
-    from deptree_cli.kernels.trees.labels import drop, fill_beyond, fill_left  # loads kernels: when there is work
+    from deptree_cli.kernels.trees import drop, fill_beyond, fill_left  # loads kernels: when there is work
 
     foresee(forbidden.size)
     known = labels.log_probs, forbidden

@@ -158,7 +158,7 @@ class ArcEvidence:
 
     def at(self, temperature: float) -> Iterator[tuple[GoldArcs, Float, float]]:
         """Each sentence with its marginals, (n+1, n+1), and log Z at a temperature."""
-        from deptree_cli.core.batches.distributions import TreeDistributions  # loads kernels: when there is work
+        from deptree_cli.core.batches import TreeDistributions  # loads kernels: when there is work
 
         for start in range(0, len(self.sentences), TOGETHER):
             some = self.sentences[start : start + TOGETHER]

@@ -15,12 +15,11 @@ import numpy as np
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Integers, read_only
-from deptree_cli.core.expectations.over_arcs import mean_and_variance
+from deptree_cli.core.expectations import mean_and_variance
 from deptree_cli.core.kinds import OfTree
 from deptree_cli.core.measures import RANDOM_ORDER, Reduction
 from deptree_cli.core.quantities import NUMBERS
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.spaces import NonProjective, TreeSpace
 from deptree_cli.core.streams import sentence_stream
 
 # Sentences of more words have formulas instead of arrays of all arcs, which of 10,000 words took 7 GB and 50 s.

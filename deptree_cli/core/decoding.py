@@ -14,8 +14,8 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.register import NamedFunction, Register
-from deptree_cli.core.spaces.shifted import shift
 
 # Trees that are ranked at most, unless more are asked for: where scores are flat millions may be needed.
 MOST_RANKED = 1000

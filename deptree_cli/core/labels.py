@@ -84,7 +84,7 @@ class Labels:
 
     def draw_by(self, heads: Heads, stream: np.random.Generator) -> Heads:
         """The same by the numbers of a stream as they come: for commands that of the sentence's `label_stream`."""
-        from deptree_cli.kernels.trees.labels import draw_labels
+        from deptree_cli.kernels.trees import draw_labels
 
         labels = np.empty_like(heads)
         draw_labels(self.probs, heads, stream.random(heads.shape), labels)

@@ -10,9 +10,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.base import TreeSpace
-from deptree_cli.core.spaces.feasibility import words
-from deptree_cli.core.spaces.shifted import shift
+from deptree_cli.core.factorisation import shift, words
+from deptree_cli.core.spaces import TreeSpace
 
 # So far below 0 the best tree's shifted score may be: log-weights that add up to more are known to 1e-8 only.
 MOST = 1e8

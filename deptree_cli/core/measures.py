@@ -96,7 +96,7 @@ def quantity(formula: Callable[[Counts], Float | Int]) -> Callable[[Int, Int], F
 @once_a_chunk
 def count(heads: Int, starts: Int) -> Int:
     """Return the columns of the kernel, (columns, sentences)."""
-    from deptree_cli.kernels.trees.quantities import COLUMNS, count_in_trees  # loads kernels: if there is work
+    from deptree_cli.kernels.orders import COLUMNS, count_in_trees  # loads kernels: if there is work
 
     counts = np.empty((len(starts) - 1, COLUMNS), np.int64)
     count_in_trees(heads, starts, counts)
@@ -245,7 +245,7 @@ def _gaps(heads: Int, starts: Int) -> Bool:
 
 def have_gaps(heads: Integers) -> Bool:
     """Return which arcs of trees (k, n) have a word between their ends that does not descend from the head, (k, n)."""
-    from deptree_cli.kernels.trees.shapes import gaps  # loads kernels: if there is work
+    from deptree_cli.kernels.orders import gaps  # loads kernels: if there is work
 
     found: Bool = gaps(np.array(heads, dtype=np.int64, order="C"))
     return found
@@ -335,7 +335,7 @@ def smallest_sum_length(heads: Int, starts: Int) -> Float:
     Shiloach 1979, *A minimum linear arrangement algorithm for undirected trees*; Esteban and Ferrer-i-Cancho 2017, *A
     correction on Shiloach's algorithm*.
     """
-    from deptree_cli.kernels.trees.shortest_order import shortest_orders  # loads kernels: if there is work
+    from deptree_cli.kernels.orders import shortest_orders  # loads kernels: if there is work
 
     found = np.empty(len(starts) - 1)
     shortest_orders(heads, starts, found)
@@ -379,7 +379,7 @@ def arcs(heads: Int, starts: Int) -> Int:
 @once_a_chunk
 def _sums(heads: Int, starts: Int) -> Float:
     """What `sum_over_words` sums up, (columns, sentences)."""
-    from deptree_cli.kernels.trees.orders import COLUMNS, sum_over_words  # loads kernels: if there is work
+    from deptree_cli.kernels.orders import COLUMNS, sum_over_words  # loads kernels: if there is work
 
     sums = np.empty((len(starts) - 1, COLUMNS))
     sum_over_words(heads, starts, sums)

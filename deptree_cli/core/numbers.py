@@ -50,7 +50,7 @@ def _wide(name: str) -> Callable[..., Any]:
     """A function of `kernels/numbers/wide.py`, which loads kernels: when there is work."""
 
     def function(*arguments: Any) -> Any:
-        from deptree_cli.kernels.numbers import wide
+        from deptree_cli.kernels import numbers as wide
 
         return getattr(wide, name)(*arguments)
 

@@ -15,8 +15,8 @@ from deptree_cli.core.expectations import entropy
 from deptree_cli.core.spaces import TreeSpace, space, with_roots
 
 if TYPE_CHECKING:
-    from deptree_cli.core.batches.blocks import LogPartitions
-    from deptree_cli.core.batches.tree_batch import TreeBatch
+    from deptree_cli.core.batches import TreeBatch
+    from deptree_cli.core.blocks import LogPartitions
 
 
 LOG_LARGEST = math.log(sys.float_info.max)
@@ -251,7 +251,7 @@ def peakedness(distribution: ArcFactored) -> Peakedness:
 
 def peakednesses(batch: TreeBatch) -> list[Peakedness]:
     """Describe many distributions at once, of plain scores: no arc is forbidden."""
-    from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
+    from deptree_cli.core.blocks import alike  # loads kernels: when there is work
 
     lowest, highest, best_head = np.empty((3, len(batch.lengths)))
     normalised = np.empty(len(batch.lengths), dtype=np.bool_)

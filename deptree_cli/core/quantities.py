@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import OF_DISTRIBUTIONS
-from deptree_cli.core.expectations.base import OfDistribution
-from deptree_cli.core.expectations.over_arcs import expected
+from deptree_cli.core.expectations import OF_DISTRIBUTIONS, OfDistribution, expected
 from deptree_cli.core.kinds import OfTree, OverArcs, Quantity
 from deptree_cli.core.measures import MEASURES
 from deptree_cli.core.register import Named, Register

@@ -81,7 +81,7 @@ class SentenceStreams:
     @cached_property
     def states(self) -> NDArray[np.uint64]:
         """What `kernel_state` first gives of each, (B, 4), without an object for each."""
-        from deptree_cli.kernels.batches.states import fill_states  # loads kernels: when there is work
+        from deptree_cli.kernels.packed import fill_states  # loads kernels: when there is work
 
         digests = b"".join([_digest(self.seed, *name) for name in self.names])
         states = np.empty((len(self.names), 4), dtype=np.uint64)

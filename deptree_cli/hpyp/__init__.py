@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING
 from deptree_cli.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from deptree_cli.hpyp.model.annotated import Annotated
-    from deptree_cli.hpyp.model.contexts import Contexts
+    from deptree_cli.hpyp.model.sentences import Annotated, Contexts
     from deptree_cli.hpyp.parser import Parser
 
 __all__ = ["Annotated", "Contexts", "Parser"]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, {"Annotated": "model.annotated", "Contexts": "model.contexts", "Parser": "parser"}
+    __name__, {"Annotated": "model.sentences", "Contexts": "model.sentences", "Parser": "parser"}
 )

@@ -13,19 +13,27 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.streams import Randomness, stream_of
-from deptree_cli.hpyp.files.treebank import Tags, sound_sentences
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.complete import Complete, check_training
-from deptree_cli.hpyp.model.contexts import LEXICALISED, UNLEXICALISED, Contexts
-from deptree_cli.hpyp.model.defaults import FILTERS, LONGEST, PARTICLES, kept_iterations
-from deptree_cli.hpyp.model.given import Sentence, as_annotated
+from deptree_cli.hpyp.files.treebank import Tagset as Tags
+from deptree_cli.hpyp.files.treebank import sound_sentences
+from deptree_cli.hpyp.model.sentences import (
+    FILTERS,
+    LEXICALISED,
+    LONGEST,
+    PARTICLES,
+    UNLEXICALISED,
+    Annotated,
+    Complete,
+    Contexts,
+    Sentence,
+    as_annotated,
+    check_training,
+    kept_iterations,
+)
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
-    from deptree_cli.hpyp.model.evidence import Evidence
-    from deptree_cli.hpyp.model.parsing import Filtered, Parse
-    from deptree_cli.hpyp.model.trained import Progress, Trained
-    from deptree_cli.hpyp.model.training import Training
+    from deptree_cli.hpyp.model.parsing import Evidence, Filtered, Parse
+    from deptree_cli.hpyp.model.training import Progress, Trained, Training
 
 Treebank = str | Path | Iterable[str | Path | Annotated]
 
@@ -72,8 +80,10 @@ class Parser:
         Raises:
             DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
         """
-        from deptree_cli.hpyp.model.trained import Settings  # these load kernels: when there is work
-        from deptree_cli.hpyp.model.training import Training
+        from deptree_cli.hpyp.model.training import (
+            Settings,  # these load kernels: when there is work
+            Training,
+        )
 
         found, text = list(_sentences(treebank, column)), list(_sentences(unlabelled, column))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
@@ -186,7 +196,7 @@ class Parser:
         Args:
             filters: the number of independent filters; two or more give errors.
         """
-        from deptree_cli.hpyp.model.evidence import evidence
+        from deptree_cli.hpyp.model.parsing import evidence
 
         found = self._annotated(sentence, predict_tags)
         stream = stream_of(rng, seed, found.sent_id)
@@ -238,7 +248,7 @@ class Parser:
         Raises:
             DeptreeError: the parser hardly ever generates sentences that short.
         """
-        from deptree_cli.hpyp.model.generating import generated
+        from deptree_cli.hpyp.model.parsing import generated
 
         names = [f"gen-{number}" for number in range(1, how_many(k, "sentences") + 1)]
         chosen = secrets.randbits(32) if rng is None and seed is None else seed

@@ -24,27 +24,33 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int, Integers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.evaluation.classes import ByClass, Class, Classes
-from deptree_cli.core.evaluation.counts import METRICS, Comparison, Relations, universal, universal_features
-from deptree_cli.core.evaluation.scores import Resampling, Score, scores
-from deptree_cli.core.evaluation.words import (
+from deptree_cli.core.evaluation import (
     DEPREL,
     FEATS,
     FORM,
     LEMMA,
+    METRICS,
     MISSING,
     UPOS,
     XPOS,
+    ByClass,
+    Class,
+    Classes,
+    Comparison,
+    Relations,
     Words,
     cyclic,
     refused,
     starts_of,
+    universal,
+    universal_features,
 )
+from deptree_cli.core.intervals import Resampling, Score, scores
 from deptree_cli.io.conllu.blocks import Block, error_of_tokens, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.read import unmarked
 from deptree_cli.io.trees import GivenTree, without_heads
-from deptree_cli.kernels.text.columns import HEAD
+from deptree_cli.kernels.columns import HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
 

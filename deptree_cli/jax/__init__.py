@@ -33,10 +33,19 @@ except ModuleNotFoundError:
     raise ImportError("deptree_cli.jax needs JAX: pip install 'deptree-cli[jax]'") from None
 
 from deptree_cli.jax.beam import BeamSample, stochastic_beam_search
-from deptree_cli.jax.decoding import argmax, mbr, top_k
-from deptree_cli.jax.information import cross_entropy, entropy, kl, log_prob
-from deptree_cli.jax.partition import log_partition, marginals
-from deptree_cli.jax.sampling import DistinctTrees, sample, sample_without_replacement
+from deptree_cli.jax.sums import log_partition, marginals
+from deptree_cli.jax.trees import (
+    DistinctTrees,
+    argmax,
+    cross_entropy,
+    entropy,
+    kl,
+    log_prob,
+    mbr,
+    sample,
+    sample_without_replacement,
+    top_k,
+)
 
 __all__ = [
     "BeamSample",

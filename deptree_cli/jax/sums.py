@@ -1,40 +1,406 @@
-"""The log-partition function and its derivatives: edge marginals, and their covariance, which is linear.
-
-The values come from the core's kernels on the CPU, called back, or from elimination in plain JAX; the second derivative
-always from the kernels.
-"""
+"""Sums over the trees of batches: by our kernels on the host, or in plain JAX."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
 import jax
-from jax import Array
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, core, lax
+from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.typing import ArrayLike
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.jax import elimination, host
-from deptree_cli.jax.batches import Sentences
+from deptree_cli.core.batches import TreeBatch
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array as Numbers
+from deptree_cli.core.dtypes import Int
+from deptree_cli.core.errors import DeptreeError, did_you_mean, in_batch, name_in_batch, one_of
+from deptree_cli.core.factorisation import constant_of, shift_batch
+from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
+from deptree_cli.core.workers import cores
+
+# Padded batches of sentences as they come: looked at, and what counts of their scores.
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("log_scores", "lengths"), meta_fields=("space",))
+@dataclass(frozen=True)
+class Sentences:
+    """A padded batch.
+
+    Attributes:
+        log_scores: float32 or float64, (..., N, N), ``[head, dependent]``, of any numbers.
+        lengths: (...,), how many words each has; none of 1 to N - 1 where it could not be looked at.
+        space: which trees; what is compiled is of one kind.
+    """
+
+    log_scores: Array
+    lengths: Array
+    space: TreeSpace
+
+    @property
+    def words(self) -> Array:
+        """Which nodes are words, (..., N)."""
+        nodes = jnp.arange(self.log_scores.shape[-1])
+        return (nodes > 0) & (nodes <= self.lengths[..., None])
+
+    @property
+    def possible(self) -> Array:
+        """The arcs between nodes of a sentence that are not forbidden, (..., N, N); a NaN is not."""
+        nodes = self.words | (jnp.arange(self.log_scores.shape[-1]) == 0)
+        arcs = nodes[..., :, None] & self.words[..., None, :] & ~jnp.eye(nodes.shape[-1], dtype=bool)
+        return arcs & ~(self.log_scores <= -MASK)
+
+    @property
+    def are_lengths(self) -> Array:
+        """Of which sentences the length is one, (...,)."""
+        return (self.lengths >= 1) & (self.lengths < self.log_scores.shape[-1])
+
+
+def sentences_of(
+    log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
+) -> Sentences:
+    """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
+
+    float32 and float64 stay what they are, all else becomes float32.
+
+    Raises:
+        DeptreeError: shapes do not fit, or numbers are not real; a length that can be looked at is none; there is no
+            such tree space, or none in JAX; or which one is traced.
+    """
+    trees = _space_of(name, short)
+    try:
+        scores = jnp.asarray(log_scores)
+    except (TypeError, ValueError):
+        raise DeptreeError("the log-scores are not an array of numbers", "Give real numbers, (..., N, N)") from None
+    if jnp.issubdtype(scores.dtype, jnp.complexfloating) or jnp.issubdtype(scores.dtype, jax.dtypes.prng_key):
+        raise DeptreeError(f"the log-scores are {scores.dtype}, not real numbers", "Give real numbers")
+    if scores.dtype not in (jnp.float32, jnp.float64):
+        scores = scores.astype(jnp.float32)
+    if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
+        problem = f"the log-scores have shape {scores.shape}, not (..., N, N) with N of at least 2"
+        raise DeptreeError(problem, "Give a square matrix per sentence, ROOT included")
+    return Sentences(scores, _lengths(lengths, scores.shape), trees)
+
+
+def _space_of(name: SpaceLike, short: Any) -> TreeSpace:
+    for option, value in short.items():
+        if isinstance(value, core.Tracer):
+            raise DeptreeError(f"`{option}` is traced", "Pass True or False, static under jit")
+    trees = tree_space(name if name is None or isinstance(name, TreeSpace) else str(name), **short)
+    if not trees.has_short_name:
+        raise DeptreeError(f"JAX has no sums over {trees.trees}", "Ask TreeDistribution of deptree_cli")
+    return trees
+
+
+def _lengths(lengths: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    most, batch_shape = shape[-1] - 1, shape[:-2]
+    if lengths is None:
+        return jnp.full(batch_shape, most)
+    found = jnp.asarray(lengths)
+    if found.shape != batch_shape or not jnp.issubdtype(found.dtype, jnp.integer):
+        problem = f"the lengths have shape {found.shape} and type {found.dtype}, not {batch_shape} and integers"
+        raise DeptreeError(problem, "Give the number of words of each sentence")
+    for b, length in enumerate(() if (numbers := seen(found)) is None else numbers.ravel().tolist()):
+        _check_length(length, most, b)
+    return found
+
+
+def _check_length(length: int, most: int, b: int) -> None:
+    if not 1 <= length <= most:
+        problem = f"the length is {length}, not from 1 to {most}"
+        raise DeptreeError(problem, "Give the number of words, ROOT not included", sent_id=name_in_batch(b))
+
+
+@jax.jit
+def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
+    """Return the sentences with each word's best score shifted to 0, and by how much all trees of each change, (...,).
+
+    No distribution changes by it, and the digits of large scores are kept. Arcs that do not count become -inf. With a
+    single root the best is over words as heads, and ROOT's row is shifted as a whole (`core/factorisation.py`). The
+    shifts are constants to derivatives.
+    """
+    scores = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
+    below, parts = shift_batch(jnp, lax.stop_gradient(scores), sentences.space.single_root)
+    finite = jnp.where(below == -jnp.inf, 0, scores)
+    own = Sentences(below + (finite - lax.stop_gradient(finite)), sentences.lengths, sentences.space)
+    return own, constant_of(jnp, parts)
+
+
+def require_trees(log_z: Array, sentences: Sentences) -> None:
+    """Look at log Z (...,), where it is a number yet.
+
+    Raises:
+        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite; or one whose sums leave
+            the range of the scores' type in plain JAX.
+    """
+    values = seen(log_z)
+    if values is None or np.isfinite(values).all():
+        return
+    b = int(np.flatnonzero(~np.isfinite(values))[0])
+    distribution_of(sentences, b)
+    problem = f"its sums leave the range of {sentences.log_scores.dtype} in plain JAX"
+    remedy = "Give float64 scores, or ask the kernels: `log_partition`, `sample_without_replacement`"
+    raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
+
+
+def distribution_of(sentences: Sentences, b: int) -> TreeDistribution:
+    """Return core's distribution of sentence b of a batch whose numbers are there, counted through its shape."""
+    scores: Numbers = np.asarray(sentences.log_scores)
+    n = int(np.asarray(sentences.lengths).ravel()[b])
+    _check_length(n, scores.shape[-1] - 1, b)
+    with in_batch(name_in_batch(b)):
+        matrix = scores.reshape(-1, *scores.shape[-2:])[b, : n + 1, : n + 1]
+        return TreeDistribution(matrix, space=sentences.space, id=name_in_batch(b))
+
+
+def seen(array: Array) -> Numbers | None:
+    """Return an array as numbers, None where it stands for numbers that are not there yet: under jit, vmap or grad."""
+    return None if isinstance(array, core.Tracer) else np.asarray(jax.device_get(array))
+
+
+# Elimination of words one by one, and the sweep backwards for edge marginals, in plain JAX on any device.
+#
+# Arc matrices have shape (n+1, n): rows are heads, the words first and ROOT last; columns are dependents. Positive
+# numbers are only added, multiplied and divided (Grassmann, Taksar, Heyman 1985), as in `kernels/elimination`. The word
+# with the most ways out goes next. With a single root the ways do not include ROOT's arcs, and the word that is left
+# hangs on ROOT: none of its arcs can be missing earlier.
+#
+# The sweep backwards works on flows: a flow is a weight times its adjoint, the probability that a tree takes an arc or
+# one of the detours that were added to its weight.
+#
+# A float's range is the limit. Weights are at most 1, and what is below the smallest float is lost; while every pivot
+# is above `floor_of` its digits, that costs none. Where one is not, the sums are unknown, NaN.
+
+
+class Factors(NamedTuple):
+    """An arc matrix after elimination.
+
+    Attributes:
+        order: (n,), the words in the order of elimination; after them anything.
+        pivots: (n,), the weight of all arcs into a word when it was eliminated; 1 for what is no word.
+        shares: (n+1, n), the part of the pivot that was each head's; of ROOT, where it does not count, beside it.
+        arcs: (n+1, n), each weight as it was when the first of its two ends was eliminated.
+    """
+
+    order: Array
+    pivots: Array
+    shares: Array
+    arcs: Array
+
+
+def floor_of(dtype: Any) -> float:
+    """Return the smallest sum of which what is lost below the smallest float is less than a rounding."""
+    limits = np.finfo(dtype)
+    return 1000 * float(limits.smallest_normal) / float(limits.eps)
+
+
+@jax.jit
+def sums(sentences: Sentences) -> tuple[Array, Array]:
+    """Return log Z, (...,), and the marginals of arcs, (..., N, N). O(n^3).
+
+    -inf and 0 where there is no tree; NaN where scores or length are none, or sums leave the range of their type.
+    """
+    single_root = sentences.space.single_root
+    own, constants = shifted(sentences)
+    weights = jnp.roll(jnp.exp(own.log_scores), -1, -2)[..., 1:]
+    is_known = (own.log_scores < jnp.inf).all((-2, -1)) & sentences.are_lengths
+    given = weights, sentences.words[..., 1:]
+    flat = [part.reshape(-1, *part.shape[constants.ndim :]) for part in given]
+    log_z, found = jax.vmap(partial(_of_one, single_root=single_root))(*flat)
+    log_z, found = log_z.reshape(constants.shape), found.reshape(weights.shape)
+    has_tree = _has_tree(own.log_scores > -jnp.inf, sentences)
+    known = jnp.where(is_known, 0, jnp.nan)
+    log_z = jnp.where(has_tree, log_z, -jnp.inf) + known
+    found = jnp.where(has_tree[..., None, None], found, 0) + known[..., None, None]
+    padding = [(0, 0)] * (found.ndim - 1) + [(1, 0)]
+    return log_z + constants, jnp.pad(jnp.roll(found, 1, -2), padding)
+
+
+def _of_one(weights: Array, words: Array, *, single_root: bool) -> tuple[Array, Array]:
+    """log Z of weights (n+1, n), and their marginals, of which those of ROOT have all digits with a single root."""
+    factors = eliminate(weights, words, single_root)
+    in_range = ((factors.pivots >= floor_of(weights.dtype)) & jnp.isfinite(factors.pivots)).all()
+    known = jnp.where(in_range, 0, jnp.nan)
+    direct = weights * _inverse(factors.arcs)
+    return jnp.log(factors.pivots).sum() + known, flows(factors, words, single_root) * direct + known
+
+
+def eliminate(weights: Array, words: Array, single_root: bool) -> Factors:
+    """Return the factors of weights (n+1, n), of which `words` (n,) says which are words. O(n^3)."""
+    n = len(words)
+
+    def step(k: Array, state: tuple[Factors, Array]) -> tuple[Factors, Array]:
+        (order, pivots, shares, arcs), left = state
+        root_counts = (left.sum() == 1) | (not single_root)
+        others = left[:, None] & ~jnp.eye(n, dtype=bool)
+        ways = jnp.where(others, arcs[:n], 0).sum(0) + jnp.where(root_counts, arcs[n], 0)
+        m = jnp.where(left, ways, -1).argmax()
+        is_word = left.any()
+        heads = jnp.where(jnp.append(others[:, m], is_word), arcs[:, m], 0)
+        share = heads / jnp.where(ways[m] > 0, ways[m], 1)
+        arcs = arcs + share[:, None] * jnp.where(others[:, m], arcs[m], 0)
+        pivots = pivots.at[m].set(jnp.where(is_word, ways[m], pivots[m]))
+        shares = shares.at[:, m].set(jnp.where(is_word, share, shares[:, m]))
+        return Factors(order.at[k].set(m), pivots, shares, arcs), left & (jnp.arange(n) != m)
+
+    start = Factors(jnp.zeros(n, int), jnp.ones(n, weights.dtype), jnp.zeros_like(weights), weights)
+    return lax.fori_loop(0, n, step, (start, words))[0]
+
+
+def flows(factors: Factors, words: Array, single_root: bool) -> Array:
+    """Return the probability that a tree takes an arc, or a detour in its place: (n+1, n), from factors. O(n^3)."""
+    order, _, shares, arcs = factors
+    n, count = len(words), words.sum()
+
+    def step(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        flow, back = state
+        k = n - 1 - i
+        m, is_word = order[k], k < count
+        onward = jnp.where(back, arcs[m], 0)
+        through = flow * shares[:, m, None] * onward * _inverse(arcs)
+        out = through.sum(1)
+        root_counts = (k == count - 1) | (not single_root)
+        own = shares[:, m] * jnp.where(jnp.arange(n + 1) < n, 1, root_counts)
+        into = out + own * (1 - out.sum())
+        changed = flow.at[:, m].set(into).at[m].set(through.sum(0))
+        return jnp.where(is_word, changed, flow), back | (is_word & (jnp.arange(n) == m))
+
+    start = jnp.zeros_like(arcs), jnp.zeros(n, bool)
+    return lax.fori_loop(0, n, step, start)[0]
+
+
+def _has_tree(arcs: Array, sentences: Sentences) -> Array:
+    """Whether arcs (..., N, N) make up a tree of every sentence, (...,): some node is above all words."""
+    words, n = sentences.words, arcs.shape[-1] - 1
+    single_root = sentences.space.single_root
+    above = (arcs.at[..., 0, :].set(False) if single_root else arcs) | jnp.eye(n + 1, dtype=bool)
+    for _ in range(max(1, math.ceil(math.log2(n + 1)))):
+        steps = above.astype(jnp.float32)
+        above = steps @ steps > 0
+    is_above = (above | ~words[..., None, :]).all(-1)
+    return (is_above & words & arcs[..., 0, :]).any(-1) if single_root else is_above[..., 0]
+
+
+def _inverse(numbers: Array) -> Array:
+    """Return 1 over each number, 0 over 0."""
+    return jnp.where(numbers > 0, 1 / jnp.where(numbers > 0, numbers, 1), 0)
+
+
+# The core's sums over padded batches, as functions of NumPy arrays that compiled code calls back.
+#
+# No error is raised about a sentence, which would stop the whole program: one without a tree has a log Z of -inf, one
+# whose scores or length are none has NaN.
+
+
+# From arrays with the axes of a batch in front to the results of a function of NumPy arrays, which go over all of these
+# axes at once. JAX's own pure callback makes JAX arrays of NumPy's first, which takes longer than many sentences do.
+CALL = Primitive("deptree_call")
+CALL.multiple_results = True
+
+
+def call(function: Callable[..., Sequence[Numbers]], results: Sequence[tuple[Any, Any]], *given: Array) -> list[Array]:
+    """Return what a function of NumPy arrays says, arrays of these shapes and types.
+
+    At once where the numbers are there; when compiled code runs otherwise, and under `vmap` of all at once.
+    """
+    shapes = tuple((tuple(shape), np.dtype(dtype)) for shape, dtype in results)
+    found: list[Array] = CALL.bind(*given, function=function, results=shapes)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _at_once(*given: Array, function: Callable[..., Sequence[Numbers]], results: Any) -> list[Array]:
+    return [jnp.asarray(each) for each in function(*map(np.asarray, given))]
+
+
+def _compiled(context: Any, *operands: Any, function: Callable[..., Sequence[Numbers]], results: Any) -> Any:
+    """Lowering: a call from compiled code, free to be left out or made once more."""
+    types, called = (context.avals_in, context.avals_out), partial(_called, function)
+    emit = partial(mlir.emit_python_callback, has_side_effect=False, returns_token=False)
+    return emit(context, called, None, operands, *types)[0]
+
+
+def _called(function: Callable[..., Sequence[Numbers]], *given: Numbers) -> tuple[Numbers, ...]:
+    """Call back: a thread of JAX's own, which knows the settings of the whole program only."""
+    found = tuple(function(*given))
+    if any(jax.dtypes.canonicalize_dtype(each.dtype) != each.dtype for each in found):
+        problem = "float64 is enabled for a part of the program, and compiled code calls back from outside of it"
+        raise DeptreeError(problem, 'Call jax.config.update("jax_enable_x64", True)')
+    return found
+
+
+def in_front(given: Any, axes: Any) -> tuple[int, list[Array]]:
+    """Return the size of the axis that `vmap` is over, and all arrays with it in front."""
+    size = next(each.shape[axis] for each, axis in zip(given, axes, strict=True) if axis is not None)
+    return size, [
+        jnp.broadcast_to(each, (size, *each.shape)) if axis is None else jnp.moveaxis(each, axis, 0)
+        for each, axis in zip(given, axes, strict=True)
+    ]
+
+
+def _batched(given: Any, axes: Any, *, function: Callable[..., Any], results: Any) -> tuple[list[Array], list[int]]:
+    size, moved = in_front(given, axes)
+    found = call(function, [((size, *shape), dtype) for shape, dtype in results], *moved)
+    return found, [0] * len(found)
+
+
+CALL.def_impl(_at_once)  # type: ignore[no-untyped-call]
+CALL.def_abstract_eval(lambda *_, function, results: [ShapedArray(*each) for each in results])  # type: ignore[no-untyped-call]
+mlir.register_lowering(CALL, _compiled)
+batching.primitive_batchers[CALL] = _batched
+
+
+def ask(
+    question: Callable[..., tuple[Numbers, ...]],
+    space: TreeSpace,
+    precision: str,
+    log_scores: Numbers,
+    lengths: Int,
+    *values: Numbers,
+) -> list[Numbers]:
+    """Return what a `TreeBatch` answers about log-scores (..., N, N), lengths and values, in the scores' type.
+
+    Where a length is none the answer is NaN.
+    """
+    words, square = lengths.reshape(-1), (-1, *log_scores.shape[-2:])
+    is_length = (words > 0) & (words < log_scores.shape[-1])
+    batch = TreeBatch(log_scores.reshape(square), np.where(is_length, words, 1), space, precision, cores())
+    found = []
+    for answer in question(batch, *(each.reshape(square) for each in values)):
+        answer[~is_length] = np.nan
+        found.append(answer.astype(log_scores.dtype, copy=False).reshape((*lengths.shape, *answer.shape[1:])))
+    return found
+
+
+# The log-partition function and its derivatives: edge marginals, and their covariance, which is linear.
+#
+# The values come from the core's kernels on the CPU, called back, or from elimination in plain JAX; the second
+# derivative always from the kernels.
+
 
 # Who computes: plain JAX, or the kernels in one of these precisions.
 DEVICE = "device"
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
-def log_partition(sentences: Sentences, how: str) -> Array:
+def sums_log_partition(sentences: Sentences, how: str) -> Array:
     """Return log Z, (...,): -inf where there is no tree, NaN where scores or length are none; its gradient is 0 there.
 
     how: "float32" or "float64", by kernels, or `DEVICE`.
     """
     if how == DEVICE:
-        return elimination.sums(sentences)[0]
+        return sums(sentences)[0]
     return _by_kernels(lambda batch: (batch.log_partitions(raises=False),), sentences, how, sentences.lengths)[0]
 
 
-@log_partition.defjvp
+@sums_log_partition.defjvp
 def _log_partition_jvp(how: str, primals: Any, tangents: Any) -> tuple[Array, Array]:
     log_z, marginals = log_partition_and_marginals(primals[0], how)
     return log_z, (marginals * tangents[0].log_scores).sum((-2, -1))
@@ -44,7 +410,7 @@ def _log_partition_jvp(how: str, primals: Any, tangents: Any) -> tuple[Array, Ar
 def log_partition_and_marginals(sentences: Sentences, how: str) -> tuple[Array, Array]:
     """Return log Z, (...,), and the probabilities of arcs, (..., N, N), 0 where there is no tree."""
     if how == DEVICE:
-        return elimination.sums(sentences)
+        return sums(sentences)
     shapes = sentences.lengths, sentences.log_scores
     log_z, found = _by_kernels(lambda batch: batch.log_partitions_and_marginals(raises=False), sentences, how, *shapes)
     return log_z, found
@@ -54,7 +420,7 @@ def _by_kernels(question: Any, sentences: Sentences, how: str, *shapes: Array) -
     """Return what a `TreeBatch` answers, arrays of these shapes."""
     given = sentences.log_scores, sentences.lengths
     results = [(each.shape, given[0].dtype) for each in shapes]
-    return host.call(partial(host.ask, question, sentences.space, how), results, *given)
+    return call(partial(ask, question, sentences.space, how), results, *given)
 
 
 @log_partition_and_marginals.defjvp
@@ -77,8 +443,8 @@ def covariance(log_scores: Array, lengths: Array, direction: Array, *, space: Tr
 
 
 def _covariance(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
-    asked = partial(host.ask, lambda batch, values: (batch.covariances(values, raises=False),), space, "float64")
-    return host.call(asked, [(log_scores.shape, log_scores.dtype)], log_scores, lengths, direction)[0]
+    asked = partial(ask, lambda batch, values: (batch.covariances(values, raises=False),), space, "float64")
+    return call(asked, [(log_scores.shape, log_scores.dtype)], log_scores, lengths, direction)[0]
 
 
 def _jvp(primals: Any, tangents: Any, *, space: TreeSpace) -> tuple[Array, Any]:
@@ -95,8 +461,8 @@ def _transposed(adjoint: Any, log_scores: Array, lengths: Array, _: Any, *, spac
     return None, None, adjoint if is_zero else covariance(log_scores, lengths, adjoint, space=space)
 
 
-def _batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
-    return covariance(*host.in_front(given, axes)[1], space=space), 0
+def _sums_batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
+    return covariance(*in_front(given, axes)[1], space=space), 0
 
 
 COVARIANCE.def_impl(_covariance)  # type: ignore[no-untyped-call]
@@ -104,4 +470,75 @@ COVARIANCE.def_abstract_eval(lambda log_scores, *_, space: log_scores)  # type: 
 mlir.register_lowering(COVARIANCE, mlir.lower_fun(_covariance, multiple_results=False))
 ad.primitive_jvps[COVARIANCE] = _jvp
 ad.primitive_transposes[COVARIANCE] = _transposed
-batching.primitive_batchers[COVARIANCE] = _batched
+batching.primitive_batchers[COVARIANCE] = _sums_batched
+
+
+# The log-partition function and edge marginals, by the core's kernels or by elimination in plain JAX.
+
+
+# Where log Z and marginals are computed: by our kernels on the CPU, which compiled code calls back; in plain JAX, where
+# the scores are; or as the default backend of JAX suggests.
+IMPLEMENTATIONS = ("auto", "kernels", "device")
+
+
+def log_partition(
+    log_scores: ArrayLike,
+    lengths: ArrayLike | None = None,
+    space: SpaceLike = None,
+    implementation: str = "auto",
+    **short: Unpack[Short],
+) -> Array:
+    """Return the log-partition function, the logarithm of the sum of all trees' weights, (...,). O(n^3).
+
+    Its gradient is the marginals. It can be differentiated twice; the second derivative is computed by our kernels.
+
+    Args:
+        log_scores: (..., N, N), ``[head, dependent]``; -inf forbids an arc.
+        lengths: (...,), the number of words of each sentence; it may be traced.
+        space: which trees: a name in `core.spaces.SPACES`, single-root by default. Or pass `single_root` (exactly one
+            ROOT arc, or one or more) and `projective` (no two arcs may cross). All static under jit.
+        implementation: "kernels": our kernels on the CPU, called back from compiled code, on any scores; "device":
+            plain JAX on any device, for trees that may cross, in the range of the scores' type. "auto": kernels if
+            JAX's default backend is the CPU or trees are projective.
+
+    Returns:
+        numbers of the scores' type, float32 for all but float64. Under jit, vmap and grad no error can be raised: a
+            sentence without a tree gives -inf, with gradient 0; any other bad sentence gives NaN.
+
+    Raises:
+        DeptreeError: shapes do not fit, the implementation is unknown or has no such trees, or a sentence has no tree,
+            a NaN or infinite score, or sums out of the range of float32 or float64 on the device.
+    """
+    sentences = sentences_of(log_scores, lengths, space, **short)
+    log_z = sums_log_partition(sentences, _how(implementation, sentences))
+    require_trees(log_z, sentences)
+    return log_z
+
+
+def marginals(
+    log_scores: ArrayLike,
+    lengths: ArrayLike | None = None,
+    space: SpaceLike = None,
+    implementation: str = "auto",
+    **short: Unpack[Short],
+) -> Array:
+    """Return the probability of every arc, (..., N, N). O(n^3).
+
+    Arguments and errors as in `log_partition`; all are 0 if that returns -inf.
+    """
+    sentences = sentences_of(log_scores, lengths, space, **short)
+    log_z, found = log_partition_and_marginals(sentences, _how(implementation, sentences))
+    require_trees(log_z, sentences)
+    return found
+
+
+def _how(implementation: str, sentences: Sentences) -> str:
+    """Who computes: see `sums.py`."""
+    if implementation not in IMPLEMENTATIONS:
+        remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
+        raise DeptreeError(f"unknown implementation {implementation!r}", remedy)
+    projective = sentences.space.projective
+    if implementation == "device" and projective:
+        raise DeptreeError("projective trees are summed by kernels only", "Leave out the implementation")
+    on_device = implementation == "device" or (implementation == "auto" and jax.default_backend() != "cpu")
+    return DEVICE if on_device and not projective else str(sentences.log_scores.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operations import get, is_less, is_positive, scale, subtract
+from deptree_cli.kernels.operations import get, is_less, is_positive, scale, subtract
 from deptree_cli.kernels.xoshiro import uniform
 
 NONE = -1

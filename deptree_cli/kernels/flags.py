@@ -30,8 +30,7 @@ def kernel(function: Any = None, allocates: bool = False, **options: Any) -> Any
 
 def _compiled(function: Any, options: dict[str, Any]) -> Any:
     """The function as numba compiles it, which is imported now."""
-    from deptree_cli.kernels.stored import keep
-    from deptree_cli.kernels.within import Kernel
+    from deptree_cli.kernels.machine_code import Kernel, keep
 
     found = Kernel(function, targetoptions=options)
     keep(found)

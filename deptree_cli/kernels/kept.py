@@ -1,13 +1,214 @@
-"""Whether machine code is kept, found without importing numba; and the names under which it is."""
+"""Where machine code is kept, for which processors and under which names; found without importing numba."""
 
 from __future__ import annotations
 
+import os
+import platform
+import shutil
+import stat
 import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from deptree_cli.kernels.cache import cache_folder, packaged_folder
-from deptree_cli.kernels.sources import PACKAGE, digest
+# Machine code for any processor of a level, which a package can bring along; found without importing numba.
+
+
+NATIVE, GENERIC = "native", "generic"
+
+LINE = 64  # bytes of a line of the cache, and of a vector of ours
+
+# By architecture: the level as LLVM calls it, and its features beyond the architecture's own, by LLVM's name the
+# kernel's (https://gitlab.com/x86-psABIs/x86-64-ABI, table 3.1).
+X86_64_V3 = {
+    "avx": "avx",
+    "avx2": "avx2",
+    "bmi": "bmi1",
+    "bmi2": "bmi2",
+    "f16c": "f16c",
+    "fma": "fma",
+    "lzcnt": "abm",
+    "movbe": "movbe",
+    "xsave": "xsave",
+}
+LEVELS = {"x86_64": ("x86-64-v3", X86_64_V3)}
+
+LEVEL, FEATURES = LEVELS.get(platform.machine(), (GENERIC, {}))
+
+# What numba is told of the processor: its name and its features.
+TARGET = LEVEL, ",".join(f"+{name}" for name in FEATURES)
+
+
+def compile_portably() -> None:
+    """Have numba, which must not have been imported, compile for the level instead of this machine's processor."""
+    os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = TARGET
+
+
+@cache
+def is_of_level() -> bool:
+    """Whether this machine's processor has the features of the level, as far as the system says so."""
+    if not FEATURES:
+        return True
+    with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8") as processors:
+        for line in processors:
+            if line.startswith("flags"):
+                return set(FEATURES.values()) <= set(line.split())
+    return False
+
+
+# The folder where the machine code of kernels is kept; found without importing numba.
+#
+# What is kept are pickles, and reading a pickle runs code: a folder that others could have written to is never read.
+
+
+NAME = "machine-code"
+PACKAGED = Path(__file__).parents[1] / "machine_code"
+
+VERSIONS = 8  # of a file of kernels, of which machine code is kept
+
+# The folder to be used instead of all others, if there is one.
+_only: list[Path] = []
+
+# Called with the reason, at most once per process and only if it has been set, when machine code cannot be kept.
+_listeners: list[Callable[[str], None]] = []
+
+# Called with True when a kernel begins to be compiled and with False when that ends.
+_watchers: list[Callable[[bool], None]] = []
+
+
+def cache_folder() -> Path | None:
+    """Return the folder for the machine code of kernels; None if none will do.
+
+    It is outside the package, which may be installed where its users cannot write.
+    """
+    return next(filter(serves, _only or _candidates()), None)
+
+
+def keep_in(folder: Path) -> None:
+    """Have machine code kept in this folder, and found nowhere else."""
+    _only[:] = [folder]
+
+
+def packaged_folder() -> Path | None:
+    """Return the folder of machine code that the package brings along; None if none is for us and this processor."""
+    return PACKAGED if os.access(PACKAGED, os.R_OK | os.X_OK) and is_of_level() and not _only else None
+
+
+def remove_oldest(folders: Iterable[Path]) -> None:
+    """Remove the folders of the versions not used for longest, as other processes may do at the same time."""
+    ages: dict[Path, float] = {}
+    for folder in folders:
+        with suppress(FileNotFoundError):  # another process was first
+            ages[folder] = folder.stat().st_mtime
+    for folder in sorted(ages, key=ages.__getitem__)[:-VERSIONS]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def tell_if_not_kept(listener: Callable[[str], None]) -> None:
+    """Have a function called with the reason when machine code cannot be kept, at most once."""
+    _listeners[:] = [listener]
+
+
+def not_kept(reason: str) -> None:
+    """Tell whoever wants to know that machine code could not be kept."""
+    if _listeners:
+        _listeners.pop()(reason)
+
+
+def watch_compiling(watcher: Callable[[bool], None] | None) -> None:
+    """Have a function called with True when a kernel begins to be compiled and with False when that ends.
+
+    Kernels are compiled within each other. There is one watcher at a time; None ends the watch.
+    """
+    _watchers[:] = [watcher] if watcher else []
+
+
+def compiling(begins: bool) -> None:
+    """Tell the watcher, if there is one, that a kernel begins to be compiled or that this ends."""
+    for watcher in _watchers:
+        watcher(begins)
+
+
+def _candidates() -> Iterator[Path]:
+    """Numba's folder for caches, if set, then the user's, then one among temporary files."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"]).absolute() / "deptree" / NAME
+    with suppress(RuntimeError):  # nobody's home
+        yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "deptree" / NAME
+    # Of one level, for whoever owns a folder may rename what is in it; and of temporary files everyone his own.
+    yield Path(tempfile.gettempdir()) / f"deptree-{os.getuid() if hasattr(os, 'getuid') else 'cache'}-{NAME}"
+
+
+def serves(folder: Path) -> bool:
+    """Whether a folder, made if there is none, can be trusted, and has machine code or takes some."""
+    with suppress(OSError):
+        if not _is_trusted_place(folder):
+            return False
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        return _is_ours_alone(folder) and (os.access(folder, os.W_OK | os.X_OK) or _has_code(folder))
+    return False
+
+
+def _is_ours_alone(folder: Path) -> bool:
+    """Whether it is a folder, no link, that belongs to us or to root, and that nobody else can write to."""
+    if not hasattr(os, "getuid"):  # folders of users are their own there
+        return folder.is_dir()
+    found = folder.lstat()
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid in (os.getuid(), 0)
+        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
+
+
+def _is_trusted_place(folder: Path) -> bool:
+    """Whether nobody can put another folder in its place: where everyone may write above it, names are protected."""
+    if not hasattr(os, "getuid"):
+        return True
+    parent = folder.parent.resolve()
+    if parent.exists() and parent.stat().st_uid not in (os.getuid(), 0):
+        return False
+    above = {*folder.parents, parent, *parent.parents}
+    modes = [each.stat().st_mode for each in above if each.exists()]
+    return not any(mode & stat.S_IWOTH and not mode & stat.S_ISVTX for mode in modes)
+
+
+def _has_code(folder: Path) -> bool:
+    return any(folder.rglob("*.nbc"))
+
+
+# The digest of the sources of all kernels, the wings' too: machine code of another digest is stale.
+#
+# Kernels contain code of each other, also those of the main house that are compiled for a wing's types, and numba does
+# not track that. So all are compiled anew where one has changed.
+
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def kernel_files() -> list[Path]:
+    """Return the files of all kernels, in a fixed order."""
+    return sorted(
+        path for pattern in ("kernels/*.py", "*/kernels.py", "*/kernels/*.py") for path in PACKAGE.glob(pattern)
+    )
+
+
+@cache
+def digest() -> str:
+    """Return 16 hexadecimal digits of all sources of kernels."""
+    found = blake2b(digest_size=8)
+    for path in kernel_files():
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+# Whether machine code is kept, found without importing numba; and the names under which it is.
 
 
 def names(code: Any) -> tuple[str, str] | None:

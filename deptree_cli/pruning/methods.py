@@ -1,22 +1,426 @@
-"""The register of methods by which expectations are worked out, and the one function that uses it."""
+"""Methods of randomized pruning, and the one function that uses them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from deptree_cli.core.dtypes import Bool, Float, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.register import Register
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
-from deptree_cli.pruning.program import AnyProgram, CellProgram
-from deptree_cli.pruning.randomized import randomized
-from deptree_cli.pruning.randomized_states import randomized_states
+from deptree_cli.pruning.program import AnyCellProgram, AnyProgram, CellProgram, Mask
 from deptree_cli.pruning.settings import Settings
-from deptree_cli.pruning.single_masks import exact, fixed, tic_tac_toe
+
+# One Markov chain of randomized pruning: a selection, a mask, the sums under it, a structure, its assignment.
+
+
+# How much of the confident variables is pinned at a time.
+SHARE = 2 / 3
+
+
+class Chain:
+    """The auxiliary-variable chain (Bouchard-Cote et al. 2009, algorithm 1) over the structures of a program.
+
+    Args:
+        program: what it is over.
+        confident: the variables that are pinned at times.
+        rng: of all its random numbers.
+        dispersed: whether to start with a random assignment, so that several chains that agree in the end did not
+            begin in the same place; else with all confident variables positive.
+
+    Raises:
+        DeptreeError: there is no structure.
+    """
+
+    def __init__(self, program: AnyProgram, confident: Integers, rng: np.random.Generator, dispersed: bool) -> None:
+        self._program = program
+        self._rng = rng
+        self._assigned = start(program, confident, rng, dispersed)
+        self._selection = Selection(confident, program.variables(), rng)
+
+    def step(self, soft: bool = True) -> Float:
+        """Draw a selection and, under its mask, a structure; return what the step adds to the average.
+
+        Args:
+            soft: whether that is the expectation under the mask, or the features of the structure drawn.
+
+        Raises:
+            DeptreeError: the program contradicts itself.
+        """
+        program = self._program
+        log_z, chart = program.inside(program.compile(self._selection.next(), self._assigned))
+        if log_z == -np.inf:
+            problem = "the program's pruning mask removes the structure that it was made from"
+            raise DeptreeError(problem, "Check that its compile and assign agree")
+        expected = program.outside(chart) if soft else None
+        structure = program.sample(chart, self._rng)
+        self._assigned = program.assign(structure)
+        return program.features(structure) if expected is None else expected
+
+
+class Selection:
+    """Selections of the confident variables, one after another (Bouchard-Cote et al. 2009, section 3.2).
+
+    From one to the next all that were not pinned are, and a random half of those that were stay so, which never depends
+    on what is assigned: an adaptive choice would lose convergence.
+
+    One step is added to the paper's: with probability 2^-m, m being the number of confident variables, nothing is
+    pinned. Without it variables that determine each other may never change, because some of them are always pinned: of
+    two words with the trees 0 -> 1 -> 2 and 0 -> 2 -> 1 the chain would see one only. A step that pins nothing costs as
+    much as the exact sums do, but is the rarer the more a pinned variable can save.
+
+    Args:
+        confident: numbers of variables.
+        variables: how many there are in all.
+    """
+
+    def __init__(self, confident: Integers, variables: int, rng: np.random.Generator) -> None:
+        self._confident = confident
+        self._variables = variables
+        self._rng = rng
+        self._pinned = self._random(np.ones(len(confident), dtype=np.bool_), round(SHARE * len(confident)))
+
+    def next(self) -> Bool:
+        """Go on to the next selection, (variables,)."""
+        selected = np.zeros(self._variables, dtype=np.bool_)
+        if self._rng.random() < 0.5 ** len(self._confident):
+            return selected
+        self._pinned = ~self._pinned | self._random(self._pinned, int(self._pinned.sum()) // 2)
+        selected[self._confident[self._pinned]] = True
+        return selected
+
+    def _random(self, among: Bool, size: int) -> Bool:
+        """Choose so many of some of the confident variables."""
+        chosen = np.zeros(len(among), dtype=np.bool_)
+        chosen[self._rng.permutation(np.flatnonzero(among))[:size]] = True
+        return chosen
+
+
+def start(program: AnyProgram, confident: Integers, rng: np.random.Generator, dispersed: bool = False) -> Bool:
+    """The assignment of a structure with as many confident variables positive as go together, (variables,).
+
+    All of them are pinned, and taken back at random one by one until there is a structure; one is drawn.
+
+    Args:
+        dispersed: whether to pin them to random values instead.
+
+    Raises:
+        DeptreeError: there is no structure at all.
+    """
+    selected = np.zeros(program.variables(), dtype=np.bool_)
+    selected[confident] = True
+    assigned = selected & (rng.random(len(selected)) < 0.5) if dispersed else selected.copy()
+    for variable in (*rng.permutation(confident), None):
+        log_z, chart = program.inside(program.compile(selected, assigned))
+        if log_z > -np.inf:
+            return program.assign(program.sample(chart, rng))
+        if variable is not None:
+            selected[variable] = False
+    raise program.no_structure()
+
+
+# Expectations by one run of a program: under no mask, or under a fixed one, which is biased by what it prunes.
+
+
+def exact(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
+    """Work out expectations with nothing pruned.
+
+    Raises:
+        DeptreeError: there is no structure.
+    """
+    log_z, chart = program.inside(program.everything())
+    if log_z == -np.inf:
+        raise program.no_structure()
+    return MonteCarloEstimate(program.outside(chart), log_partition=log_z)
+
+
+def fixed(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
+    """Work out expectations with as many of the confident variables pinned as go together.
+
+    Raises:
+        DeptreeError: there is no structure.
+    """
+    confident = program.confident()
+    selected = np.zeros(program.variables(), dtype=np.bool_)
+    selected[confident] = True
+    return _under(program, program.compile(selected, start(program, confident, rng)))
+
+
+def tic_tac_toe(program: AnyCellProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
+    """Work out expectations over states whose merit is near that of the best in their cell (Zhang and Gildea 2005).
+
+    Raises:
+        DeptreeError: no structure is left.
+    """
+    merits = program.merits()
+    return _under(program, program.keep(merits >= _best(merits) - settings.margin))
+
+
+def _best(merits: Float) -> Float:
+    """The best merit of each cell among those in question, (cells, 1)."""
+    found: Float = np.where(np.isfinite(merits), merits, -np.inf).max(axis=1, keepdims=True)
+    return np.where(np.isfinite(found), found, np.finfo(float).max)
+
+
+def _under(program: AnyProgram, mask: Mask) -> MonteCarloEstimate:
+    log_z, chart = program.inside(mask)
+    if log_z == -np.inf:
+        raise DeptreeError("the pruning mask removes every structure", "Use a larger margin")
+    return MonteCarloEstimate(program.outside(chart))
+
+
+# Randomized pruning: averages over the masks of several chains, and what their batches tell of errors.
+
+
+# A chain is summed up in fewer batches than this, all of one length, which doubles when it has so many.
+BATCHES = 40
+
+# Features whose means differ by less than this between chains (a standard deviation) agree.
+NEGLIGIBLE = 1e-4
+
+
+def randomized(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
+    """MonteCarloEstimate expectations by chains over masks (Bouchard-Cote et al. 2009); unbiased in the limit.
+
+    Chains take turns, so that whenever they are stopped all have come equally far. Where no variable is confident
+    nothing can be pinned, and the sums are exact.
+
+    Raises:
+        DeptreeError: there is no structure.
+    """
+    confident = program.confident()
+    if not len(confident) and settings.counts == "soft":
+        return exact(program, rng, settings)  # as every iteration would be
+    streams = rng.spawn(settings.chains)
+    chains = [Chain(program, confident, stream, dispersed=number > 0) for number, stream in enumerate(streams)]
+    averages = Averages(len(chains))
+    for counts in settings.rounds(settings.burn_in):
+        for which, chain in enumerate(chains):
+            features = chain.step(settings.counts == "soft")
+            if counts:
+                averages.add(which, features)
+    return MonteCarloEstimate(
+        averages.mean(),
+        averages.standard_errors(),
+        iterations=averages.count // len(chains),
+        r_hat=averages.r_hat(),
+        effective_size=averages.effective_size(),
+        is_interrupted=settings.stop(),
+    )
+
+
+class Batches:
+    """Sums of one chain's features and of their squares, in batches of equal length and in what is begun behind."""
+
+    def __init__(self) -> None:
+        self.length = 1
+        self.sums: list[Float] = []
+        self.squares: list[Float] = []
+        self._begun: tuple[int, Float, Float] | None = None
+
+    def add(self, features: Float) -> None:
+        """Count one iteration."""
+        count, total, square = self._begun or (0, np.zeros_like(features), np.zeros_like(features))
+        self._begun = count + 1, total + features, square + features**2
+        if count + 1 == self.length:
+            self.sums.append(self._begun[1])
+            self.squares.append(self._begun[2])
+            self._begun = None
+        if len(self.sums) == BATCHES:
+            self.length *= 2
+            for sums in (self.sums, self.squares):
+                sums[:] = [first + second for first, second in zip(sums[::2], sums[1::2], strict=True)]
+
+    @property
+    def count(self) -> int:
+        """The number of iterations."""
+        return len(self.sums) * self.length + (self._begun[0] if self._begun else 0)
+
+    @property
+    def total(self) -> Float:
+        """The sum over all iterations."""
+        begun = [self._begun[1]] if self._begun else []
+        return np.sum([*self.sums, *begun], axis=0)
+
+
+class Half(NamedTuple):
+    """Half of a chain: how many iterations it has, the mean of the features and their variance."""
+
+    iterations: int
+    mean: Float
+    variance: Float
+
+
+class Averages:
+    """The averages of several chains."""
+
+    def __init__(self, chains: int) -> None:
+        self._chains = [Batches() for _ in range(chains)]
+
+    def add(self, chain: int, features: Float) -> None:
+        """Count one iteration of a chain."""
+        self._chains[chain].add(features)
+
+    @property
+    def count(self) -> int:
+        """The number of iterations of all chains."""
+        return sum(chain.count for chain in self._chains)
+
+    def mean(self) -> Float:
+        """The mean over all iterations of all chains; there is one."""
+        return np.sum([chain.total for chain in self._chains if chain.count], axis=0) / self.count
+
+    def standard_errors(self) -> Float | None:
+        """The standard errors of the mean, by the differences between batches; None for fewer than four of them."""
+        means = [total / chain.length for chain in self._chains for total in chain.sums]
+        if len(means) < 4:
+            return None
+        return np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
+
+    def effective_size(self) -> float | None:
+        """As good as how many independent iterations they are: the variance of one over that of the mean."""
+        errors = self.standard_errors()
+        if errors is None:
+            return None
+        squares = np.sum([np.sum(chain.squares, axis=0) for chain in self._chains if chain.sums], axis=0)
+        sums = np.sum([np.sum(chain.sums, axis=0) for chain in self._chains if chain.sums], axis=0)
+        count = sum(len(chain.sums) * chain.length for chain in self._chains)
+        variance = np.maximum(squares / count - (sums / count) ** 2, 0.0).sum()
+        of_mean = (errors**2).sum()
+        if variance < NEGLIGIBLE**2 or of_mean == 0.0:
+            return float(count)  # what is left is rounding
+        return float(min(variance / of_mean, count))
+
+    def r_hat(self) -> float | None:
+        """Gelman and Rubin's (1992) figure of the halves of all chains, of the feature that is worst.
+
+        1 at best; infinite where halves differ and none moves. None where a chain has fewer than four batches.
+        """
+        halves = [half for chain in self._chains for half in _halves(chain)]
+        if len(halves) < 2 * len(self._chains):
+            return None
+        count = np.mean([half.iterations for half in halves])
+        within = np.mean([half.variance for half in halves], axis=0)
+        between = np.var([half.mean for half in halves], axis=0, ddof=1)
+        differ = between > NEGLIGIBLE**2
+        with np.errstate(divide="ignore"):
+            ratios = (count - 1) / count + between[differ] / within[differ]
+        return float(np.sqrt(ratios.max(initial=1.0)))
+
+
+def _halves(chain: Batches) -> list[Half]:
+    """The two halves of a chain's batches, without the middle one where their number is odd."""
+    size = len(chain.sums) // 2
+    if size < 2:
+        return []
+    count = size * chain.length
+    found = []
+    for part in (slice(0, size), slice(len(chain.sums) - size, None)):
+        mean = np.sum(chain.sums[part], axis=0) / count
+        square = np.sum(chain.squares[part], axis=0) / count
+        found.append(Half(count, mean, np.maximum(square - mean**2, 0.0) * count / (count - 1)))
+    return found
+
+
+# Randomized dynamic programming (Fu, Cunningham and Lapata 2022): the best states of a cell, and others by chance.
+
+
+def randomized_states(program: AnyCellProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
+    """MonteCarloEstimate expectations by runs that keep the best states of each cell and draw some of the others.
+
+    States are drawn independently of each other, and what is drawn weighs one over its probability. No structure has a
+    state twice, so every structure's weight is right on average: Z, and the sums of features, are unbiased, their
+    ratio over all runs is so in the limit.
+
+    Raises:
+        DeptreeError: no run kept a structure.
+    """
+    chances = inclusion_probabilities(program.merits(), settings.kept)
+    with np.errstate(divide="ignore"):
+        log_weights = np.where(chances > 0, -np.log(chances), 0.0)
+    ratio, done = Ratio(), 0
+    for _ in settings.rounds():
+        log_z, chart = program.inside(program.keep(rng.random(chances.shape) < chances, log_weights))
+        if log_z > -np.inf:
+            ratio.add(log_z, program.outside(chart))
+        done += 1
+    if not ratio.runs:
+        raise DeptreeError("no run kept a structure", "Keep more states (kept)")
+    return MonteCarloEstimate(
+        ratio.mean(),
+        ratio.standard_errors(),
+        iterations=done,
+        effective_size=ratio.effective_size,
+        is_interrupted=settings.stop(),
+    )
+
+
+def inclusion_probabilities(merits: Float, kept: int) -> Float:
+    """With which probability each state is kept, (cells, states): certainly the best ones, by merits of +inf or rank.
+
+    Of the others of a cell `kept` are drawn on average, half of them by their merits, half by chance alone, so that
+    none that matters after all weighs too much.
+    """
+    chances = np.where(merits == np.inf, 1.0, 0.0)
+    for cell, row in zip(chances, np.where(np.isfinite(merits), merits, -np.inf), strict=True):
+        ranked = np.argsort(-row, kind="stable")[: int(np.isfinite(row).sum())]
+        others = ranked[kept:]
+        cell[ranked[:kept]] = 1.0
+        if len(others):
+            shares = np.exp(row[others] - row[others[0]])
+            cell[others] = np.minimum(1.0, kept * (shares / shares.sum() + 1.0 / len(others)) / 2)
+    return chances
+
+
+class Ratio:
+    """The ratio of two averages over runs: features times Z over Z, with the weights of runs known by logarithms."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+        self._highest = -math.inf
+        self._weight = self._weight_squared = 0.0
+        self._sums: list[Float | float] = [0.0, 0.0, 0.0]
+
+    def add(self, log_weight: float, features: Float) -> None:
+        """Count a run of this weight."""
+        if log_weight > self._highest:
+            factor = math.exp(self._highest - log_weight)
+            self._weight *= factor
+            self._weight_squared *= factor**2
+            self._sums = [total * factor**power for total, power in zip(self._sums, (1, 2, 2), strict=True)]
+            self._highest = log_weight
+        weight = math.exp(log_weight - self._highest)
+        self.runs += 1
+        self._weight += weight
+        self._weight_squared += weight**2
+        first, second, third = self._sums
+        self._sums = [first + weight * features, second + weight**2 * features, third + (weight * features) ** 2]
+
+    def mean(self) -> Float:
+        """The features' average by weight; there is a run."""
+        return np.asarray(self._sums[0] / self._weight)
+
+    def standard_errors(self) -> Float | None:
+        """The standard errors of the ratio, by the delta method; None for fewer than two runs."""
+        if self.runs < 2:
+            return None
+        mean, (_, second, third) = self.mean(), self._sums
+        squares = np.asarray(third - 2 * mean * second + mean**2 * self._weight_squared)
+        return np.sqrt(np.maximum(squares, 0.0)) / self._weight
+
+    @property
+    def effective_size(self) -> float:
+        """As good as how many runs of equal weight they are (Kish)."""
+        return self._weight**2 / self._weight_squared
+
+
+# The register of methods by which expectations are worked out, and the one function that uses it.
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,33 +3,316 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar, Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.distributions import Distribution, constraints
 from torch.distributions.kl import register_kl
 from torch.distributions.utils import lazy_property
 
 from deptree_cli.core.arc_factored import FEW
+from deptree_cli.core.blocks import require_precision
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.distribution import TreeDistribution as Sentence
-from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch, one_of
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.torch.batch_distribution import BatchDistribution
-from deptree_cli.torch.gold import checked_gold, with_known_heads
-from deptree_cli.torch.sentences import (
-    NO_TREE,
-    checked_sample_shape,
-    padded_heads,
-    padded_numbers,
-    sentences,
-    streams,
+from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
+from deptree_cli.torch import ops as operators
+from deptree_cli.torch.ops import (
+    Shifted,
+    TreeSupport,
+    arcs_to_heads,
+    at_least_zero,
+    at_most_zero,
+    checked_lengths,
+    expected_surprisal,
+    heads_to_arcs,
+    is_integer,
+    require_tensor,
+    shift,
+    tree_scores,
+    visible,
+    wide,
+    word_mask,
 )
-from deptree_cli.torch.shifted import at_least_zero, at_most_zero, expected_surprisal
-from deptree_cli.torch.trees import heads_to_arcs
+
+# The sentences of a batch one by one: what is drawn and decoded by core's `TreeDistribution`, as padded tensors.
+
+
+# The log-probability of a tree that there is not: so low that its exponential is 0, and finite, so that a weight of 0
+# times it is 0.
+NO_TREE = -1e30
+
+
+def sentences(log_scores: Tensor, lengths: Tensor, space: str) -> list[Sentence]:
+    """Return the distribution of each sentence of a batch (B, N, N), lengths (B,), over the trees of a space.
+
+    Raises:
+        DeptreeError: names the sentence whose scores are none, or leave no tree.
+    """
+    scores = log_scores.detach().to("cpu", torch.float64).numpy()
+    found = []
+    for b, n in enumerate(lengths.tolist()):
+        with in_batch(name_in_batch(b)):
+            found.append(Sentence(scores[b, : n + 1, : n + 1], space=space, id=name_in_batch(b)))
+    return found
+
+
+def checked_sample_shape(sample_shape: Any) -> torch.Size:
+    """Return the shape of samples.
+
+    Raises:
+        DeptreeError: it is no sequence of integers of 0 or more.
+    """
+    if not isinstance(sample_shape, Sequence):
+        problem = f"the shape of samples is {sample_shape!r}"
+        raise DeptreeError(problem, "Give a tuple, (5,) for 5 trees of each sentence")
+    return torch.Size([how_many(size) for size in sample_shape])
+
+
+def streams(count: int, generator: torch.Generator | None) -> list[np.random.Generator]:
+    """Return a random stream for each sentence, from one number of PyTorch's generator, its default one if None.
+
+    So `torch.manual_seed` decides the trees, and those of a sentence do not depend on the sentences behind it.
+    """
+    device = "cpu" if generator is None else generator.device
+    seed = int(torch.randint(2**63 - 1, (), generator=generator, device=device))
+    root = np.random.SeedSequence(seed)
+    return [np.random.Generator(np.random.PCG64(each)) for each in root.spawn(count)]
+
+
+def padded_heads(trees: Sequence[Heads], size: int, nodes: int, device: torch.device) -> Tensor:
+    """Return the trees of sentences, (m, n) each, as heads (size, B, N), -1 where there is no word or no tree."""
+    found = np.full((size, len(trees), nodes), -1, dtype=np.int64)
+    for b, rows in enumerate(trees):
+        found[: len(rows), b, 1 : rows.shape[1] + 1] = rows
+    return torch.from_numpy(found).to(device)
+
+
+def padded_numbers(numbers: Sequence[Float], size: int, device: torch.device) -> Tensor:
+    """Return a number for each tree, (m,) for each sentence, as (size, B) float64, 0 where there is no tree."""
+    found = np.zeros((size, len(numbers)))
+    for b, row in enumerate(numbers):
+        found[: len(row), b] = row
+    return torch.from_numpy(found).to(device)
+
+
+# Gold heads: checked, and log-scores that allow only these.
+
+
+def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bool = True) -> Tensor:
+    """Return gold heads (..., N) as int64 on the device of log_scores (..., N, N).
+
+    Args:
+        partial: whether some may be missing (negative).
+
+    Raises:
+        DeptreeError: they are not integers of that shape; or, if values can be checked, a head is its word, outside
+            the sentence, or missing although `partial` is false.
+    """
+    require_tensor("heads", heads)
+    if heads.shape != log_scores.shape[:-1] or not is_integer(heads):
+        problem = f"heads are {heads.dtype} of shape {tuple(heads.shape)}, not integers of {(*log_scores.shape[:-1],)}"
+        raise DeptreeError(problem, "Give the head of every node, 0 for ROOT; the entry of ROOT itself is ignored")
+    heads = heads.to(log_scores.device, torch.int64)
+    if visible(heads) and visible(lengths):
+        own = torch.arange(heads.shape[-1], device=heads.device)
+        words = word_mask(lengths, heads.shape[-1])
+        _refuse(words & ((heads > lengths[..., None]) | (heads == own)), heads, lengths)
+        if not partial:
+            _refuse(words & (heads < 0), heads, lengths)
+    return heads
+
+
+def _refuse(wrong: Tensor, heads: Tensor, lengths: Tensor) -> None:
+    """Raise a DeptreeError for the first of the heads (..., N) that are wrong."""
+    nodes = heads.shape[-1]
+    for b, word in wrong.reshape(-1, nodes).nonzero()[:1].tolist():
+        head = int(heads.reshape(-1, nodes)[b, word])
+        problem = f"the head of word {word} is {head}"
+        remedy = f"Give 0 for ROOT, or another word of {int(lengths.flatten()[b])}"
+        if head < 0:
+            problem, remedy = f"{problem}, missing", "For partial annotation use partial_annotation_loss"
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
+
+
+def raise_unless_tree(possible: Tensor, trees: TreeSpace) -> None:
+    """Raise a DeptreeError for the first sentence (B,) whose heads are impossible, if values can be checked."""
+    if visible(possible) and not bool(possible.all()):
+        b = int((~possible).nonzero()[0, 0])
+        problem = "the gold heads are not a tree of this space, or have an arc that the scores forbid"
+        wider = " or ".join(f"{name}=False" for name in ("single_root", "projective") if getattr(trees, name))
+        remedy = f"Correct them, or allow their arcs{', or pass ' * bool(wider)}{wider}"
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
+
+
+def with_known_heads(log_scores: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
+    """Return log-scores (..., N, N) with -inf for every other head of a word whose head (..., N) is given."""
+    return log_scores.masked_fill(wrong_heads(heads, lengths), -torch.inf)
+
+
+def wrong_heads(heads: Tensor, lengths: Tensor) -> Tensor:
+    """Return which arcs give a word another head than the gold one, (..., N, N) bool; negative heads are missing."""
+    known = word_mask(lengths, heads.shape[-1]) & (heads >= 0)
+    node = torch.arange(heads.shape[-1], device=heads.device)
+    return known[..., None, :] & (heads[..., None, :] != node[:, None])
+
+
+# A batch of tree distributions as PyTorch sees it: shapes, support, sums and log-probabilities.
+
+
+EVENTS = ("heads", "arcs")
+
+
+class Sums(NamedTuple):
+    """What is summed up of all sentences, float64: log Z of shifted scores, (B,), and marginals, (B, N, N)."""
+
+    log_z: Tensor
+    marginals: Tensor
+
+
+class BatchDistribution(Distribution):
+    """What a `TreeDistribution` is made of, its shapes and its sums: see there for the arguments."""
+
+    arg_constraints = {"log_scores": constraints.dependent, "lengths": constraints.positive_integer}  # noqa: RUF012
+
+    def __init__(
+        self,
+        log_scores: Tensor,
+        lengths: Tensor | None = None,
+        space: SpaceLike = None,
+        *,
+        event: str = "heads",
+        precision: str = "float64",
+        validate_args: bool | None = None,
+        **short: Unpack[Short],
+    ) -> None:
+        if event not in EVENTS:
+            raise DeptreeError(f"unknown event {event!r}", one_of(EVENTS))
+        self.space = tree_space(space, **short)
+        require_precision(precision)
+        self.lengths = checked_lengths(log_scores, lengths)
+        self.log_scores, self.event, self.precision = log_scores, event, precision
+        event_shape = log_scores.shape[-1:] if event == "heads" else log_scores.shape[-2:]
+        super().__init__(log_scores.shape[:-2], event_shape, validate_args)
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes, N: words of the longest sentence, and ROOT."""
+        return self.log_scores.shape[-1]
+
+    @constraints.dependent_property(is_discrete=True)
+    def support(self) -> TreeSupport:
+        """The constraint that values are trees of the space; forbidden arcs are allowed, with log-probability -inf."""
+        return TreeSupport(self.lengths, self.space, self.event)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Self:
+        """Return the distribution broadcast to a larger batch shape."""
+        shape = torch.Size(batch_shape)
+        scores = self.log_scores.expand(shape + self.log_scores.shape[-2:])
+        return self._with(scores, self.lengths.expand(shape), _instance)
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return the distributions of some sentences; the index is one into the batch shape."""
+        which = torch.arange(self.lengths.numel(), device=self.lengths.device).reshape(self.batch_shape)[index]
+        return self._with(self._flat_scores[which], self._flat_lengths[which])
+
+    def _with(self, log_scores: Tensor, lengths: Tensor, _instance: Any = None) -> Self:
+        new: Self = self._get_checked_instance(BatchDistribution, _instance)  # type: ignore[no-untyped-call]
+        how: dict[str, Any] = {"event": self.event, "precision": self.precision, "validate_args": False}
+        BatchDistribution.__init__(new, log_scores, lengths, self.space, **how)
+        new._validate_args = self._validate_args
+        return new
+
+    @property
+    def _flat_scores(self) -> Tensor:
+        return self.log_scores.reshape(-1, self.nodes, self.nodes)
+
+    @property
+    def _flat_lengths(self) -> Tensor:
+        return self.lengths.reshape(-1)
+
+    @lazy_property
+    def _shifted(self) -> Shifted:
+        return shift(wide(self._flat_scores), self._flat_lengths, self.space)
+
+    @lazy_property
+    def _sums(self) -> Sums:
+        given = self._shifted.scores, self._flat_lengths, self.space.name, self.precision
+        return Sums(*operators.operators_log_partition_and_marginals(*given))
+
+    def _to_batch_dtype(self, result: Tensor, event_dims: int = 0) -> Tensor:
+        """A result (..., B, *event) in the precision and the batch shape of the scores."""
+        at = result.dim() - event_dims - 1
+        shape = result.shape[:at] + self.batch_shape + result.shape[at + 1 :]
+        return result.reshape(shape).to(torch.promote_types(self.log_scores.dtype, torch.float32))
+
+    @property
+    def log_partition(self) -> Tensor:
+        """The natural logarithm of the partition function, the sum of all trees' weights, (...,)."""
+        return self._to_batch_dtype(self._sums.log_z + self._shifted.constant())
+
+    @property
+    def log_count(self) -> Tensor:
+        """The natural logarithm of the number of trees without a forbidden arc, (...,)."""
+        scores = self._shifted.scores.detach()
+        arcs = torch.where(scores == -torch.inf, scores, 0.0)
+        return self._to_batch_dtype(operators.log_partition(arcs, self._flat_lengths, self.space))
+
+    @property
+    def marginals(self) -> Tensor:
+        """The probability of every arc, (..., N, N); the columns of words sum to 1."""
+        return self._to_batch_dtype(self._sums.marginals, 2)
+
+    @property
+    def mean(self) -> Tensor:
+        """The expectation of trees as one-hot arcs, which is the marginals; an error for trees as heads."""
+        if self.event == "heads":
+            raise DeptreeError("the heads of words are names, which have no mean", 'Take event="arcs"')
+        return self.marginals
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the log-probabilities of trees, (*sample, ...), at most 0.
+
+        -inf for a tree with a forbidden arc and, unless arguments are validated, for heads that are no tree of the
+        space.
+
+        Args:
+            value: (*sample, ..., N) heads, or (*sample, ..., N, N) arcs.
+        """
+        total, sound = self._scores_of(value)
+        return self._to_batch_dtype(torch.where(sound, at_most_zero(total - self._sums.log_z), -torch.inf))
+
+    def unnormalized_log_prob(self, value: Tensor) -> Tensor:
+        """Return the log-weights of trees, (*sample, ...): the sums of their arcs' log-scores. See `log_prob`."""
+        total, sound = self._scores_of(value)
+        return self._to_batch_dtype(torch.where(sound, total + self._shifted.constant(), -torch.inf))
+
+    def _scores_of(self, value: Tensor) -> tuple[Tensor, Tensor]:
+        """The shifted scores of trees, (*sample, B) float64, and whether each is possible."""
+        if self.event == "heads" and value.is_floating_point():
+            raise DeptreeError(f"heads are of type {value.dtype}", "Give integers, 0 for ROOT")
+        if self._validate_args:
+            self._validate_sample(value)
+        dims = len(self.event_shape) + len(self.batch_shape)
+        sample_shape = value.shape[: max(value.dim() - dims, 0)]
+        value = value.expand(sample_shape + self.batch_shape + self.event_shape)
+        total, possible = self._scores_of_sound(value)
+        if not self._validate_args:
+            possible = possible & self.support.check(value).reshape(possible.shape)
+        return total, possible
+
+    def _scores_of_sound(self, value: Tensor) -> tuple[Tensor, Tensor]:
+        """The same of values (*sample, ..., N[, N]) that need no check."""
+        sample_shape = value.shape[: value.dim() - len(self.event_shape) - len(self.batch_shape)]
+        heads = arcs_to_heads(value) if self.event == "arcs" else value
+        heads = heads.reshape(*sample_shape, self.lengths.numel(), self.nodes)
+        return tree_scores(self._shifted.scores, heads, word_mask(self._flat_lengths, self.nodes))
+
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -92,7 +92,7 @@ def test_what_takes_long_is_said_once_where_no_line_can_be_drawn(tmp_path: Path,
 FORKED = f"""
 import os, time
 {IMPATIENT}
-from deptree_cli.kernels.cache import compiling
+from deptree_cli.kernels.kept import compiling
 from deptree_cli.cli.terminal import status_shown
 with status_shown("file", quiet=False), told.kernels_told(quiet=False):
     for _ in range(2):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from deptree_cli.core.evaluation.counts import METRICS
-from deptree_cli.core.expectations.risks import risk, risk_variance
+from deptree_cli.core.evaluation import METRICS
+from deptree_cli.core.expectations import risk, risk_variance
 from tests.sample import DATA, LABELS, SCORES
 
 GOLD = DATA / "gold.conllu"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.batches.tree_batch import TreeBatch
+from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import partition

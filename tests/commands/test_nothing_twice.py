@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from deptree_cli.core import batches as asking
 from deptree_cli.core.audit import ENUMERATED_N
-from deptree_cli.core.batches import asking
 from deptree_cli.io.conllu.blocks import read_blocks
+from deptree_cli.kernels import charts as eisner
+from deptree_cli.kernels import elimination as marginals
 from deptree_cli.kernels import trees
-from deptree_cli.kernels.charts import eisner
-from deptree_cli.kernels.elimination import marginals
-from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels.numbers import Dual
 from tests.every_command import ENTRIES, example
 from tests.sample import DATA, LABELS, SCORES
 

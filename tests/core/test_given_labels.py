@@ -14,7 +14,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.second_order.model.distribution import SecondOrder
+from deptree_cli.second_order.distribution import SecondOrder
 
 NAMES = ("a", "root", "b")
 OTHER = "a:special"  # a label that the scores do not know

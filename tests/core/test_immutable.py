@@ -15,7 +15,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import jensen_shannon, moved_arcs
 from deptree_cli.core.corpus import Workers, ordered_map
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
+from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
 from deptree_cli.core.partition import partition, peakedness
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS

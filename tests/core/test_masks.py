@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core.constraints.conflicts import Choice, Conflict
-from deptree_cli.core.constraints.constrained import Constrained
-from deptree_cli.core.constraints.words import LabelledTree
+from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rule_words import Choice, Conflict, LabelledTree
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.core.spaces.shifted import shift
 from tests.oracle import Oracle
 
 Float = NDArray[np.float64]

@@ -14,17 +14,15 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.expectations import OfDistribution
-from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
-from deptree_cli.core.expectations.divergences import kl, kl_gradient
+from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, OfDistribution, kl, kl_gradient
 from deptree_cli.core.partition import partition, peakedness
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
-from deptree_cli.kernels.charts import eisner
-from deptree_cli.kernels.elimination import marginals
-from deptree_cli.kernels.numbers.dual import Dual
+from deptree_cli.kernels import charts as eisner
+from deptree_cli.kernels import elimination as marginals
+from deptree_cli.kernels.numbers import Dual
 
 N = 6
 OTHER = TreeDistribution(np.random.default_rng(9).normal(size=(N + 1, N + 1)))

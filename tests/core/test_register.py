@@ -232,8 +232,8 @@ def test_imported() -> None:
     def function() -> None: ...
 
     assert imported(function, "deptree_cli.core.samplers") is function
-    assert imported(".auto:draw", "deptree_cli.core.samplers").__module__ == "deptree_cli.core.samplers.auto"
-    assert imported("deptree_cli.core.swor.trie:draw", "elsewhere").__module__ == "deptree_cli.core.swor.trie"
+    assert imported(".auto:draw", "deptree_cli.core.samplers").__module__ == "deptree_cli.core.walks"
+    assert imported("deptree_cli.core.conditionals:draw", "elsewhere").__module__ == "deptree_cli.core.conditionals"
 
 
 def test_the_registers_of_this_floor() -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.core import expectations as features
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import features
 from deptree_cli.core.scores import SCALES, checked_log_scores, to_weights
-from deptree_cli.second_order.model.distribution import SecondOrder
+from deptree_cli.second_order.distribution import SecondOrder
 
 
 @pytest.mark.parametrize("scale", SCALES)

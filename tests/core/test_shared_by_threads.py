@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.constrained import Constrained
-from deptree_cli.core.constraints.label_lists import ForLabels
-from deptree_cli.core.constraints.masks import Mask, Masks
-from deptree_cli.core.constraints.words import Condition, Words
+from deptree_cli.core import repair as habits
+from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.repair import habits
+from deptree_cli.core.rule_words import Condition, ForLabels, Mask, Masks, Words
 from tests.interrupted import at_every_line
 
 # What was asked before: the same question, so that the answer is known, or another one.

@@ -13,7 +13,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp import Annotated, Parser
-from deptree_cli.hpyp.model.contexts import Contexts
+from deptree_cli.hpyp.model.sentences import Contexts
 from tests.sample import DATA
 
 TREEBANK = DATA / "treebank.conllu"

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.files.known import with_links
-from deptree_cli.bitext.files.layout import PairLayout
-from deptree_cli.bitext.files.pairs import PairSource
+from deptree_cli.bitext.files import PairLayout, PairSource, with_links
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.read import sentences
 from deptree_cli.io.scores.companions import features_of

@@ -16,8 +16,9 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
-from deptree_cli.jax import beam, conditionals
-from deptree_cli.jax.batches import sentences_of
+from deptree_cli.jax import beam
+from deptree_cli.jax import beam as conditionals
+from deptree_cli.jax.sums import sentences_of
 from tests.jax.digits import float64
 from tests.oracle import Oracle
 from tests.pearson import chi_square

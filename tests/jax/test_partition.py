@@ -17,7 +17,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
 from deptree_cli.jax import entropy, log_partition, marginals
-from deptree_cli.jax.host import _called
+from deptree_cli.jax.sums import _called
 from tests.bounded import bounded
 from tests.jax.digits import float64
 

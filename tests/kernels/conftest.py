@@ -10,12 +10,11 @@ from hypothesis import settings
 from numba import config
 from numpy.typing import NDArray
 
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.numbers import REAL, Kind
 from deptree_cli.core.spaces import space
-from deptree_cli.core.spaces.shifted import shift
-from deptree_cli.kernels.elimination.marginals import factorise
-from deptree_cli.kernels.elimination.panels import WIDTH
-from deptree_cli.kernels.trees.best_tree import best_tree
+from deptree_cli.kernels.elimination import WIDTH, factorise
+from deptree_cli.kernels.trees import best_tree
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core.spaces.rules import crossings
+from deptree_cli.core.factorisation import crossings
 from deptree_cli.kernels import budget, kept
 from deptree_cli.kernels.budget import TREE, WORTH, Budget, PythonKernel, compile_kernels, foresee, once_more
 from tests.sample import DATA
@@ -161,7 +161,8 @@ def test_a_kernel_is_pickled_by_its_name() -> None:
 # What a command did with kernels: how many it compiled. `WORTH` steps are so many.
 PROGRAM = """
 import atexit, sys
-from deptree_cli.kernels import budget, cache
+from deptree_cli.kernels import budget
+from deptree_cli.kernels import kept as cache
 budget.WORTH = float(sys.argv.pop(1))
 heard = []
 watched = cache.watch_compiling

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from deptree_cli.kernels import cache
+from deptree_cli.kernels import kept as cache
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.spaces import space
-from deptree_cli.core.spaces.shifted import shift
-from deptree_cli.kernels.batches.packed import Matrices, Packed, shift_sentences
+from deptree_cli.kernels.packed import Matrices, Packed, shift_sentences
 
 Float = NDArray[np.float64]
 

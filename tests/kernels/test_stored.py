@@ -11,14 +11,15 @@ from pathlib import Path
 import numba
 import pytest
 
-from deptree_cli.kernels import cache, stored
+from deptree_cli.kernels import kept as cache
+from deptree_cli.kernels import machine_code as stored
 from tests.sample import DATA
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is cached")
 
 # One kernel, and what the hook hears of the cache.
 PROGRAM = """
-from deptree_cli.kernels import cache
+from deptree_cli.kernels import kept as cache
 cache.tell_if_not_kept(lambda reason: print("not kept:", reason))
 import numpy as np
 from deptree_cli.kernels.xoshiro import uniform
@@ -105,7 +106,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # Many kernels, some of which are closures.
 MANY = """
-from deptree_cli.kernels import cache
+from deptree_cli.kernels import kept as cache
 heard = []
 cache.watch_compiling(heard.append)
 import deptree_cli
@@ -220,7 +221,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 # What is heard of compiling: what `uniform` is made of counts as part of it, functions of others are not ours.
 WATCHED = """
-from deptree_cli.kernels import cache
+from deptree_cli.kernels import kept as cache
 heard = []
 cache.watch_compiling(heard.append)
 import numba

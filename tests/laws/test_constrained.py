@@ -11,15 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.constrained import Constrained, constrained
-from deptree_cli.core.constraints.crossing import NoCrossing
-from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, NoGaps, Together
-from deptree_cli.core.constraints.masks import LEFT, Mask
-from deptree_cli.core.constraints.ruleset import Rule, Ruleset
-from deptree_cli.core.constraints.shares import shares
-from deptree_cli.core.constraints.words import Condition, Words
+from deptree_cli.core.constrained import Constrained, constrained, shares
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, NoGaps, Together
+from deptree_cli.core.rule_words import LEFT, Condition, Mask, Words
+from deptree_cli.core.ruleset import Rule, Ruleset
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from tests.laws.test_labelled import every, labelled
 from tests.pearson import chi_square

@@ -7,13 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
+from deptree_cli.core.conditionals import draw
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.core.swor import ALGORITHMS, Algorithm
-from deptree_cli.core.swor.draws import most_certain, size_for_mass
-from deptree_cli.core.swor.labelled import draw
+from deptree_cli.core.swor import ALGORITHMS, Algorithm, most_certain, size_for_mass
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli import TreeDistribution
-from deptree_cli.core.batches.blocks import starts_of
-from deptree_cli.core.batches.tree_batch import TreeBatch
+from deptree_cli.core.batches import TreeBatch
+from deptree_cli.core.blocks import starts_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
 
 Float = NDArray[np.float64]

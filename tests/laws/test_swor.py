@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deptree_cli.core import cells as derivation_tree
+from deptree_cli.core import cells as partition_tree
+from deptree_cli.core.conditionals import Conditionals, Prefix
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
-from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, derivation_tree, partition_tree
-from deptree_cli.core.swor.conditionals import Conditionals
-from deptree_cli.core.swor.sequences import Prefix
+from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 

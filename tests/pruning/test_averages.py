@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.pruning.randomized import BATCHES, Averages, Batches
+from deptree_cli.pruning.methods import BATCHES, Averages, Batches
 from tests.pruning.test_chain import chain_of, exact
 from tests.pruning.toy import random_segmentations
 

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.pruning.chain import Chain, Selection, start
+from deptree_cli.pruning.methods import Averages, Chain, Selection, start
 from deptree_cli.pruning.program import AnyProgram
-from deptree_cli.pruning.randomized import Averages
 from deptree_cli.second_order import SecondOrder
-from deptree_cli.second_order.model.arcs import SecondOrderArcs
+from deptree_cli.second_order.arcs import SecondOrderArcs
 from tests.pruning.toy import Segmentations, all_or_none, enumerated, random_segmentations
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds

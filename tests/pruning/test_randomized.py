@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
-from deptree_cli.pruning import chain as chain_module
-from deptree_cli.pruning.chain import Chain
-from deptree_cli.pruning.methods import expectations
+from deptree_cli.pruning import methods as chain_module
+from deptree_cli.pruning.methods import Chain, expectations
 from tests.pruning.test_chain import Paper, exact
 from tests.pruning.toy import all_or_none, random_segmentations
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.bitext.model.program import LinkProgram
+from deptree_cli.bitext.chart import LinkProgram
+from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.pruning.methods import expectations
+from deptree_cli.pruning.methods import Ratio, expectations, inclusion_probabilities
 from deptree_cli.pruning.program import CellProgram
-from deptree_cli.pruning.randomized_states import Ratio, inclusion_probabilities
 
 INF = np.inf
 
@@ -193,7 +192,7 @@ class Cells(CellProgram[Bool, Bool, Bool]):
 
 def test_runs_without_a_structure_count_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each state is kept with probability 1/8, so that 59 % of runs keep none: the ratio converges all the same."""
-    module = "deptree_cli.pruning.randomized_states.inclusion_probabilities"
+    module = "deptree_cli.pruning.methods.inclusion_probabilities"
     monkeypatch.setattr(module, lambda merits, kept: np.full((1, 4), 0.125))
     found = expectations(Cells(), "rdp", 1, iterations=4000)
     assert found.standard_errors is not None

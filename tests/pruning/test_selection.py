@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deptree_cli.pruning.chain import Selection
+from deptree_cli.pruning.methods import Selection
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 

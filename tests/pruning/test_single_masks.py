@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.pruning.methods import expectations
 from tests.brute_itg import Alignments, Grammar

@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch")
 from deptree_cli.core.distribution import TreeDistribution as Sentence
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.torch import batch_distribution
+from deptree_cli.torch import distribution as batch_distribution
 from deptree_cli.torch.distribution import TreeDistribution
-from deptree_cli.torch.trees import heads_to_arcs
+from deptree_cli.torch.ops import heads_to_arcs
 
 
 def distribution(batch: Any, scores: Any = None, **how: Any) -> TreeDistribution:

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch.distribution import TreeDistribution
-from deptree_cli.torch.trees import heads_to_arcs
+from deptree_cli.torch.ops import heads_to_arcs
 
 
 def distribution(batch: Any, **how: Any) -> TreeDistribution:

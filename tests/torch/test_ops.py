@@ -10,7 +10,8 @@ torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals, sums
+from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals
+from deptree_cli.torch import ops as sums
 from tests.bounded import bounded
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES.names)

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, TreeSpace
-from deptree_cli.torch import trees as ours
+from deptree_cli.torch import ops as ours
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

@@ -10,12 +10,17 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.bitext.files.pharaoh import pharaoh_line
-from deptree_cli.bitext.files.record import ScoredPair
-from deptree_cli.bitext.model.links import LinkCounts, Links, links_of
-from deptree_cli.bitext.options.estimating import Estimating, Estimator
-from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
-from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
+from deptree_cli.bitext.files import ScoredPair, pharaoh_line
+from deptree_cli.bitext.options import (
+    LISTING,
+    BitextOptions,
+    Estimating,
+    Estimator,
+    PruningOptions,
+    bitext_options,
+    pruning_options,
+)
+from deptree_cli.bitext.scores import LinkCounts, Links, links_of
 from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, check_effect, command, option, reading_option
 from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
 from deptree_cli.cli.terminal import Table

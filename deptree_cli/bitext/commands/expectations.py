@@ -7,10 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.bitext.files.record import ScoredPair
-from deptree_cli.bitext.options.estimating import Estimating, Estimator, convergence
-from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
-from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
+from deptree_cli.bitext.files import ScoredPair
+from deptree_cli.bitext.options import (
+    LISTING,
+    BitextOptions,
+    Estimating,
+    Estimator,
+    PruningOptions,
+    bitext_options,
+    convergence,
+    pruning_options,
+)
 from deptree_cli.cli.options import command
 from deptree_cli.cli.run import Job, RunOptions, run_options
 from deptree_cli.cli.write import Writing, format_options

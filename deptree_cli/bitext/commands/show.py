@@ -7,12 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.bitext.files.picture import AlignmentPicture, alignment_picture
-from deptree_cli.bitext.files.record import ScoredPair
-from deptree_cli.bitext.files.text_picture import alignment_text
-from deptree_cli.bitext.options.estimating import Estimating, Estimator
-from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
-from deptree_cli.bitext.options.pruning import LISTING, PruningOptions, pruning_options
+from deptree_cli.bitext.files import ScoredPair
+from deptree_cli.bitext.options import (
+    LISTING,
+    BitextOptions,
+    Estimating,
+    Estimator,
+    PruningOptions,
+    bitext_options,
+    pruning_options,
+)
+from deptree_cli.bitext.picture import AlignmentPicture, alignment_picture, alignment_text
 from deptree_cli.cli.options import command
 from deptree_cli.cli.run import Job, RunOptions, one_run_options
 from deptree_cli.cli.score_options import ChosenSentence, wanted_option

@@ -29,7 +29,6 @@ COMMANDS = {
     "generate": Entry(
         "Sample sentences with their trees.", "deptree hpyp generate model.npz -k 10 --seed 7", "model", "trees"
     ),
-    "describe": Entry("Show how a model was trained and what it knows.", "deptree hpyp describe model.npz", "model"),
 }
 
 

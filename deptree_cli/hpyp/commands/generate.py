@@ -11,11 +11,10 @@ from deptree_cli.cli.options import IntRange, command, option, seed_option, size
 from deptree_cli.cli.run import Job, RunOptions, Source, run_options
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Writing, format_options
-from deptree_cli.hpyp.files.treebank import Tags
-from deptree_cli.hpyp.files.trees import to_conllu
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.defaults import LONGEST
-from deptree_cli.hpyp.options.parser_options import model_argument, read_trained
+from deptree_cli.hpyp.files.treebank import Tagset as Tags
+from deptree_cli.hpyp.files.treebank import to_conllu
+from deptree_cli.hpyp.model.sentences import LONGEST, Annotated
+from deptree_cli.hpyp.options import model_argument, read_trained
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.json_lines import dump
 
@@ -87,6 +86,6 @@ class Draw:
 
     def __call__(self, name: Name, rng: np.random.Generator) -> Drawn:
         """The work on one sentence."""
-        from deptree_cli.hpyp.model.generating import generated
+        from deptree_cli.hpyp.model.parsing import generated
 
         return Drawn(generated(self.trained, name.sent_id, rng, self.longest), self.trained.progress.tagset)

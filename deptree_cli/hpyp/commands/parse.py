@@ -24,9 +24,10 @@ from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.spaces import PROJECTIVE
-from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name
+from deptree_cli.hpyp.files.treebank import deprels_by_name, tags_by_name
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
-from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, parser_options
+from deptree_cli.hpyp.options import ParserOptions, parser_options
+from deptree_cli.hpyp.options import Read as Sentence
 from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores

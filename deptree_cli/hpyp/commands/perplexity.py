@@ -11,8 +11,8 @@ from deptree_cli.cli.options import command, seed_option
 from deptree_cli.cli.run import Job, OneRow, RunOptions, run_options
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, filters_option, parser_options
-from deptree_cli.hpyp.options.unknown_tags import named
+from deptree_cli.hpyp.options import ParserOptions, filters_option, named, parser_options
+from deptree_cli.hpyp.options import Read as Sentence
 from deptree_cli.io.encoders.base import Sheet
 
 
@@ -42,7 +42,7 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     words_as_classes is the share of words that are not in the vocabulary and are predicted as a class (UNK-LC-ing,
     ...). Compare perplexities only if the same words are replaced by classes.
     """
-    from deptree_cli.hpyp.model.perplexity import Perplexity  # loads kernels: when there is work
+    from deptree_cli.hpyp.model.parsing import Perplexity  # loads kernels: when there is work
 
     job = Job(
         "hpyp perplexity",
@@ -69,7 +69,7 @@ class Score:
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> tuple[Any]:
         """The work on one sentence."""
-        from deptree_cli.hpyp.model.perplexity import score
+        from deptree_cli.hpyp.model.parsing import score
 
         parser = self.parser
         how = parser.particles, parser.predicts_tags, self.filters

@@ -15,15 +15,16 @@ from deptree_cli.cli.options import command, option, seed_option
 from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import counted
-from deptree_cli.hpyp.model.notes import WordNote, word_notes
-from deptree_cli.hpyp.options.parser_options import ParserOptions, Sentence, filters_option, parser_options
+from deptree_cli.hpyp.model.sentences import WordNote, word_notes
+from deptree_cli.hpyp.options import ParserOptions, filters_option, parser_options
+from deptree_cli.hpyp.options import Read as Sentence
 from deptree_cli.io.conllu.blocks import REGIONS, Region
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import JSONL, TSV, Row, Sheet
 from deptree_cli.io.json_lines import dump
 
 if TYPE_CHECKING:
-    from deptree_cli.hpyp.model.evidence import Evidence  # loads kernels
+    from deptree_cli.hpyp.model.parsing import Evidence  # loads kernels
 
 # The comments and MISC entries that are replaced or removed. They do not depend on trees, so other commands keep them.
 NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"SurprisalClass", b"SurprisalNote"})
@@ -202,7 +203,7 @@ class Surprisals:
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Measured:
         """The work on one sentence."""
-        from deptree_cli.hpyp.model.evidence import evidence  # loads kernels: when there is work
+        from deptree_cli.hpyp.model.parsing import evidence  # loads kernels: when there is work
 
         parser, words = self.parser, sentence.annotated
         regions = REGIONS[self.regions](sentence.block)  # before the work: it may be refused

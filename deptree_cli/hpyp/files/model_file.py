@@ -12,14 +12,11 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError, fits_a_line, printable
-from deptree_cli.hpyp.files.treebank import Tags
+from deptree_cli.hpyp.files.treebank import Tagset as Tags
 from deptree_cli.hpyp.kernels.restaurants import BITS
-from deptree_cli.hpyp.model.annotated import UNKNOWN
-from deptree_cli.hpyp.model.contexts import NAMES, Contexts
-from deptree_cli.hpyp.model.snapshot import Snapshot
-from deptree_cli.hpyp.model.symbols import Symbols
-from deptree_cli.hpyp.model.trained import ORACLES, SAMPLED, Progress, SampledParses, State, Trained
-from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
+from deptree_cli.hpyp.model.process import Snapshot
+from deptree_cli.hpyp.model.sentences import NAMES, UNKNOWN, Contexts, Lexicon, Symbols, Vocabulary
+from deptree_cli.hpyp.model.training import ORACLES, SAMPLED, Progress, SampledParses, State, Trained
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.scores.containers.npz import Archive, open_npz

@@ -11,8 +11,15 @@ from typing import Any, NamedTuple
 
 from deptree_cli.hpyp.kernels import word_loop
 from deptree_cli.hpyp.kernels.columns import SHIFT
-from deptree_cli.hpyp.kernels.configurations import legal, reduce, shift
-from deptree_cli.hpyp.kernels.model import TRIED, new_predictor, predict_actions, predict_tags
+from deptree_cli.hpyp.kernels.configurations import (
+    TRIED,
+    legal,
+    new_predictor,
+    predict_actions,
+    predict_tags,
+    reduce,
+    shift,
+)
 from deptree_cli.hpyp.kernels.particles import take
 from deptree_cli.hpyp.kernels.search import best_of, best_tags, heaviest_completed
 from deptree_cli.kernels.elementary import log

@@ -1,9 +1,4 @@
-"""Arc-standard configurations as linked records: every action adds one, and none is ever changed.
-
-A record (`columns.py`) is the top of a stack; the one below it is another record, and so is the configuration before
-the last action. So configurations that come of one another share what they have in common, and a derivation can be
-read backwards from its last record.
-"""
+"""Configurations of the parser, the model's probabilities of what follows, and the oracle."""
 
 from __future__ import annotations
 
@@ -18,6 +13,7 @@ from deptree_cli.hpyp.kernels.columns import (
     INDEX,
     LEFT,
     NEXT_TAG,
+    NULL_SYMBOL,
     PREVIOUS,
     RECORD,
     RIGHT,
@@ -27,7 +23,16 @@ from deptree_cli.hpyp.kernels.columns import (
     TAG,
     WORD,
 )
+from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS, path_of, predict_below, predict_dish, predict_dishes
+from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.orders import has_gap
+
+# Arc-standard configurations as linked records: every action adds one, and none is ever changed.
+#
+# A record (`columns.py`) is the top of a stack; the one below it is another record, and so is the configuration before
+# the last action. So configurations that come of one another share what they have in common, and a derivation can be
+# read backwards from its last record.
 
 
 class Arena(NamedTuple):
@@ -184,3 +189,273 @@ def tidied(arena, particles):
     for i in range(particles.used[0]):
         tops[i] = numbers[tops[i]]
     return with_room(arena, 2 * arena.used[0])
+
+
+# A generative parser at rest, and what it predicts in a configuration.
+
+
+# The processes of a parser, by number.
+ACTIONS, TAGS, WORDS = range(3)
+
+# The most tags of a word that are tried, where tags are predicted.
+TRIED = 3
+
+
+class Model(NamedTuple):
+    """What kernels need of a parser.
+
+    Attributes:
+        tables: the `Predictions` of the three processes.
+        roots: (3,) int64, the root of each in the tables; that of words is NONE where words are not generated.
+        codes: three arrays, the elements of each one's contexts (`columns.py`).
+        labels: the number of labels.
+        tags: the number of tag symbols, null and the root's included.
+    """
+
+    tables: Any
+    roots: Any
+    codes: Any
+    labels: Any
+    tags: Any
+
+
+class Predictor(NamedTuple):
+    """A model, the words and tags of a sentence (n,), null for a tag that is not known, and room for predictions.
+
+    context, path: of a configuration; action_probs, tag_probs: (2 labels + 1,) and (tags,); best: (TRIED,), tags.
+    """
+
+    model: Any
+    words: Any
+    tags: Any
+    context: Any
+    path: Any
+    action_probs: Any
+    tag_probs: Any
+    best: Any
+
+
+@kernel(allocates=True)
+def new_predictor(model, words, tags):
+    """Return the predictor of a sentence."""
+    context, path, best = np.empty(MOST_LEVELS, np.int32), np.empty(MOST_LEVELS, np.int64), np.empty(TRIED, np.int64)
+    return Predictor(model, words, tags, context, path, np.empty(2 * model.labels + 1), np.empty(model.tags), best)
+
+
+# What hands a whole predictor on is inlined: its arrays are two hundred arguments.
+
+
+@kernel(forceinline=True)
+def write_context(predictor, process, arena, top, next_tag):
+    """Write the context of a configuration for one of the processes into predictor.context; return its length."""
+    codes = predictor.model.codes[process]
+    context_of(arena, top, codes, next_tag, predictor.context)
+    return codes.shape[0]
+
+
+@kernel(forceinline=True)
+def predict(predictor, process, arena, top, next_tag, probs):
+    """Write the probabilities of everything that a process may bring next, (dishes,)."""
+    context = predictor.context[: write_context(predictor, process, arena, top, next_tag)]
+    predict_dishes(predictor.model.tables, predictor.model.roots[process], context, predictor.path, probs)
+
+
+@kernel(forceinline=True)
+def predict_actions(predictor, arena, top):
+    """Write the probabilities of all actions into predictor.action_probs."""
+    predict(predictor, ACTIONS, arena, top, 0, predictor.action_probs)
+
+
+@kernel(forceinline=True)
+def predict_tags(predictor, arena, top, index):
+    """Write the probability that a shift brings word `index` with its tag, or if that is null with each, but for null.
+
+    They are written into predictor.tag_probs, that of null being 0; of a model without words they are those of tags.
+    Returns the first tag and the one behind the last, and their sum.
+    """
+    tables, roots, probs = predictor.model.tables, predictor.model.roots, predictor.tag_probs
+    tag, word = predictor.tags[index - 1], predictor.words[index - 1]
+    if tag == NULL_SYMBOL:
+        first, stop = ROOT_SYMBOL + 1, predictor.model.tags
+        predict(predictor, TAGS, arena, top, 0, probs)
+    else:
+        first, stop = tag, tag + 1
+        context = predictor.context[: write_context(predictor, TAGS, arena, top, 0)]
+        probs[tag] = predict_dish(tables, roots[TAGS], context, predictor.path, tag)
+    probs[NULL_SYMBOL] = 0.0
+    root, total = roots[WORDS], 0.0
+    everywhere = tables.full[tables.rows[root] + word] if root >= 0 else 0.0
+    for each in range(first, stop):
+        if root >= 0:
+            context = predictor.context[: write_context(predictor, WORDS, arena, top, each)]
+            deepest = path_of(tables, root, context, predictor.path)
+            probs[each] *= predict_below(tables, predictor.path, deepest, word, everywhere)
+        total += probs[each]
+    return first, stop, total
+
+
+# Derivations of projective trees, and the events that they consist of, with their probability.
+
+
+class Tree(NamedTuple):
+    """A projective tree: heads and labels (n,), how many labels there are, and every node's rightmost dependent.
+
+    rightmost: (n + 1,), the node itself if it has no dependent to the right.
+    """
+
+    heads: Any
+    deprels: Any
+    labels: Any
+    rightmost: Any
+
+
+@kernel(allocates=True)
+def tree_of(heads, deprels, labels):
+    """Return the tree of heads and labels."""
+    rightmost = np.arange(heads.shape[0] + 1)
+    for word in range(1, heads.shape[0] + 1):
+        rightmost[heads[word - 1]] = max(rightmost[heads[word - 1]], word)
+    return Tree(heads, deprels, labels, rightmost)
+
+
+@kernel(forceinline=True)
+def choices(arena, top, shifted, tree):
+    """Return whether a derivation of a projective tree may shift, and the reduction it may make, else SHIFT.
+
+    shifted: how many words are. A left-arc may wait while its head lacks dependents on the right; a right-arc may not
+    (Buys and Blunsom 2015, section 2). So the second word lacks none on the left, and none on the right once the last
+    of them is shifted and not the top.
+    """
+    records, heads, rightmost = arena.records, tree.heads, tree.rightmost
+    first, second = records[top, INDEX], records[records[top, BELOW], INDEX]  # the second is -1 if ROOT is alone
+    if second > 0 and heads[second - 1] == first:
+        if rightmost[second] <= shifted:
+            return rightmost[first] > shifted, 1 + tree.deprels[second - 1]
+    elif second >= 0 and heads[first - 1] == second and rightmost[first] <= shifted:
+        return False, 1 + tree.labels + tree.deprels[first - 1]
+    return shifted < heads.shape[0], SHIFT
+
+
+@kernel(allocates=True)
+def derive(heads, deprels, labels, actions):
+    """Write the derivation of a projective tree that makes every arc as soon as it can.
+
+    heads: (n,), 0 = ROOT; deprels: (n,), labels from 0; labels: how many there are; actions: (2 n,), written. It begins
+    with ROOT alone on the stack, so n words are shifted and n arcs made. Returns whether the tree has a derivation.
+    """
+    tree, arena, top, index = tree_of(heads, deprels, labels), new_arena(2 * heads.shape[0] + 2), ROOT, 0
+    for step in range(actions.shape[0]):
+        may_shift, actions[step] = choices(arena, top, index, tree)
+        if actions[step] != SHIFT:
+            top = reduce(arena, top, actions[step], labels)
+        elif may_shift:
+            index += 1
+            top = shift(arena, top, index, NULL_SYMBOL, NULL_SYMBOL)
+        else:
+            return False
+    return True
+
+
+@kernel
+def derive_all(cuts, heads, deprels, labels, actions):
+    """Derive the trees of all sentences, whose words are cuts[s]..cuts[s + 1]-1."""
+    for sentence in range(cuts.shape[0] - 1):
+        own = slice(cuts[sentence], cuts[sentence + 1])
+        derive(heads[own], deprels[own], labels, actions[2 * own.start : 2 * own.stop])
+
+
+@kernel(allocates=True)
+def record_events(words, tags, labels, actions, codes, contexts):
+    """Write the contexts of a derivation's events.
+
+    words, tags: (n,) symbols; actions: (2 n,). codes and contexts: three arrays each, for actions (2 n events), tags
+    and words (n events); contexts (events, L) int32. Events come in the order of the derivation.
+    """
+    arena, top, index = new_arena(2 * words.shape[0] + 2), ROOT, 0
+    for step in range(actions.shape[0]):
+        context_of(arena, top, codes[0], 0, contexts[0][step])
+        if actions[step] == SHIFT:
+            context_of(arena, top, codes[1], 0, contexts[1][index])
+            context_of(arena, top, codes[2], tags[index], contexts[2][index])
+            top = shift(arena, top, index + 1, tags[index], words[index])
+            index += 1
+        else:
+            top = reduce(arena, top, actions[step], labels)
+
+
+@kernel(allocates=True)
+def new_contexts(codes, n):
+    """Return room for the contexts of the events of n words (`record_events`)."""
+    return (
+        np.empty((2 * n, codes[0].shape[0]), np.int32),
+        np.empty((n, codes[1].shape[0]), np.int32),
+        np.empty((n, codes[2].shape[0]), np.int32),
+    )
+
+
+@kernel
+def record_all_events(cuts, words, tags, labels, actions, codes, contexts):
+    """Write the contexts of the events of all sentences (see `record_events`), one sentence's behind another's."""
+    for sentence in range(cuts.shape[0] - 1):
+        first, last = cuts[sentence], cuts[sentence + 1]
+        own = contexts[0][2 * first : 2 * last], contexts[1][first:last], contexts[2][first:last]
+        record_events(words[first:last], tags[first:last], labels, actions[2 * first : 2 * last], codes, own)
+
+
+@kernel(allocates=True)
+def replay(model, words, tags, actions, log_probs):
+    """Add the log-probabilities of a derivation's actions, tags and words to log_probs (3,), in nats.
+
+    words, tags: (n,) symbols; actions: (2 n,), a derivation of a tree. Words that are not generated add nothing. What
+    impossible actions would have had is not shared out among the others.
+    """
+    contexts, dishes = new_contexts(model.codes, words.shape[0]), (actions, tags, words)
+    record_events(words, tags, model.labels, actions, model.codes, contexts)
+    path = np.empty(MOST_LEVELS, np.int64)
+    for process in range(3):
+        root = model.roots[process]
+        for event in range(dishes[process].shape[0] if root >= 0 else 0):
+            prob = predict_dish(model.tables, root, contexts[process][event], path, dishes[process][event])
+            log_probs[process] += log(prob)
+
+
+# Trees made projective: arcs are lifted until none crosses another (Nivre and Nilsson 2005).
+
+
+NONE = -1
+
+
+@kernel(allocates=True)
+def projectivise(heads):
+    """Make a tree projective in place and return the number of lifts.
+
+    heads: int32 (n,), 0 = ROOT, a tree. The shortest arc with a gap is lifted to its head's head until
+    there is none, that is, until every head is above all words under its arcs; of equally short arcs the
+    one with the leftmost dependent comes first.
+    """
+    n = heads.shape[0]
+    with_gap = np.empty(n, np.bool_)
+    for i in range(n):
+        with_gap[i] = has_gap(heads, i)
+    lifts = 0
+    while True:
+        lifted = shortest(heads, with_gap)
+        if lifted == NONE:
+            return lifts
+        old = heads[lifted]
+        heads[lifted] = heads[old - 1]
+        lifts += 1
+        # Only the old head has lost words, so only its other arcs can have a gap now that had none before.
+        for i in range(n):
+            if i == lifted or heads[i] == old:
+                with_gap[i] = has_gap(heads, i)
+
+
+@kernel
+def shortest(heads, with_gap):
+    """Return the dependent (from 0) of the shortest arc with a gap, the leftmost of several, or NONE."""
+    found = NONE
+    for i in range(heads.shape[0]):
+        if with_gap[i] and (found == NONE or abs(heads[i] - i - 1) < abs(heads[found] - found - 1)):
+            found = i
+    return found

@@ -14,8 +14,16 @@ import numpy as np
 
 from deptree_cli.hpyp.kernels import word_loop
 from deptree_cli.hpyp.kernels.columns import ACTION, BELOW, INDEX, NULL_SYMBOL, PREVIOUS, ROOT, SHIFT
-from deptree_cli.hpyp.kernels.configurations import is_alone, legal, read_tree, reduce, shift
-from deptree_cli.hpyp.kernels.model import new_predictor, predict_actions, predict_tags
+from deptree_cli.hpyp.kernels.configurations import (
+    is_alone,
+    legal,
+    new_predictor,
+    predict_actions,
+    predict_tags,
+    read_tree,
+    reduce,
+    shift,
+)
 from deptree_cli.hpyp.kernels.particles import draw, normalise, put, resample, systematic_count, total_weight
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.elementary import log, total

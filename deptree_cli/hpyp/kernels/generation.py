@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.hpyp.kernels.columns import BELOW, ROOT, ROOT_SYMBOL, SHIFT
-from deptree_cli.hpyp.kernels.configurations import is_alone, new_arena, read_tree, reduce, shift
-from deptree_cli.hpyp.kernels.model import TAGS, WORDS, new_predictor, predict, predict_actions
+from deptree_cli.hpyp.kernels.configurations import (
+    TAGS,
+    WORDS,
+    is_alone,
+    new_arena,
+    new_predictor,
+    predict,
+    predict_actions,
+    read_tree,
+    reduce,
+    shift,
+)
 from deptree_cli.kernels.categorical import draw_categorical
 from deptree_cli.kernels.elementary import total
 from deptree_cli.kernels.flags import kernel

@@ -11,15 +11,24 @@ import numpy as np
 
 from deptree_cli.hpyp.kernels import word_loop
 from deptree_cli.hpyp.kernels.columns import SHIFT
-from deptree_cli.hpyp.kernels.configurations import context_of, read_actions, reduce, shift
+from deptree_cli.hpyp.kernels.configurations import (
+    ACTIONS,
+    TAGS,
+    WORDS,
+    choices,
+    context_of,
+    new_contexts,
+    read_actions,
+    record_events,
+    reduce,
+    shift,
+    tree_of,
+)
 from deptree_cli.hpyp.kernels.filter import resample_word
-from deptree_cli.hpyp.kernels.model import ACTIONS, TAGS, WORDS
-from deptree_cli.hpyp.kernels.oracle import choices, new_contexts, record_events, tree_of
 from deptree_cli.hpyp.kernels.particles import draw, put, systematic_count
-from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS, predict
-from deptree_cli.hpyp.kernels.seating import index as look_up
-from deptree_cli.hpyp.kernels.seating import remove
-from deptree_cli.hpyp.kernels.seating import resample as seat
+from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS, predict, remove
+from deptree_cli.hpyp.kernels.restaurants import index as look_up
+from deptree_cli.hpyp.kernels.restaurants import resample as seat
 from deptree_cli.kernels.elementary import log
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform

@@ -12,8 +12,17 @@ import numpy as np
 
 from deptree_cli.hpyp.kernels import word_loop
 from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, SHIFT
-from deptree_cli.hpyp.kernels.configurations import is_alone, legal, reduce, shift, with_room
-from deptree_cli.hpyp.kernels.model import TRIED, new_predictor, predict_actions, predict_tags
+from deptree_cli.hpyp.kernels.configurations import (
+    TRIED,
+    is_alone,
+    legal,
+    new_predictor,
+    predict_actions,
+    predict_tags,
+    reduce,
+    shift,
+    with_room,
+)
 from deptree_cli.hpyp.kernels.particles import put
 from deptree_cli.kernels.elementary import exp, log
 from deptree_cli.kernels.flags import kernel

@@ -10,7 +10,7 @@ from deptree_cli.hpyp.kernels.columns import ROOT
 from deptree_cli.hpyp.kernels.configurations import new_arena, tidied, with_room
 from deptree_cli.hpyp.kernels.particles import new_particles, pop, put, take
 from deptree_cli.kernels.flags import kernel
-from deptree_cli.kernels.numbers.operation import operation
+from deptree_cli.kernels.operations import operation
 
 # Records for each word and the root that the loop begins with.
 EACH = 64

@@ -1,19 +1,25 @@
-"""Parsing with a trained parser: the best derivation found, and weighted trees from a particle filter."""
+"""What a trained model says of sentences: parses, surprisals, perplexities; and sentences of its own."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.errors import DeptreeError, Setting
+from deptree_cli.core.errors import DeptreeError, Setting, counted
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.defaults import MOST_WORDS, PARTICLES
-from deptree_cli.hpyp.model.trained import Trained
+from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL
+from deptree_cli.hpyp.model.sentences import FILTERS, LONGEST, MOST_WORDS, PARTICLES, UNKNOWN, Annotated
+from deptree_cli.hpyp.model.training import Corpus, Trained
+
+# Parsing with a trained parser: the best derivation found, and weighted trees from a particle filter.
+
 
 # Evidence and surprisal are in bits.
 BIT = np.log(2.0)
@@ -183,3 +189,296 @@ def _numbers(trained: Trained, sentence: Annotated, predicts_tags: bool) -> tupl
         raise DeptreeError("a parser without words cannot predict tags", remedy, options=[LEXICALISED])
     tags = np.zeros(sentence.n, dtype=np.int32) if predicts_tags else symbols.tags_of(sentence)
     return symbols.words_of(sentence), tags
+
+
+# How probable a sentence is, word by word: independent particle filters and the error of their mean.
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Estimates of the probability of every beginning of a sentence, by R independent particle filters.
+
+    Each filter's estimate is unbiased, and so is their mean, from which all values are computed. The values of a word
+    do not depend on the words after it.
+
+    Attributes:
+        log_prefixes: (R, n + 1), the logarithms of the filters' estimates: of the first word, the first two, ..., all
+            n, and of the whole sentence with its end.
+    """
+
+    log_prefixes: Float
+
+    @cached_property
+    def log2(self) -> Float:
+        """The estimated log2-probability of each beginning and of the whole sentence, (n + 1,)."""
+        found: Float = (np.logaddexp.reduce(self.log_prefixes) - np.log(len(self.log_prefixes))) / BIT
+        return found
+
+    @property
+    def surprisals(self) -> Float:
+        """The surprisals of the words and of the end, (n + 1,), in bits; their sum is ``-log2[-1]``."""
+        return self.surprisals_to(range(len(self.log2)))
+
+    @property
+    def surprisal_errors(self) -> Float | None:
+        """The standard error of each surprisal, (n + 1,), in bits; None for a single filter."""
+        return self.errors_to(range(len(self.log2)))
+
+    def surprisals_to(self, ends: Sequence[int]) -> Float:
+        """The surprisals of consecutive regions of words, (regions,), in bits, each given all words before it.
+
+        Args:
+            ends: the index of the last word of each region, in order; a region begins after the one before.
+        """
+        return -np.diff(self.log2[list(ends)], prepend=0.0)
+
+    def errors_to(self, ends: Sequence[int]) -> Float | None:
+        """The standard errors of `surprisals_to`, (regions,), in bits; None for a single filter.
+
+        A surprisal is minus the logarithm of a ratio of means; by the delta method its variance is that of the mean of
+        u = Z_i / mean Z_i - Z_{i-1} / mean Z_{i-1} over filters. Two filters give it one degree of freedom: it says
+        little of one word, and much on the (quadratic) average of many.
+        """
+        return _errors(np.diff(self._shares[:, list(ends)], prepend=1.0, axis=1))
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of ``log2[-1]``, of the whole sentence; None for a single filter."""
+        found = _errors(self._shares[:, -1:])
+        return None if found is None else float(found[0])
+
+    @property
+    def _shares(self) -> Float:
+        """Each filter's estimates by their mean, (R, n + 1)."""
+        found: Float = np.exp(self.log_prefixes - BIT * self.log2)
+        return found
+
+
+def _errors(deviations: Float) -> Float | None:
+    """The standard error in bits of the mean of each column of relative deviations (R, columns)."""
+    filters = len(deviations)
+    if filters == 1:
+        return None
+    found: Float = deviations.std(axis=0, ddof=1) / (np.sqrt(filters) * BIT)
+    return found
+
+
+def evidence(
+    trained: Trained,
+    sentence: Annotated,
+    rng: np.random.Generator,
+    particles: int = PARTICLES,
+    predicts_tags: bool = False,
+    filters: int = FILTERS,
+) -> Evidence:
+    """The evidence of a sentence by so many filters of so many particles each.
+
+    It is the probability of words and tags where tags are given, and of words alone where they are predicted: then they
+    are summed out. By a parser without words it is that of tags.
+
+    Raises:
+        DeptreeError: tags are to be predicted by a parser without words.
+    """
+    found = [filtered(trained, sentence, rng, particles, predicts_tags).log_evidence for _ in range(filters)]
+    return Evidence(np.cumsum(found, axis=1))
+
+
+# The joint probability of a sentence with its tree: of words, tags and the actions that build the tree.
+
+
+class Joint(NamedTuple):
+    """What a sentence and its tree cost.
+
+    Attributes:
+        bits: (3,), of the actions, the tags and the words; 0 for words that are not generated.
+        lifted: whether arcs crossed, which were lifted: the parser builds projective trees only.
+    """
+
+    bits: Float
+    lifted: bool
+
+
+# Why a sentence has no joint probability: heads or labels are missing, or the heads are no tree with one root; the
+# parser cannot build its tree, for it was trained on no such label; or a tag is missing or was never seen, and would
+# have to be summed out.
+Unscored = Literal["no_tree", "unseen_label", "unknown_tag"]
+
+
+def joint(trained: Trained, sentence: Annotated) -> Joint | Unscored:
+    """The bits of a sentence with its tags and its tree, by the derivation that makes every arc as soon as it can."""
+    from deptree_cli.hpyp.kernels.configurations import replay
+    from deptree_cli.hpyp.model.training import Derivations  # these load kernels: when there is work
+
+    try:
+        sentence.check_tree()
+    except DeptreeError:
+        return "no_tree"
+    if UNKNOWN in sentence.deprels:
+        return "no_tree"
+    symbols = trained.symbols
+    if symbols.unseen_labels(sentence):
+        return "unseen_label"
+    corpus = Corpus.of([sentence], symbols)
+    if not corpus.tags.all():
+        return "unknown_tag"
+    log_probs = np.zeros(3)
+    replay(trained.model, corpus.words, corpus.tags, Derivations(symbols, corpus).actions, log_probs)
+    return Joint(-log_probs / BIT, corpus.lifted > 0)
+
+
+# Perplexities of a text: bits of its sentences added up, and what they are per event and per word.
+
+
+# A perplexity is finite as long as a float holds it.
+MOST_BITS = 1000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What a sentence costs.
+
+    Attributes:
+        words: how many it has.
+        classed: how many of them are not in the vocabulary and count as their classes.
+        unseen_labels: the labels of its tree that the parser does not know, as often as they are there.
+        bits: minus log2 of its evidence; its square error, None for a single filter.
+        joint: with its tree and its tags; why there is no such number; None where tags are predicted.
+    """
+
+    words: int
+    classed: int
+    bits: float
+    square_error: float | None
+    joint: Joint | Unscored | None
+    unseen_labels: tuple[str, ...] = ()
+
+
+def score(
+    trained: Trained,
+    sentence: Annotated,
+    rng: np.random.Generator,
+    particles: int = PARTICLES,
+    predicts_tags: bool = False,
+    filters: int = FILTERS,
+) -> Scored:
+    """The bits of a sentence: its evidence (`parsing.py`) and, with tags given, its tree's (`parsing.py`)."""
+    found = evidence(trained, sentence, rng, particles, predicts_tags, filters)
+    vocabulary = trained.symbols.lexicon.vocabulary
+    return Scored(
+        sentence.n,
+        sum(vocabulary.id(form) == NULL_SYMBOL for form in sentence.forms) if trained.symbols.is_lexicalised else 0,
+        -float(found.log2[-1]),
+        None if found.error is None else found.error**2,
+        None if predicts_tags else joint(trained, sentence),
+        () if predicts_tags else trained.symbols.unseen_labels(sentence),
+    )
+
+
+@dataclass
+class Perplexity:
+    """A text's bits, added up sentence by sentence.
+
+    Args:
+        parts: the names of what the joint probability is made of: actions, tags and, if they are generated, words.
+        predicts_tags: whether tags were predicted; then there is no joint probability.
+    """
+
+    parts: tuple[str, ...]
+    predicts_tags: bool = False
+    sentences: int = 0
+    words: int = 0
+    classed: int = 0
+    bits: float = 0.0
+    square_error: float | None = 0.0
+    in_trees: int = 0
+    joint: Float = field(default_factory=lambda: np.zeros(3))
+    counts: Counter[str] = field(default_factory=Counter)
+    unseen_labels: Counter[str] = field(default_factory=Counter)
+
+    def add(self, scored: Scored) -> None:
+        """Count a sentence."""
+        self.sentences += 1
+        self.words += scored.words
+        self.classed += scored.classed
+        self.bits += scored.bits
+        self.unseen_labels.update(scored.unseen_labels)
+        has_error = self.square_error is not None and scored.square_error is not None
+        self.square_error = (self.square_error or 0.0) + (scored.square_error or 0.0) if has_error else None
+        if isinstance(scored.joint, Joint):
+            self.counts.update(trees=1, lifted=int(scored.joint.lifted))
+            self.in_trees += scored.words
+            self.joint += scored.joint.bits
+        elif scored.joint:
+            self.counts[scored.joint] += 1
+
+    def row(self) -> dict[str, Any]:
+        """All of it by name, perplexities per word, the ends of sentences counted as words."""
+        tokens, lexicalised = self.words + self.sentences, "word" in self.parts
+        scored = ["words"] if self.predicts_tags else ["tags", "words"] if lexicalised else ["tags"]
+        return {
+            "sentences": self.sentences,
+            "words": self.words,
+            "tokens": tokens,
+            "words_as_classes": self.classed / self.words if lexicalised else None,
+            "evidence_of": " and ".join(scored),
+            "evidence_bits": self.bits,
+            "evidence_error": None if self.square_error is None else sqrt(self.square_error),
+            "evidence_perplexity": _perplexity(self.bits, tokens),
+            **({} if self.predicts_tags else self._joint_row()),
+        }
+
+    def _joint_row(self) -> dict[str, Any]:
+        """The joint probability of sentences with usable trees, and its parts, each per event and per word."""
+        counts, trees = self.counts, self.counts["trees"]
+        row: dict[str, Any] = {"trees": trees, "trees_made_projective": counts["lifted"]}
+        row |= {f"left_out_{reason}": counts[reason] for reason in get_args(Unscored)}
+        if not trees:
+            return row
+        total = float(self.joint.sum())
+        row |= {"joint_bits": total, "joint_perplexity": _perplexity(total, self.in_trees + trees)}
+        for name, bits, events in zip(self.parts, self.joint.tolist(), (2, 1, 1), strict=False):
+            row[f"{name}_bits"] = bits
+            row[f"{name}_bits_per_word"] = bits / self.in_trees
+            row[f"{name}_perplexity"] = _perplexity(bits, events * self.in_trees)
+        return row
+
+
+def _perplexity(bits: float, events: int) -> float | None:
+    """2 to the power of the bits per event; None where a float does not hold it."""
+    return 2.0 ** (bits / events) if bits < MOST_BITS * events else None
+
+
+# Sentences with their trees, drawn from a trained parser.
+
+
+# How many sentences that are too long may be drawn in a row.
+TRIALS = 1000
+
+
+def generated(trained: Trained, sent_id: str, rng: np.random.Generator, longest: int = LONGEST) -> Annotated:
+    """A sentence drawn from the model, among those of at most so many words; rare words stand as their classes.
+
+    Raises:
+        DeptreeError: the model hardly ever makes sentences so short.
+    """
+    from deptree_cli.hpyp.kernels.generation import generate  # loads kernels: when there is work
+
+    symbols, state = trained.symbols, kernel_state(rng)
+    words, tags, heads, deprels = np.empty((4, longest), dtype=np.int32)
+    for _ in range(TRIALS):
+        size = symbols.lexicon.vocabulary.size
+        n = generate(trained.model, longest, size, state, words, tags, heads, deprels)
+        if n:
+            break
+    else:
+        problem = f"{TRIALS} sentences in a row had more than {counted(longest, 'word')}"
+        raise DeptreeError(problem, "Allow longer sentences, or train on more data", sent_id=sent_id)
+    forms = map(symbols.lexicon.vocabulary.symbol, words[:n].tolist())
+    return Annotated(
+        sent_id,
+        "",
+        tuple(forms) if symbols.is_lexicalised else (UNKNOWN,) * n,
+        tuple(map(symbols.tags.symbol, tags[:n].tolist())),
+        heads[:n].copy(),
+        tuple(symbols.labels[label] for label in deprels[:n].tolist()),
+    )

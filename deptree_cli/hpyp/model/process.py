@@ -1,32 +1,227 @@
-"""One hierarchical Pitman-Yor process: its restaurants, with room that grows, and the events seated in them."""
+"""Pitman-Yor processes while they are trained, at rest, and as predictors."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.dtypes import Int
+from deptree_cli.core.dtypes import Array, Bool, Float, Int
+from deptree_cli.hpyp.kernels.columns import ROOT_SYMBOL
 from deptree_cli.hpyp.kernels.restaurants import (
     BINS,
+    BITS,
     CUSTOMERS,
+    EMPTY,
     ENTRIES,
     FIRST,
     LEVEL,
+    NOBODY,
     NODES,
     NONE,
     SEATED,
     SERVED,
     TABLES,
+    Predictions,
     Restaurants,
+    fill,
+    index,
     link,
+    sweep,
     write_bins,
+    write_out,
 )
-from deptree_cli.hpyp.kernels.seating import NOBODY, index, sweep
-from deptree_cli.hpyp.model.snapshot import Snapshot, parts_of
-from deptree_cli.hpyp.model.tables import empty_table, entries_of, larger_table, table_of
+
+# A process at rest: who sits where, in arrays that are small and say all.
+
+
+Int32 = NDArray[np.int32]
+
+# Over all levels; kernels count them in int32.
+MOST_CUSTOMERS = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The restaurants of a process, every array in the order in which things were made.
+
+    Attributes:
+        parents, symbols: (N,) int32, of every node; the root comes first, and has the parent NONE.
+        places, dishes, seated, served: (M,) int32, of every entry: its node and dish, customers and tables.
+        sizes, counts: (B,) int32, tables of dishes that are served at several: so many of this size.
+        discounts, strengths: (levels,).
+        choices: how many dishes there are, each as likely before there are customers.
+    """
+
+    parents: Int32
+    symbols: Int32
+    places: Int32
+    dishes: Int32
+    seated: Int32
+    served: Int32
+    sizes: Int32
+    counts: Int32
+    discounts: Float
+    strengths: Float
+    choices: int
+
+    @cached_property
+    def levels(self) -> Int:
+        """The level of every node, the root's being 0; of nodes that are too deep, the number of levels."""
+        levels = np.zeros(len(self.parents), dtype=np.int64)
+        above = self.parents
+        for _ in range(len(self.discounts)):
+            levels += above >= 0
+            above = np.where(above >= 0, self.parents[above], NONE)
+        return levels
+
+    @cached_property
+    def customers(self) -> Int:
+        """How many customers every node has."""
+        return self._by_node(self.seated)
+
+    @cached_property
+    def tables(self) -> Int:
+        """How many tables every node has."""
+        return self._by_node(self.served)
+
+    @property
+    def node_keys(self) -> Int:
+        """The keys of nodes but the root in hash tables."""
+        return keys_of(self.parents[1:], self.symbols[1:])
+
+    @property
+    def entry_keys(self) -> Int:
+        """The keys of entries in hash tables."""
+        return keys_of(self.places, self.dishes)
+
+    def _by_node(self, counts: Int32) -> Int:
+        return np.bincount(self.places, counts, len(self.parents)).astype(np.int64)
+
+    def is_sound(self, dishes: int) -> bool:
+        """Whether every number is in its range, dishes being below a number: kernels would not look.
+
+        Whether the tables of a restaurant are customers in the one above, which they rely on when customers leave, is
+        another matter (`hpyp/model/training.py`).
+        """
+        return (
+            self._has_right_shapes()
+            and self._has_sound_nodes()
+            and self._has_sound_entries(dishes)
+            and self._has_sound_tables()
+            and bool(np.isfinite(self.strengths).all())
+            and bool(((self.discounts > 0) & (self.discounts < 1) & (self.strengths > -self.discounts)).all())
+        )
+
+    def _has_right_shapes(self) -> bool:
+        groups: list[tuple[Array, ...]] = [
+            (self.parents, self.symbols),
+            (self.places, self.dishes, self.seated, self.served),
+            (self.sizes, self.counts),
+            (self.discounts, self.strengths),
+        ]
+        flat = all(array.ndim == 1 and array.shape == group[0].shape for group in groups for array in group)
+        return flat and len(self.parents) > 0
+
+    def _has_sound_nodes(self) -> bool:
+        parents, symbols, nodes = self.parents[1:], self.symbols[1:], len(self.parents)
+        return bool(
+            self.parents[0] == NONE
+            and ((parents >= 0) & (parents < np.arange(1, nodes))).all()
+            and ((symbols >= 0) & (symbols < 1 << BITS)).all()
+            and (self.levels < len(self.discounts)).all()
+            and _are_distinct(self.node_keys)
+        )
+
+    def _has_sound_entries(self, dishes: int) -> bool:
+        return bool(
+            ((self.places >= 0) & (self.places < len(self.parents))).all()
+            and ((self.dishes >= 0) & (self.dishes < dishes)).all()
+            and ((self.served >= 0) & (self.served <= self.seated) & ((self.served > 0) | (self.seated == 0))).all()
+            and self.seated.sum(dtype=np.int64) <= MOST_CUSTOMERS
+            and _are_distinct(self.entry_keys)
+        )
+
+    def _has_sound_tables(self) -> bool:
+        """Whether the bins of every dish that is served at several tables have as many tables, and its customers."""
+        if not ((self.sizes > 0) & (self.counts > 0)).all():
+            return False
+        several = self.served > 1
+        tables = np.cumsum(self.counts, dtype=np.int64)
+        customers = np.cumsum(self.sizes.astype(np.int64) * self.counts)
+        ends = np.searchsorted(tables, np.cumsum(self.served[several], dtype=np.int64))
+        if not several.any():
+            return not len(tables)
+        return bool(
+            ends[-1] == len(tables) - 1
+            and np.array_equal(np.diff(tables[ends], prepend=0), self.served[several])
+            and np.array_equal(np.diff(customers[ends], prepend=0), self.seated[several])
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        """All of it by name."""
+        return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+
+
+def _are_distinct(keys: Int) -> bool:
+    """Whether no key is there twice."""
+    keys = np.sort(keys)
+    return bool((keys[1:] != keys[:-1]).all())
+
+
+def keys_of(numbers: Int32, symbols: Int32) -> Int:
+    """The keys of numbers of nodes with symbols in hash tables."""
+    return (numbers.astype(np.int64) << BITS) | symbols
+
+
+def parts_of(keys: Int) -> tuple[Int32, Int32]:
+    """The numbers and symbols of keys."""
+    return (keys >> BITS).astype(np.int32), (keys & ((1 << BITS) - 1)).astype(np.int32)
+
+
+# Hash tables of the right size (`hpyp/kernels/restaurants.py`).
+
+
+# The share of a table that may be in use.
+LOAD = 0.6
+
+_SMALLEST = 1024
+
+
+def empty_table(size: int) -> Int:
+    """A table with room for so many keys."""
+    slots = _SMALLEST
+    while slots * LOAD < size:
+        slots *= 2
+    return np.full((slots, 2), EMPTY, dtype=np.int64)
+
+
+def table_of(keys: Int, values: Int, size: int = 0) -> Int:
+    """A table of these keys and their values, with room for so many in all."""
+    table = empty_table(max(size, len(keys)))
+    fill(table, keys, values)
+    return table
+
+
+def entries_of(table: Int) -> Int:
+    """The keys in a table and their values, (2, keys)."""
+    return np.ascontiguousarray(table[table[:, 0] != EMPTY].T)
+
+
+def larger_table(table: Int, size: int) -> Int:
+    """A table of the same keys with room for so many, which may be the one that is there."""
+    if len(table) * LOAD >= size:
+        return table
+    keys, values = entries_of(table)
+    return table_of(keys, values, size)
+
+
+# One hierarchical Pitman-Yor process: its restaurants, with room that grows, and the events seated in them.
+
 
 Events32 = NDArray[np.int32]
 
@@ -176,3 +371,93 @@ def _longer(array: Any, used: int, more: int) -> Any:
     larger = np.empty((int(1.5 * used) + 2 * more, array.shape[1]), dtype=array.dtype)
     larger[:used] = array[:used]
     return larger
+
+
+# What processes at rest predict: their tables for `hpyp/kernels/restaurants.py`.
+
+
+# Restaurants with so many dishes have the probabilities of all written out, as long as these are not too many numbers.
+MANY = 8
+MOST = 1 << 21
+
+
+def predictions(processes: Sequence[Snapshot], dishes: Sequence[int]) -> tuple[Predictions, Int]:
+    """The tables of processes with dishes below a number each, and the root of each in them.
+
+    Restaurants without customers are left out. Where a process has one dish less to choose from, that is the root's
+    symbol, which is never served.
+    """
+    roots = _starts([len(process.parents) for process in processes])
+    pairs = list(zip(processes, roots.tolist(), strict=False))
+    parents = _joined(np.where(process.parents < 0, NONE, process.parents + root) for process, root in pairs)
+    places = _joined(process.places + root for process, root in pairs)
+    symbols, served = _joined(p.symbols for p in processes), _joined(p.dishes for p in processes)
+    occupied, factors, masses = _shares(processes, places)
+    order = np.argsort(places, kind="stable")
+    order = order[_joined(process.seated for process in processes)[order] > 0]
+    sizes = np.bincount(places[order], minlength=len(parents))
+    chosen = [_written_out(sizes[root : root + len(p.parents)], n) for (p, root), n in zip(pairs, dishes, strict=True)]
+    nodes = np.flatnonzero(occupied & (parents >= 0))
+    rows, full = _rows(roots, chosen, dishes)
+    found = Predictions(
+        children=table_of(keys_of(parents[nodes], symbols[nodes]), nodes),
+        served=table_of(keys_of(places[order], served[order]), np.arange(len(order))),
+        factors=factors,
+        starts=_starts(sizes).astype(np.int32),
+        dishes=served[order],
+        masses=masses[order],
+        rows=rows,
+        full=full,
+    )
+    for (process, root), number, many in zip(pairs, dishes, chosen, strict=True):
+        write_out(found, root + many, parents[root + many], _base(process, number))
+    return found, roots[:-1]
+
+
+def _shares(processes: Sequence[Snapshot], places: Int) -> tuple[Bool, Float, Float]:
+    """Whether every node has customers; f of every node; m of every entry."""
+    discounts = _joined(process.discounts[process.levels] for process in processes)
+    strengths = _joined(process.strengths[process.levels] for process in processes)
+    customers, tables = _joined(p.customers for p in processes), _joined(p.tables for p in processes)
+    seated, served = _joined(p.seated for p in processes), _joined(p.served for p in processes)
+    occupied = customers > 0
+    total = np.where(occupied, strengths + customers, 1.0)
+    factors = np.where(occupied, strengths + discounts * tables, 1.0) / total
+    return occupied, factors, (seated - discounts[places] * served) / total[places]
+
+
+def _written_out(sizes: Int, dishes: int) -> Int:
+    """The nodes with so many dishes that all probabilities are written out, parents before children: the root first.
+
+    No node has dishes that its parent has not, so a node that is chosen has a parent that is.
+    """
+    many = MANY
+    while (sizes >= many).sum() * dishes > MOST and many < dishes:
+        many *= 2
+    return np.union1d([0], np.flatnonzero(sizes >= many)) if many < dishes else np.zeros(1, dtype=np.int64)
+
+
+def _rows(roots: Int, chosen: Sequence[Int], dishes: Sequence[int]) -> tuple[Array, Float]:
+    """Where the probabilities of every node are written out, and room for them."""
+    rows = np.full(roots[-1], NONE, dtype=np.int32)
+    starts = _starts([len(nodes) * number for nodes, number in zip(chosen, dishes, strict=True)])
+    for root, nodes, number, start in zip(roots[:-1], chosen, dishes, starts[:-1], strict=True):
+        rows[root + nodes] = start + number * np.arange(len(nodes))
+    return rows, np.empty(starts[-1])
+
+
+def _base(process: Snapshot, dishes: int) -> Float:
+    """The probabilities of dishes before there are customers."""
+    base = np.full(dishes, 1.0 / process.choices)
+    if dishes > process.choices:
+        base[ROOT_SYMBOL] = 0.0
+    return base
+
+
+def _starts(sizes: Iterable[int] | Int) -> Int:
+    """Where pieces of these sizes begin when laid end to end, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
+
+
+def _joined(arrays: Iterable[Array]) -> Array:
+    return np.concatenate(list(arrays))

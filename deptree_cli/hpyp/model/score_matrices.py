@@ -17,9 +17,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, read_only
 from deptree_cli.core.errors import DeptreeError, Setting, counted
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.register import Register
 from deptree_cli.core.spaces import PROJECTIVE
-from deptree_cli.core.spaces.shifted import shift
 
 # How far sums of marginals may be from 1, which rounding explains.
 SUMS_WITHIN = 1e-6
@@ -108,8 +108,8 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
 @lru_cache(maxsize=128)
 def uniform_marginals(n: int) -> Float:
     """P(head -> dependent) if all projective single-root trees over n words are alike, (n+1, n+1), read-only. O(n^3)"""
-    from deptree_cli.core.spaces.projective import factorise_near  # loads kernels: when there is work
-    from deptree_cli.kernels.charts.eisner import LOG_GROWTH
+    from deptree_cli.core.spaces import factorise_near  # loads kernels: when there is work
+    from deptree_cli.kernels.charts import LOG_GROWTH
 
     weights = 1.0 - np.eye(n + 1)
     weights[:, 0] = 0.0
@@ -145,7 +145,7 @@ class _Dual:
         Raises:
             DeptreeError: it is negative, so that the target scores higher than the best tree: no average of trees does.
         """
-        from deptree_cli.core.spaces.projective import factorise_near  # loads kernels: when there is work
+        from deptree_cli.core.spaces import factorise_near  # loads kernels: when there is work
 
         self.evaluations += 1
         scores = np.full((self._size, self._size), -np.inf)

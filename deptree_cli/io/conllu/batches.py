@@ -9,7 +9,7 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from deptree_cli.core.batches.blocks import RaggedTrees
+from deptree_cli.core.blocks import RaggedTrees
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import entries_of, no_sentences

@@ -37,7 +37,7 @@ from deptree_cli.io.conllu.columns import (
 )
 from deptree_cli.io.files.streams import rewound, seekable
 from deptree_cli.kernels.budget import BYTES, foresee
-from deptree_cli.kernels.text.columns import (
+from deptree_cli.kernels.columns import (
     BEGUN,
     DEPREL_END,
     DEPREL_START,
@@ -176,7 +176,7 @@ def separator(chunk: bytes) -> bytes:
 
 def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int]:
     foresee((len(buffer) - scanned) / BYTES)
-    from deptree_cli.kernels.text.scanning import sentence_ends  # loaded when there is something to read
+    from deptree_cli.kernels.text import sentence_ends  # loaded when there is something to read
 
     ends = np.empty(len(buffer) - scanned + 1, dtype=np.int64)
     return ends[: sentence_ends(np.frombuffer(buffer, dtype=np.uint8), scanned, state, ends)].tolist()
@@ -435,7 +435,7 @@ class Block:
 
 @cache
 def _scan() -> Callable[..., tuple[int, ...]]:
-    from deptree_cli.kernels.text.scanning import scan
+    from deptree_cli.kernels.text import scan
 
     return scan
 

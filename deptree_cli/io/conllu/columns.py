@@ -16,7 +16,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.io.files.output import suffix_of
-from deptree_cli.kernels.text.columns import (
+from deptree_cli.kernels.columns import (
     BAD_COLUMNS,
     BAD_FORM,
     BAD_HEAD,

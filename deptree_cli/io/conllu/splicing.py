@@ -26,7 +26,7 @@ from deptree_cli.io.conllu.columns import (
     keys_in,
     no_column,
 )
-from deptree_cli.kernels.text.columns import BASIC
+from deptree_cli.kernels.columns import BASIC
 
 # What becomes of DEPS beside another tree, numbered as in kernels/text/columns.py.
 DEPS = ("drop", "basic", "keep")
@@ -202,7 +202,7 @@ _GAPS = {
 
 @cache
 def _splice() -> Callable[..., tuple[int, int, int]]:
-    from deptree_cli.kernels.text.splicing import splice
+    from deptree_cli.kernels.text import splice
 
     return splice
 

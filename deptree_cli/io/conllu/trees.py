@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.constraints.relaxation import GivenUp
 from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
+from deptree_cli.core.rule_search import GivenUp
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import entries_of, filled, no_sentences, unused_mark
 from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
@@ -25,7 +25,7 @@ Names = tuple[str, ...]
 
 def comma_lists(index: Integers, sizes: Int, names: Names) -> list[bytes]:
     """The names of each line with commas between them; `index`: their numbers, `sizes` of them a line."""
-    from deptree_cli.kernels.text.lists import write_lists  # loads kernels: when there is work
+    from deptree_cli.kernels.text import write_lists  # loads kernels: when there is work
 
     text, ends, longest = _table(names)
     out, stops = np.empty(len(index) * (longest + 1), dtype=np.uint8), np.empty(len(sizes), dtype=np.int64)

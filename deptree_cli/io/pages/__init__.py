@@ -282,7 +282,7 @@ def _broken(
 
 def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
     """What `for_page` makes of sentences without rules; None of those that are not UTF-8."""
-    from deptree_cli.core.batches.blocks import alike  # loads kernels: when there is work
+    from deptree_cli.core.blocks import alike  # loads kernels: when there is work
     from deptree_cli.core.partition import log_projective_masses
 
     found: list[OnPage | None] = [None] * len(batch.records)

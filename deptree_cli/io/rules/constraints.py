@@ -16,22 +16,15 @@ from typing import Any, Unpack
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.constraints.branch_and_bound import BUDGET
-from deptree_cli.core.constraints.checking import Violation, broken
-from deptree_cli.core.constraints.conflicts import Choice, Finder
-from deptree_cli.core.constraints.constrained import Constrained, under
-from deptree_cli.core.constraints.kinds import Together
-from deptree_cli.core.constraints.named import Constraint, choices_of, constraints_of, of_word
-from deptree_cli.core.constraints.relaxation import Relaxation
-from deptree_cli.core.constraints.ruleset import Ruleset, joined
-from deptree_cli.core.constraints.words import Words
+from deptree_cli.core.constrained import Constrained, under
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
 from deptree_cli.core.labels import Labels
-from deptree_cli.core.repair.given import FREE, Costs, Given
-from deptree_cli.core.repair.habits import Habits
-from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
-from deptree_cli.core.repair.ties import Ties
+from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Repaired, Ties, nearest
+from deptree_cli.core.rule_kinds import Together
+from deptree_cli.core.rule_search import BUDGET, Relaxation
+from deptree_cli.core.rule_words import Choice, Finder, Words
+from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, choices_of, constraints_of, joined, of_word
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
@@ -250,7 +243,7 @@ class SentenceConstraints:
         return replace(self, words=replace(self.words, labels=names))
 
     def broken(self, heads: Sequence[int], labels: Sequence[str], space: TreeSpace = SINGLE_ROOT) -> list[Violation]:
-        """Every place where heads are no tree or do not obey; see `deptree_cli.core.constraints.checking.broken`.
+        """Every place where heads are no tree or do not obey; see `deptree_cli.core.ruleset.broken`.
 
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
         """

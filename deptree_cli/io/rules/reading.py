@@ -10,13 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from deptree_cli.core.constraints.label_lists import LabelNumbers
-from deptree_cli.core.constraints.many import ManyTrees
-from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
-from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
 from deptree_cli.core.labels import ROOT, Labels, is_special
-from deptree_cli.core.repair.habits import SUCCESSORS, meanings
+from deptree_cli.core.repair import SUCCESSORS, meanings
+from deptree_cli.core.rule_words import LabelNumbers, ManyTrees, Words
+from deptree_cli.core.ruleset import Ruleset, ruleset_of
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, word_starts
 from deptree_cli.io.conllu.columns import decoded
 

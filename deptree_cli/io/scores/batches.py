@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.batches.asking import kernels_for
-from deptree_cli.core.batches.blocks import only_plain, starts_of
-from deptree_cli.core.batches.tree_batch import TreeBatch
+from deptree_cli.core.batches import TreeBatch, kernels_for
+from deptree_cli.core.blocks import only_plain, starts_of
 from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.scores.arrays import numeric
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.kernels.batches.layout import DIAGONAL, FIRST, LAST, lay_back, lay_out
+from deptree_cli.kernels.packed import DIAGONAL, FIRST, LAST, lay_back, lay_out
 
 # Longer sentences take no less time in a batch than alone, and more memory: it has a copy of their scores.
 LONGEST = 300

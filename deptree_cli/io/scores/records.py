@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.constraints.branch_and_bound import BUDGET
-from deptree_cli.core.constraints.constrained import Constrained
-from deptree_cli.core.constraints.relaxation import GivenUp
+from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, space
 from deptree_cli.io.conllu.blocks import Block, applied, tokens_of
 from deptree_cli.io.conllu.splicing import Deprels, with_trees

@@ -17,7 +17,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.spaces.rules import are_trees
+from deptree_cli.core.factorisation import are_trees
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, read_blocks_or_errors, word_starts
 from deptree_cli.io.conllu.columns import BOM, UNKNOWN, decoded
 from deptree_cli.io.files.streams import STDIN, Input, at_hand, lines_of, open_input

@@ -12,10 +12,9 @@ import numpy as np
 from deptree_cli.core import errors as settings
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.evaluation.counts import PUNCTUATION, universal
+from deptree_cli.core.evaluation import PUNCTUATION, universal
 from deptree_cli.core.measures import Reduction
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.core.spaces.nonprojective import NonProjective
+from deptree_cli.core.spaces import NonProjective, TreeSpace
 from deptree_cli.io.conllu.blocks import Block, surface_tokens
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import sentences_that_are_trees, tree_of

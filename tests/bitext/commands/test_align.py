@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.bitext.model.links import KnownLinks, LinkCounts, Links, links_of
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
 from tests.commands.conftest import Run
 from tests.sample import DATA
 

@@ -19,14 +19,12 @@ from deptree_cli.pruning.settings import Settings
 from tests.sample import DATA
 
 SCORES = str(DATA / "bitext.npz")
-BUDGET = ("--iterations", "20", "--chains", "2", "--burn-in", "3")
+BUDGET = ("--iterations", "20")
 
 
 def budget(method: str) -> tuple[str, ...]:
-    """The options of those above that concern a method."""
-    known = METHODS.get(method).settings
-    pairs = zip(BUDGET[::2], BUDGET[1::2], strict=True)
-    return tuple(word for pair in pairs if pair[0][2:].replace("-", "_") in known for word in pair)
+    """The options above where they concern a method."""
+    return BUDGET if "iterations" in METHODS.get(method).settings else ()
 
 
 def test_exact_is_what_the_library_says(done) -> None:
@@ -44,7 +42,7 @@ def test_methods_are_the_librarys(done, method: str) -> None:
     """With the pair's own random numbers; settings that concern the method are passed on."""
     seed = ("--seed", 7) if METHODS.get(method).is_random else ()
     rows = done("bitext", "expectations", SCORES, "--method", method, *budget(method), *seed).rows
-    settings = Settings(iterations=20, chains=2, burn_in=3)
+    settings = Settings(iterations=20)
     for row, pair in zip(rows, read_pairs(SCORES), strict=True):
         found = METHODS.get(method).estimate(pair.distribution.program(), sentence_stream(7, pair.id), settings)
         np.testing.assert_array_equal(row["expectations"], found.expectations)
@@ -81,9 +79,9 @@ def test_signature_says_what_concerns_the_method(done) -> None:
         return done("bitext", "expectations", SCORES, "--header", *options).signature.split("|")[2:-1]
 
     assert fields() == ["method:exact"]
-    randomized = ["method:randomized", "iterations:20", "chains:2", "burnin:3", "counts:soft", "seed:7"]
+    randomized = ["method:randomized", "iterations:20", "chains:4", "burnin:10", "counts:soft", "seed:7"]
     assert fields("--method", "randomized", *BUDGET, "--seed", 7) == randomized
-    assert fields("--method", "tic-tac-toe", "--margin", "4") == ["method:tic-tac-toe", "margin:4.0"]
+    assert fields("--method", "tic-tac-toe") == ["method:tic-tac-toe", "margin:10.0"]
 
 
 def test_seconds_end_a_run(done, put) -> None:
@@ -98,7 +96,7 @@ def test_seconds_end_a_run(done, put) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--method", "randomized", "--margin", "3"), "--margin needs --method tic-tac-toe."),
+        (("--method", "tic-tac-toe", "--seconds", "3"), "--seconds needs --method randomized or rdp."),
         (("--iterations", "3"), "--iterations needs --method randomized or rdp."),
         (("--method", "randomised"), "there is no method 'randomised'. Did you mean randomized?"),
         (("--method", "rdp", "--seconds", "-1"), "-1 is not a positive number."),
@@ -180,4 +178,4 @@ def test_the_other_direction(deptree, command: str) -> None:
     """Rows and columns exchanged are noticed where there are words."""
     ran = deptree("bitext", command, DATA / "bitext_reverse.npz", "--text", DATA / "bitext.txt", "-q")
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert "rows are source words, columns target words" in ran.err
+    assert "rows are source words: are these the scores of the other direction?" in ran.err

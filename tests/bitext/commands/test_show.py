@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution
 from tests.commands.conftest import Run
 from tests.sample import DATA
 

@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deptree_cli.bitext.files.layout import PairLayout
-from deptree_cli.bitext.files.pairs import PairSource
-from deptree_cli.bitext.files.record import PairRecord
+from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource
 from deptree_cli.core.errors import DeptreeError
 from tests.io.conftest import says, scratch  # noqa: F401
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.files.layout import PairLayout, averaged
-from deptree_cli.bitext.files.padding import check_not_padding
-from deptree_cli.bitext.model.scores import LinkScores
+from deptree_cli.bitext.files import PairLayout, averaged, check_not_padding
+from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Array
 
 LINKS = np.array([[1.0, -2.0, 0.5], [-np.inf, 3.0, -1.0]])

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.files.layout import PairLayout
-from deptree_cli.bitext.files.pairs import PairSource
-from deptree_cli.bitext.files.record import PairRecord
+from deptree_cli.bitext.files import PairLayout, PairRecord, PairSource
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
 from tests.bitext.files import pair_files as files

@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.files.record import PairInterpretation, PairRecord, ScoredPair
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.files import PairInterpretation, PairRecord, ScoredPair
 from deptree_cli.core.errors import DeptreeError
 
 SCORES = np.array([[1.0, -np.inf, 0.5], [-1.0, 2.0, 0.25]])

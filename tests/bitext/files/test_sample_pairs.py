@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.files.pharaoh import PharaohLine, pharaoh_line, read_pharaoh
-from deptree_cli.bitext.files.record import PairInterpretation, PairRecord
-from deptree_cli.bitext.model.links import LinkCounts, links_of
+from deptree_cli.bitext.files import PairInterpretation, PairRecord, PharaohLine, pharaoh_line, read_pharaoh
+from deptree_cli.bitext.scores import LinkCounts, links_of
 from deptree_cli.core.dtypes import Float
 from tests.sample import DATA
 

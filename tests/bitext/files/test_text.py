@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deptree_cli.bitext.files.pharaoh import PharaohLine, pharaoh_line, read_pharaoh
-from deptree_cli.bitext.files.text import PairWords, read_text
+from deptree_cli.bitext.files import PairWords, PharaohLine, pharaoh_line, read_pharaoh, read_text
 from deptree_cli.core.errors import DeptreeError
 
 

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.kernels.chart import TABLES, Weights, inside
-from deptree_cli.bitext.kernels.masks import SpanMask, keep_around_links, new_ranges
-from deptree_cli.bitext.kernels.spans import spans_of
+from deptree_cli.bitext.kernels import TABLES, SpanMask, Weights, inside, keep_around_links, new_ranges, spans_of
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import Kind
 from tests.brute_itg import Grammar, Link

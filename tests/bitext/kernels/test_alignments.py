@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.kernels.alignments import WHOLE, Alignments, grammar_of
-from deptree_cli.bitext.kernels.chart import NOT_INVERTED, NOT_STRAIGHT, TOTAL
+from deptree_cli.bitext.kernels import NOT_INVERTED, NOT_STRAIGHT, TOTAL, WHOLE, Alignments, grammar_of
 from deptree_cli.core.numbers import REAL
-from deptree_cli.kernels.charts.walker import NONE, draw_split, split
+from deptree_cli.kernels.walker import NONE, draw_split, split
 from tests.brute_itg import Grammar
 
 

@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.kernels.masks import SpanMask, gaps, keep_states, new_ranges
-from deptree_cli.bitext.kernels.spans import by_start, spans_of
+from deptree_cli.bitext.kernels import SpanMask, by_start, gaps, keep_states, new_ranges, spans_of
 from tests.brute_itg import Bispan, Link, kept_bispans
 
 

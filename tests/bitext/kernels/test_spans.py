@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from deptree_cli.bitext.kernels.spans import beginning, by_start, spans_of
+from deptree_cli.bitext.kernels import beginning, by_start, spans_of
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7])

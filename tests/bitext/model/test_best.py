@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model import shifted
-from deptree_cli.bitext.model.chart import best_links
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.bitext.model.links import links_of
-from deptree_cli.bitext.model.shifted import shift
+from deptree_cli.bitext import distribution as shifted
+from deptree_cli.bitext.chart import best_links
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import links_of, shift
 from deptree_cli.core.errors import DeptreeError
 from tests.brute_itg import Alignments, Grammar
 

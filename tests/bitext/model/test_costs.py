@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model import costs
-from deptree_cli.bitext.model.costs import chart_size, is_turned, pieces, seconds
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.bitext.model.progress import watched
+from deptree_cli.bitext import distribution as costs
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import chart_size, is_turned, pieces, seconds, watched
 
 
 def test_short_pairs_are_done_in_one_piece() -> None:

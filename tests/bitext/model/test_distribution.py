@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.chart import ItgChart
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.bitext.model.masks import nothing_pinned
-from deptree_cli.bitext.model.shifted import shift
+from deptree_cli.bitext.chart import ItgChart, nothing_pinned
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import shift
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import REAL
 from deptree_cli.core.streams import sentence_stream
@@ -55,7 +54,7 @@ def check_law(targets: np.ndarray, exact: Alignments) -> None:
 def test_sums_and_best(p: int, q: int, scale: float) -> None:
     """With weights of bispans (odd seeds) and without, with and without forbidden links and nulls.
 
-    Marginals below e^-100 may be lost (`core/spaces/projective.py`), all others are right to ten digits.
+    Marginals below e^-100 may be lost (`core/spaces.py`), all others are right to ten digits.
     """
     for seed, holes in ((0, 0.0), (1, 0.0), (3, 0.3)):
         grammar = grammar_of(p, q, scale, seed, holes)

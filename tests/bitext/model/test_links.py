@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.links import KnownLinks, LinkCounts, Links, alignment_error_rate, links_of
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, alignment_error_rate, links_of
 from deptree_cli.core.errors import DeptreeError
 
 

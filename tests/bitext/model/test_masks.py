@@ -11,10 +11,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model import shifted
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
-from deptree_cli.bitext.model.masks import KeptStates, nothing_pinned, pinned
-from deptree_cli.bitext.model.program import LinkProgram
+from deptree_cli.bitext import distribution as shifted
+from deptree_cli.bitext.chart import KeptStates, LinkProgram, nothing_pinned, pinned
+from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.dtypes import Bool
 from tests.brute_itg import Alignments, Bispan, Grammar, Link, targets_of
 from tests.pearson import chi_square

@@ -8,8 +8,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.merits import bispan_merits, confidences
-from deptree_cli.bitext.model.scores import LinkScores
+from deptree_cli.bitext.chart import bispan_merits, confidences
+from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Float
 
 

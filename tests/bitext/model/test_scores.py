@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.errors import DeptreeError
 
 NAN, INF = np.nan, np.inf

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.model import shifted
-from deptree_cli.bitext.model.costs import is_turned
-from deptree_cli.bitext.model.distribution import AlignmentDistribution
+from deptree_cli.bitext import distribution as shifted
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import is_turned
 from deptree_cli.core.dtypes import Float
 from tests.pearson import chi_square
 

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from deptree_cli.bitext.options.estimating import Interrupt
+from deptree_cli.bitext.options import Interrupt
 
 
 def press() -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from deptree_cli.bitext.files.record import ScoredPair
-from deptree_cli.bitext.options.pairs import BitextOptions, bitext_options
+from deptree_cli.bitext.files import ScoredPair
+from deptree_cli.bitext.options import BitextOptions, bitext_options
 from deptree_cli.cli.options import command
 from deptree_cli.cli.run import Pipeline, RunOptions, run_options
 from deptree_cli.core.errors import DeptreeError
@@ -52,12 +52,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_options_become_one_object(run: Run) -> None:
-    ran = run("bitext.npz --symmetric bitext_reverse.npz --text bitext.txt --null-score -0.5 -q")
+    ran = run("bitext.npz --text bitext.txt --null-score -0.5 -q")
     rows, expected, noun, fields = json.loads(ran.stdout)
     with np.load(DATA / "bitext.npz") as archive:
         assert rows == [[name, list(scores.shape)] for name, scores in archive.items()]
     assert (expected, noun) == ([len(rows), True], "pair")
-    assert fields == {"nullscore": "-0.5", "symmetric": "bitext_reverse.npz"}
+    assert fields == {"nullscore": "-0.5"}
 
 
 def test_several_files_are_read_one_after_another(run: Run) -> None:
@@ -89,7 +89,6 @@ def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
         ("low.npy --temperature nan", "nan is not a positive number"),
         ("low.npy --branching 2", "No such option"),
         ("low.npy low.npy --text bitext.txt", "1 --text for 2 SCORES. Pass --text once per score file"),
-        ("low.npy --symmetric low.npy --symmetric low.npy", "2 --symmetric for 1 SCORES"),
     ],
 )
 def test_usage(line: str, message: str, run: Run) -> None:
@@ -103,7 +102,6 @@ def test_usage(line: str, message: str, run: Run) -> None:
     [
         ("low.npy -o low.npy", "--output would write into what SCORES reads"),
         ("bitext.npz --text bitext.txt -o bitext.txt", "--output would write into what --text reads"),
-        ("bitext.npz --symmetric bitext_reverse.npz -o bitext_reverse.npz", "would write into what --symmetric reads"),
         ("- --text -", "standard input (-) can be read only once"),
         ("low.npy - -", "standard input (-) can be read only once"),
         ("low.npy missing.npy", "missing.npy: no such file"),
@@ -113,7 +111,7 @@ def test_refused_before_anything_is_read(line: str, message: str, run: Run, monk
     def read(self: object, *_: object) -> None:
         raise AssertionError("reading has begun")
 
-    monkeypatch.setattr("deptree_cli.bitext.files.pairs.PairSource.read", read)
+    monkeypatch.setattr("deptree_cli.bitext.files.PairSource.read", read)
     ran = run(line)
     assert isinstance(ran.exception, DeptreeError)
     assert message in str(ran.exception)
@@ -122,5 +120,5 @@ def test_refused_before_anything_is_read(line: str, message: str, run: Run, monk
 def test_help_has_the_options_under_reading(run: Run) -> None:
     text = run("--help-all").stdout
     reading = text[text.index("Reading:") : text.index("Writing:")]
-    for name in ("--text", "--symmetric", "--scale", "--null ", "--null-score", "--temperature"):
+    for name in ("--text", "--scale", "--null ", "--null-score", "--temperature"):
         assert name in reading

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deptree_cli.core.audit.binomials import (
+from deptree_cli.core.binomials import (
     ROUNDING,
     binomial_p_values,
     critical_counts,

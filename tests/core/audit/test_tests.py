@@ -7,9 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from deptree_cli.core.audit.enumerated import Enumerated
-from deptree_cli.core.audit.findings import rival_tree
-from deptree_cli.core.audit.summed import Summed
+from deptree_cli.core.audit import Enumerated, Summed, rival_tree
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SPACES, TreeSpace

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deptree_cli.core.audit.enumerated import Enumerated
-from deptree_cli.core.audit.findings import combine
-from deptree_cli.core.audit.log_probability import LogProbability
-from deptree_cli.core.audit.omnibus import omnibus
-from deptree_cli.core.audit.summed import Summed
+from deptree_cli.core.audit import Enumerated, Summed, combine, omnibus
+from deptree_cli.core.binomials import LogProbability
 from deptree_cli.core.distribution import TreeDistribution
 from tests.oracle import Oracle
 
@@ -29,7 +26,7 @@ PROBS = {
 @pytest.mark.parametrize("size", [4, 9])
 def test_all_cells_together(name: str, size: int, excess, monkeypatch: pytest.MonkeyPatch) -> None:
     """C(14, 5) = 2,002 outcomes of 9 draws."""
-    monkeypatch.setattr("deptree_cli.core.audit.omnibus.EXPECTED", 0.05)
+    monkeypatch.setattr("deptree_cli.core.audit.EXPECTED", 0.05)
     probs = PROBS[name]
     assert omnibus(np.zeros(6), size, probs, 0.0) is not None
     assert excess(lambda counts: omnibus(counts.astype(float), size, probs, 0.0).smallest, probs, size) <= 1 + ROUNDING
@@ -71,7 +68,7 @@ def test_the_mean_log_probability(size: int, graphs, excess) -> None:
 @pytest.mark.parametrize("size", [2, 4])
 def test_the_whole_family_of_a_longer_sentence(size: int, graphs, excess, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arcs, pairs and log-probability, as for sentences that are not enumerated, of the 9 trees over three words."""
-    monkeypatch.setattr("deptree_cli.core.audit.summed.EXPECTED", 0.01)
+    monkeypatch.setattr("deptree_cli.core.audit.EXPECTED", 0.01)
     distribution = graphs.distribution(graphs.gaussian(3, 1.0, seed=2))
     oracle, tests = Oracle(distribution), Summed(distribution)
 

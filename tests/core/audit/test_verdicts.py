@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.core.audit import BIASED, UNBIASED, UNDECIDED, Audit, Tally, judge
-from deptree_cli.core.audit.findings import Detector, Finding, combine, rival_tree
-from deptree_cli.core.audit.verdicts import holm
+from deptree_cli.core.audit import (
+    BIASED,
+    UNBIASED,
+    UNDECIDED,
+    Audit,
+    Detector,
+    Finding,
+    Tally,
+    combine,
+    holm,
+    judge,
+    rival_tree,
+)
 
 DETECTORS = (Detector(0.3, 0.5), Detector(0.1, 0.001))
 AUDIT = Audit("enumeration", 2000, "trees", 1.0, 9, 0.02, 0.1, 0.1, 0.0, 0, 1e-12, 0.05, DETECTORS)

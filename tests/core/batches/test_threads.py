@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.core.batches import asking
-from deptree_cli.core.batches.asking import _shares, spread
+from deptree_cli.core import batches as asking
+from deptree_cli.core.batches import _shares, spread
 
 
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=60), st.integers(1, 9))

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.sums import exact
-from deptree_cli.core.batches import asking
-from deptree_cli.core.batches.blocks import alike, only_plain
-from deptree_cli.core.batches.tree_batch import TreeBatch
+from deptree_cli.core import batches as asking
+from deptree_cli.core.batches import TreeBatch
+from deptree_cli.core.blocks import alike, only_plain
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import partition, partitions, peakedness, peakednesses

@@ -10,12 +10,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.branch_and_bound import BUDGET, Found
-from deptree_cli.core.constraints.constrained import MBR, constrained
-from deptree_cli.core.constraints.kinds import Function
-from deptree_cli.core.constraints.ruleset import KINDS, Ruleset
+from deptree_cli.core.constrained import MBR, constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_kinds import Function
+from deptree_cli.core.rule_search import BUDGET, Found
+from deptree_cli.core.ruleset import KINDS, Ruleset
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.brute_rules import Tree
 from tests.heads_first import HEADS_FIRST

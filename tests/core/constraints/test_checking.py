@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.checking import Violation, broken
-from deptree_cli.core.constraints.kinds import Function
-from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
-from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rule_kinds import Function
+from deptree_cli.core.rule_words import Words
+from deptree_cli.core.ruleset import Ruleset, Violation, broken, ruleset_of
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from tests.random_rules import random_case
 

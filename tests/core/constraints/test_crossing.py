@@ -11,13 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.branch_and_bound import BranchAndBound
-from deptree_cli.core.constraints.checking import broken
-from deptree_cli.core.constraints.conflicts import Choice, Finder, TreeRule
-from deptree_cli.core.constraints.crossing import OutOfGaps, Projective
-from deptree_cli.core.constraints.ruleset import Ruleset
-from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rule_kinds import OutOfGaps, Projective
+from deptree_cli.core.rule_search import BranchAndBound
+from deptree_cli.core.rule_words import Choice, Finder, LabelledTree, TreeRule, Words
+from deptree_cli.core.ruleset import Ruleset, broken
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import read_blocks
 from tests.brute_rules import Sentence, Tree, obeys

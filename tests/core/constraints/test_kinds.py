@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from deptree_cli.core.constraints.conflicts import Choice, Conflict
-from deptree_cli.core.constraints.kinds import Function, NoGaps, Together
-from deptree_cli.core.constraints.ruleset import ruleset_of
-from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_kinds import Function, NoGaps, Together
+from deptree_cli.core.rule_words import Choice, Conflict, LabelledTree, Words
+from deptree_cli.core.ruleset import ruleset_of
 from deptree_cli.core.spaces import MULTI_ROOT
 from tests.brute_rules import Tree, hangs_together, obeys
 from tests.random_rules import Case, random_case

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deptree_cli.core.constraints.label_lists import LabelNumbers
+from deptree_cli.core.rule_words import LabelNumbers
 
 
 def test_labels_keep_their_numbers() -> None:

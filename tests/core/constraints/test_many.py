@@ -7,11 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.checking import broken, broken_in_many
-from deptree_cli.core.constraints.many import ManyTrees
-from deptree_cli.core.constraints.ruleset import Ruleset
-from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rule_words import ManyTrees, Words
+from deptree_cli.core.ruleset import Ruleset, broken, broken_in_many
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, SINGLE_ROOT, TreeSpace
 from deptree_cli.io.rules.reading import read_rules
 from tests.random_rules import FEATS, LABELS, TAGS, random_case

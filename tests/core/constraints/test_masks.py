@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.ruleset import Ruleset, ruleset_of
-from deptree_cli.core.constraints.words import Words
 from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.rule_words import Words
+from deptree_cli.core.ruleset import Ruleset, ruleset_of
 from deptree_cli.io.rules.reading import read_rules
 
 TAGS = ("NOUN", "PROPN", "ADP", "PUNCT", "X", None)

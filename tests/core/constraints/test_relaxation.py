@@ -16,17 +16,13 @@ import numpy as np
 import pytest
 
 from deptree_cli import TreeDistribution
-from deptree_cli.core.constraints.conflicts import Choice
-from deptree_cli.core.constraints.constrained import Constrained, constrained, under
-from deptree_cli.core.constraints.crossing import NoCrossing
-from deptree_cli.core.constraints.kinds import AtMostOne, Below, Function, Together
-from deptree_cli.core.constraints.masks import Mask
-from deptree_cli.core.constraints.named import Constraint, conflicting, constraints_of, finders_of, of_word
-from deptree_cli.core.constraints.relaxation import Relaxation, listed_names
-from deptree_cli.core.constraints.ruleset import Ruleset
-from deptree_cli.core.constraints.words import Condition, LabelledTree, Words
+from deptree_cli.core.constrained import Constrained, constrained, under
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, Together
+from deptree_cli.core.rule_search import Relaxation, listed_names
+from deptree_cli.core.rule_words import Choice, Condition, LabelledTree, Mask, Words
+from deptree_cli.core.ruleset import Constraint, Ruleset, conflicting, constraints_of, finders_of, of_word
 from deptree_cli.core.spaces import SPACES, TreeSpace
 
 LABELS = ("root", "subj", "obj")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.core.constraints.kinds import Together
-from deptree_cli.core.constraints.screening import Screen, first_conflicts
-from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.factorisation import crossings
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.rule_kinds import Together
+from deptree_cli.core.rule_words import LabelledTree, Words
+from deptree_cli.core.ruleset import Screen, first_conflicts
 from deptree_cli.core.spaces import MULTI_ROOT
-from deptree_cli.core.spaces.rules import crossings
 from deptree_cli.io.rules.reading import read_rules
 
 LABELS = "root", "nsubj", "obj", "obl", "punct", "det", "mark", "goeswith", "conj"

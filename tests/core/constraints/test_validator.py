@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from deptree_cli.core.constraints.checking import NO_HEAD, broken
-from deptree_cli.core.constraints.ruleset import Ruleset
-from deptree_cli.core.constraints.words import LabelledTree, Words
+from deptree_cli.core.rule_words import LabelledTree, Words
+from deptree_cli.core.ruleset import NO_HEAD, Ruleset, broken
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.rules.reading import read_rules, words_of
 from tests.core.constraints.test_crossing import random_heads

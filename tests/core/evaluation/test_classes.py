@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.evaluation.classes import CLASSES, Attached, ByClass, in_order
-from deptree_cli.core.evaluation.words import DEPREL
+from deptree_cli.core.evaluation import CLASSES, DEPREL, Attached, ByClass, in_order
 from tests.tree_files import comparison, tree_files, tree_text, word
 
 # The arc from word 4 to word 2 spans word 3, which is below word 1.

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deptree_cli.core.evaluation.counts import (
-    CONTENT,
-    FUNCTIONAL,
-    METRICS,
-    UNIVERSAL_FEATURES,
-    universal,
-    universal_features,
-)
+from deptree_cli.core.evaluation import CONTENT, FUNCTIONAL, METRICS, UNIVERSAL_FEATURES, universal, universal_features
 from tests.tree_files import cells, comparison, tree_text, word
 
 # She(2) saw(0) the(4) man(2) .(2)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom, norm
 from scipy.stats import t as student
 
-from deptree_cli.core.evaluation.intervals import bootstrap, f1, percentiles, randomisation_test
+from deptree_cli.core.intervals import bootstrap, f1, percentiles, randomisation_test
 
 # The difficulty of a sentence, of which the words of a corpus are not independent: the share of right words is 0.8.
 EASY = 8, 2

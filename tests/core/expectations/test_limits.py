@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core import expectations
-from deptree_cli.core.expectations.base import arc_covariance, expected_sum
-from deptree_cli.core.expectations.divergences import kl_gradient
-from deptree_cli.core.expectations.entropies import entropy_gradient, renyi_gradient
+from deptree_cli.core.expectations import arc_covariance, entropy_gradient, expected_sum, kl_gradient, renyi_gradient
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 

@@ -8,8 +8,7 @@ import pytest
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import OfDistribution
-from deptree_cli.core.expectations.base import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, unique_inputs
+from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, OfDistribution, unique_inputs
 from deptree_cli.core.quantities import EXPECTED
 
 EACH = pytest.mark.parametrize("quantity", EXPECTED, ids=lambda quantity: quantity.name)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.evaluation.intervals import normal_interval
-from deptree_cli.core.expectations.risks import risk, risk_variance
+from deptree_cli.core.expectations import risk, risk_variance
+from deptree_cli.core.intervals import normal_interval
 from deptree_cli.core.spaces import SPACES
 from tests.oracle import Oracle
 

@@ -7,8 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from deptree_cli.core.repair.given import FREE, Costs, Given
-from deptree_cli.core.repair.habits import ADDED, KINDS, STAYS, Habits, distances, meanings
+from deptree_cli.core.repair import ADDED, FREE, KINDS, STAYS, Costs, Given, Habits, distances, meanings
 
 TAGS = ["DET", "NOUN", "VERB"]
 

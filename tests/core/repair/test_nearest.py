@@ -11,15 +11,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.core.constraints.conflicts import Finder
-from deptree_cli.core.constraints.named import Constraint, constraints_of
-from deptree_cli.core.constraints.ruleset import Ruleset
-from deptree_cli.core.constraints.words import LabelledTree, Words
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.repair.given import FREE, Costs, Given
-from deptree_cli.core.repair.nearest import Aims, Repaired, nearest
+from deptree_cli.core.repair import FREE, Aims, Costs, Given, Repaired, nearest
+from deptree_cli.core.rule_words import Finder, LabelledTree, Words
+from deptree_cli.core.ruleset import Constraint, Ruleset, constraints_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests import brute_rules
 from tests.brute_rules import Tree
@@ -192,7 +189,7 @@ def test_a_tree_that_obeys_is_left_alone() -> None:
 
 def test_what_is_given_up_is_as_little_as_can_be() -> None:
     """Two words that both must be the root: one of the two constraints is given up, and the heads are nearest then."""
-    from deptree_cli.io.rules.constraints import WordConstraints
+    from deptree_cli.io.rules.word_constraints import WordConstraints
 
     words = Words(("",), [None] * 3, [frozenset()] * 3)
     both = WordConstraints({1: {"HeadIn": ["0"]}, 2: {"HeadIn": ["0"]}})

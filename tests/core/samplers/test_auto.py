@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deptree_cli.core import walks as auto
+from deptree_cli.core import walks as wilson
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import SAMPLERS, auto, wilson
+from deptree_cli.core.samplers import SAMPLERS
 
 SINGLE = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 

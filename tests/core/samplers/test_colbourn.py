@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core import walks as colbourn
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import colbourn
 
 
 @pytest.mark.parametrize("single_root", [True, False])
@@ -17,7 +17,7 @@ def test_the_one_tree_there_is_is_drawn(single_root: bool) -> None:
         log_scores = np.full((8, 8), others)
         log_scores[heads, np.arange(1, 8)] = np.linspace(-3, 3, 7)
         distribution = TreeDistribution(log_scores, single_root=single_root)
-        assert (colbourn.draw(distribution, 50, np.random.default_rng(2)) == heads).all()
+        assert (colbourn.draw_colbourn(distribution, 50, np.random.default_rng(2)) == heads).all()
 
 
 class Fixed:

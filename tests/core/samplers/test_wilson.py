@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deptree_cli.core import walks as wilson
 from deptree_cli.core.audit import Tally
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.samplers import SAMPLERS, wilson
-from deptree_cli.core.spaces.nonprojective import Elimination
+from deptree_cli.core.samplers import SAMPLERS
+from deptree_cli.core.spaces import Elimination
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.factorisation import check_feasible, possible_roots, words
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
-from deptree_cli.core.spaces.feasibility import check_feasible, possible_roots, words
 
 ALL = ~np.eye(6, dtype=bool)  # the complete pattern of five words, column 0 aside
 ALL[:, 0] = False

@@ -16,7 +16,7 @@ from deptree_cli.core.dtypes import Bool, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace, space
-from deptree_cli.kernels.charts.eisner import LONGEST
+from deptree_cli.kernels.charts import LONGEST
 from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deptree_cli.core import cells as derivation_tree
+from deptree_cli.core import cells as partition_tree
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
-from deptree_cli.core.swor import Draws, derivation_tree, partition_tree
+from deptree_cli.core.swor import Draws
 from tests.oracle import Oracle
 
 IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)

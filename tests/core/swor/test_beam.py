@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.swor import conditionals as module
-from deptree_cli.core.swor.conditionals import Conditionals, HeadPaths
-from deptree_cli.core.swor.sequences import Beam
+from deptree_cli.core import conditionals as module
+from deptree_cli.core.conditionals import Beam, Conditionals, HeadPaths
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 

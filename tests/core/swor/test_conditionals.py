@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core.conditionals import Conditionals, log_sum, pick
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.swor.conditionals import Conditionals
-from deptree_cli.core.swor.sequences import log_sum, pick
 from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deptree_cli.core import cells as derivation_tree
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
-from deptree_cli.core.swor import derivation_tree
 from tests.core.swor.test_adaptive import draw, improbable
 from tests.oracle import Oracle
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core.conditionals import Choices, Conditionals, Derivations, choices_in
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, SPACES, TreeSpace
-from deptree_cli.core.swor.choices import choices_in
-from deptree_cli.core.swor.conditionals import Conditionals
-from deptree_cli.core.swor.derivations import Derivations
-from deptree_cli.core.swor.sequences import Choices
 from tests.oracle import Oracle
 from tests.pearson import chi_square
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws
-from deptree_cli.core.swor.draws import most_certain, size_for_mass
+from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws, most_certain, size_for_mass
 
 EACH = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
 

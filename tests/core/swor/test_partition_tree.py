@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deptree_cli.core import cells as partition_tree
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
-from deptree_cli.core.swor import ALGORITHMS, partition_tree
+from deptree_cli.core.swor import ALGORITHMS
 from tests.core.swor.test_adaptive import draw
 from tests.laws.test_swor import LEVEL, order_p_values
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core import conditionals as trie
+from deptree_cli.core.conditionals import Conditionals, choices_in, log_sum, pick
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.core.swor import trie
-from deptree_cli.core.swor.choices import choices_in
-from deptree_cli.core.swor.conditionals import Conditionals
-from deptree_cli.core.swor.sequences import log_sum, pick
 from tests.oracle import Oracle
 
 
@@ -46,5 +44,5 @@ def test_conditionals_are_asked_for_once_per_prefix(graphs, monkeypatch: pytest.
 
     monkeypatch.setattr(Conditionals, "log_probs", counting)
     monkeypatch.setattr(Conditionals, "branch", counting_all)
-    trie.draw(graphs.distribution(graphs.uniform(4)), 60, np.random.default_rng(2))
+    trie.draw_trie(graphs.distribution(graphs.uniform(4)), 60, np.random.default_rng(2))
     assert len(asked) == len(set(asked)) > 20

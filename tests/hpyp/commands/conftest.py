@@ -8,7 +8,7 @@ import pytest
 
 from deptree_cli.hpyp import Parser
 from deptree_cli.hpyp.files.treebank import read_treebank
-from deptree_cli.hpyp.model.annotated import Annotated
+from deptree_cli.hpyp.model.sentences import Annotated
 from tests.commands.conftest import deptree, done, golden, put, shell, terminal  # noqa: F401
 from tests.hpyp.commands.texts import DATA, RAW
 

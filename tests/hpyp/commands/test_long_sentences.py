@@ -6,7 +6,7 @@ import pytest
 
 from deptree_cli.hpyp import Parser
 from deptree_cli.hpyp.kernels.search import search
-from deptree_cli.hpyp.model.given import as_annotated
+from deptree_cli.hpyp.model.sentences import as_annotated
 
 
 def unseen(words: int) -> bytes:
@@ -42,7 +42,7 @@ def test_other_commands_refuse_them_too(deptree, model, command: str) -> None:
 
 def test_what_takes_long_is_announced(deptree, model, monkeypatch) -> None:
     """Before the work, unless --quiet; here everything takes long."""
-    monkeypatch.setattr("deptree_cli.hpyp.options.parser_options.PATIENCE", 0.0)
+    monkeypatch.setattr("deptree_cli.hpyp.options.PATIENCE", 0.0)
     ran = deptree("hpyp", "surprisal", model, "-", "--seed", 1, "--particles", 10, stdin=unseen(3))
     assert "1: 3 words with so many particles take 0 seconds or more" in ran.err
     ran = deptree("hpyp", "surprisal", model, "-", "--seed", 1, "--particles", 10, "-q", stdin=unseen(3))

@@ -84,15 +84,11 @@ def test_a_parser_without_words_reads_no_text(deptree, small) -> None:
     refused(deptree("hpyp", "train", small, "-o", "m.npz", *args), "a parser without words learns nothing")
 
 
-def test_contexts_of_a_file(train, deptree, put, small) -> None:
-    put("c.toml", 'word = ["b.t"]\naction = ["s1.t"]\n')
-    train("--contexts", "c.toml", "--seed", 1)
-    model, signature = read_model("m.npz")
-    contexts = model.symbols.contexts
-    assert (contexts.word, contexts.action, len(contexts.tag)) == (("b.t",), ("s1.t",), 8)
-    assert '|contexts:action=["s1.t"] tag=["s1.t",' in signature
-    put("c.toml", 'word = ["x.t"]\n')
-    refused(deptree("hpyp", "train", small, "-o", "m.npz", "--contexts", "c.toml"), "c.toml: ", "no element 'x.t'")
+def test_customers_are_the_tables_of_the_next_level(model: Path) -> None:
+    """Those of the last level are actions, tags and words."""
+    for process, events in zip(read_model(str(model))[0].processes, (2 * 1487, 1487, 1487), strict=True):
+        customers, tables = (np.bincount(process.levels, each) for each in (process.customers, process.tables))
+        assert customers.tolist() == [*tables[1:], events]
 
 
 def test_sentences_that_are_no_trees(deptree, put, small) -> None:
@@ -230,11 +226,10 @@ def test_a_model_that_is_there_keeps_its_mode_and_others_are_left_alone(train, p
     ],
 )
 def test_a_model_of_other_data_is_not_lost_by_mistake(train, deptree, put, small, args, says) -> None:
-    """The model of the same data may be trained again, whatever the seed, the iterations, the oracle, the contexts."""
+    """The model of the same data may be trained again, whatever the seed, the iterations, the oracle."""
     put("other.conllu", SENTENCE.format("x"))
-    put("c.toml", 'word = ["b.t"]')
     train("--seed", 5)
-    for same in (["--seed", 6], ["--iterations", 1], ["--oracle", "sampled"], ["--contexts", "c.toml"]):
+    for same in (["--seed", 6], ["--iterations", 1], ["--oracle", "sampled"]):
         train(*same)
     before = Path("m.npz").read_bytes()
     refused(deptree("hpyp", "train", small, "-o", "m.npz", *args), "m.npz: the file exists, and is ", says, "--force")

@@ -14,10 +14,9 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.model_file import ABOUT, read_model, write_model
-from deptree_cli.hpyp.model.contexts import LEXICALISED, UNLEXICALISED
 from deptree_cli.hpyp.model.parsing import filtered, parse
-from deptree_cli.hpyp.model.trained import Trained
-from deptree_cli.hpyp.model.training import SAMPLED, STATIC
+from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED
+from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Trained
 from tests.hpyp.model.small_treebank import TREEBANK, UNLABELLED, begun, run, same
 
 SCORES = Path(__file__).parents[3] / "sample_data/scores.npz"

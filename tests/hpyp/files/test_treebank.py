@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.files.treebank import Tags, annotated, read_treebank
-from deptree_cli.hpyp.model.annotated import Annotated
+from deptree_cli.hpyp.files.treebank import Tagset as Tags
+from deptree_cli.hpyp.files.treebank import annotated, read_treebank
+from deptree_cli.hpyp.model.sentences import Annotated
 from deptree_cli.io.conllu.blocks import Block, read_blocks
 from tests.sample import DATA
 

@@ -7,12 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.files.treebank import read_treebank
-from deptree_cli.hpyp.files.trees import deprels_by_name, tags_by_name, to_conllu
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.contexts import LEXICALISED
-from deptree_cli.hpyp.model.symbols import Symbols
-from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
+from deptree_cli.hpyp.files.treebank import deprels_by_name, read_treebank, tags_by_name, to_conllu
+from deptree_cli.hpyp.model.sentences import LEXICALISED, Annotated, Lexicon, Symbols, Vocabulary
 
 HEADS = np.array([[2, 0, 2], [0, 1, 1]], dtype=np.int32)
 

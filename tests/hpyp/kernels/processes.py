@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.hpyp.kernels import restaurants as columns
-from deptree_cli.hpyp.kernels import seating
+from deptree_cli.hpyp.kernels import restaurants as seating
 from deptree_cli.hpyp.kernels.restaurants import NONE, Restaurants
 from deptree_cli.hpyp.model import process as model
 from tests.hpyp.model.reference_hpyp import Context, Event, Franchise, Seating, Sizes

@@ -21,7 +21,7 @@ from deptree_cli.hpyp.kernels.configurations import (
     with_room,
 )
 from deptree_cli.hpyp.kernels.particles import new_particles, put
-from deptree_cli.hpyp.model.contexts import ELEMENTS
+from deptree_cli.hpyp.model.sentences import ELEMENTS
 from tests.hpyp.model.reference_parser import Configuration
 
 WORDS, TAGS = [11, 12, 13, 14], [21, 22, 23, 24]

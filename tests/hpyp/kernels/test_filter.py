@@ -10,11 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.hpyp.kernels.columns import SHIFT
+from deptree_cli.hpyp.kernels.configurations import Model
 from deptree_cli.hpyp.kernels.filter import filter_trees
-from deptree_cli.hpyp.kernels.model import Model
 from deptree_cli.hpyp.kernels.restaurants import NONE
-from deptree_cli.hpyp.model.predicting import predictions
-from deptree_cli.hpyp.model.process import Process
+from deptree_cli.hpyp.model.process import Process, predictions
 from tests.hpyp.kernels.toy_models import Known, Toy, as_arrays
 from tests.hpyp.model.reference_parser import Enumeration
 

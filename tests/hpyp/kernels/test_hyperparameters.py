@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels.hyperparameters import (
-    histograms,
-    log_likelihood,
-    pairs_of,
-    resample_level,
-    resample_levels,
-)
+from deptree_cli.hpyp.kernels.restaurants import histograms, log_likelihood, pairs_of, resample_level, resample_levels
 from tests.hpyp.kernels.processes import Process, random_events
 from tests.hpyp.model.reference_hpyp import Seating, log_seating
 from tests.pearson import chi_square

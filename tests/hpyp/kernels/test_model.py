@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from deptree_cli.hpyp.kernels.columns import ROOT
-from deptree_cli.hpyp.kernels.configurations import new_arena, reduce, shift
-from deptree_cli.hpyp.kernels.model import new_predictor, predict_actions, predict_tags
+from deptree_cli.hpyp.kernels.configurations import (
+    new_arena,
+    new_predictor,
+    predict_actions,
+    predict_tags,
+    reduce,
+    shift,
+)
 from tests.hpyp.kernels.toy_models import FIRST, Toy, as_arrays
 from tests.hpyp.model.reference_parser import SHIFT, Configuration
 

@@ -10,17 +10,19 @@ import pytest
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
 from deptree_cli.hpyp.kernels.columns import ROOT
-from deptree_cli.hpyp.kernels.configurations import new_arena, reduce, shift
-from deptree_cli.hpyp.kernels.oracle import (
+from deptree_cli.hpyp.kernels.configurations import (
     choices,
     derive,
     derive_all,
+    new_arena,
     new_contexts,
     record_all_events,
     record_events,
+    reduce,
+    shift,
     tree_of,
 )
-from deptree_cli.hpyp.model.contexts import LEXICALISED
+from deptree_cli.hpyp.model.sentences import LEXICALISED
 from tests.hpyp.model.reference_parser import SHIFT, Configuration, Tree, oracle_derivations, static_oracle
 
 PROJECTIVE = space(single_root=True, projective=True)

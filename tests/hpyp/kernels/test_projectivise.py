@@ -11,7 +11,7 @@ from numba import config
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
-from deptree_cli.hpyp.kernels.projectivise import projectivise
+from deptree_cli.hpyp.kernels.configurations import projectivise
 from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.io.files.streams import open_input
 

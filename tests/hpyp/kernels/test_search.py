@@ -12,8 +12,7 @@ import pytest
 from deptree_cli.hpyp.kernels import word_loop
 from deptree_cli.hpyp.kernels.beam import beam_search
 from deptree_cli.hpyp.kernels.columns import ACTION, NULL_SYMBOL, ROOT, SHIFT
-from deptree_cli.hpyp.kernels.configurations import Arena, new_arena, read_tree, shift
-from deptree_cli.hpyp.kernels.model import TRIED, new_predictor
+from deptree_cli.hpyp.kernels.configurations import TRIED, Arena, new_arena, new_predictor, read_tree, shift
 from deptree_cli.hpyp.kernels.particles import Item, Particles, new_particles
 from deptree_cli.hpyp.kernels.search import Search, search
 from tests.hpyp.kernels.toy_models import Known, Toy, as_arrays

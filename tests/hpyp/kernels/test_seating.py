@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.kernels.restaurants import BINS, FREE, NONE
-from deptree_cli.hpyp.kernels.seating import NOBODY, resample, sweep
+from deptree_cli.hpyp.kernels.restaurants import BINS, FREE, NOBODY, NONE, resample, sweep
 from tests.hpyp.kernels.processes import Process, random_events
 from tests.hpyp.model.reference_hpyp import Event, Posterior, Seating
 from tests.pearson import chi_square

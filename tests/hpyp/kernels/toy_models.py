@@ -9,11 +9,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels.model import Model
+from deptree_cli.hpyp.kernels.configurations import Model
 from deptree_cli.hpyp.kernels.restaurants import NONE
-from deptree_cli.hpyp.model.contexts import LEXICALISED, NAMES, UNLEXICALISED
-from deptree_cli.hpyp.model.predicting import predictions
-from deptree_cli.hpyp.model.process import Process
+from deptree_cli.hpyp.model.process import Process, predictions
+from deptree_cli.hpyp.model.sentences import LEXICALISED, NAMES, UNLEXICALISED
 from tests.hpyp.kernels.processes import franchise_of
 from tests.hpyp.model import reference_parser as reference
 from tests.hpyp.model.reference_hpyp import Event

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.contexts import LEXICALISED, Contexts
-from deptree_cli.hpyp.model.trained import STATIC, Settings, Trained
-from deptree_cli.hpyp.model.training import Training
+from deptree_cli.hpyp.model.sentences import LEXICALISED, Annotated, Contexts
+from deptree_cli.hpyp.model.training import STATIC, Settings, Trained, Training
 
 TREES = [
     "the/DET:det:2 dog/NOUN:nsubj:3 sleeps/VERB:root:0",

@@ -11,7 +11,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SINGLE_ROOT
-from deptree_cli.hpyp.model.annotated import Annotated
+from deptree_cli.hpyp.model.sentences import Annotated
 
 
 def sentence(heads: list[int], tags: tuple[str, ...] = ()) -> Annotated:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.model.complete import Complete
+from deptree_cli.hpyp.model.sentences import Complete
 from tests.hpyp.model.toy_parsers import sentence_of
 
 WHOLE = sentence_of([2, 3], [2, 2], ((0, 1), (1, 1)))

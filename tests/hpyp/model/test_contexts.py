@@ -1,12 +1,14 @@
-"""Tables of contexts: their codes, and what they look like as TOML."""
+"""Tables of contexts: their codes, and what is none."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.kernels.columns import LEFT, NEXT_TAG, RECORD, RIGHT, TAG, WORD
-from deptree_cli.hpyp.model.contexts import ELEMENTS, LEXICALISED, MOST_ELEMENTS, UNLEXICALISED, Contexts
+from deptree_cli.hpyp.model.sentences import ELEMENTS, LEXICALISED, MOST_ELEMENTS, UNLEXICALISED, Contexts
 
 
 def test_the_standard_contexts() -> None:
@@ -33,54 +35,22 @@ def test_every_element_has_its_code() -> None:
     assert sorted(ELEMENTS.values()) == [-1, *(8 * depth + column for depth in range(4) for column in (2, 3, 4, 5))]
 
 
-@pytest.mark.parametrize(
-    "contexts",
-    [
-        LEXICALISED,
-        UNLEXICALISED,
-        Contexts((), ("s2.w",), ("b.t", "s1.t", "rc(s1).t", "lc(s1).t", "s1.w", "s2.w")),
-        Contexts((), (), ()),
-    ],
-)
-def test_toml_and_back(contexts: Contexts) -> None:
-    assert Contexts.from_toml(contexts.to_toml(), "file") == contexts
-
-
-def test_what_is_left_out_is_the_default() -> None:
-    assert Contexts.from_toml("", "file") == LEXICALISED
-    assert Contexts.from_toml("# nothing", "file", UNLEXICALISED) == UNLEXICALISED
-    assert Contexts.from_toml('word = ["b.t"]', "file") == Contexts(LEXICALISED.action, LEXICALISED.tag, ("b.t",))
-    found = Contexts.from_toml('action = ["s1.t"]\ntag = []\nword = []', "file")
-    assert found == Contexts(("s1.t",), (), ())
-
-
-ALL_TAGS = [name for name in ELEMENTS if name != "b.t"]
+ALL_TAGS = tuple(name for name in ELEMENTS if name != "b.t")
 
 
 @pytest.mark.parametrize(
-    ("text", "parts"),
+    ("given", "parts"),
     [
-        ('action = ["s1.t", "s5.t"]', ("action: there is no element 's5.t'", "Did you mean s")),
-        ('action = ["lc(s1)"]', ("action: ", "Did you mean lc(s1).t?")),
-        ('tag = ["x"]', ("tag: there is no element 'x'", "Choose from s1.t, s1.w")),
-        ('tag = ["b.t"]', ("tag: b.t is known only when the word is predicted", "word only")),
-        ('word = ["b.t", "s1.w", "b.t"]', ("word: b.t is listed twice",)),
-        (f"word = {ALL_TAGS}", (f"word: a context of {MOST_ELEMENTS + 1} elements is too long", "Use at most 15")),
-        ("words = []", ("there is no context 'words'", "Did you mean word?")),
-        ('word = "b.t"', ("word is not a list",)),
-        ("word = [1]", ("word is not a list",)),
-        ("word = [", ("this is not TOML",)),
-        ("word = []", ("words are conditioned on (s1.w)",)),
+        ({"action": ("s1.t", "s5.t")}, ("action: there is no element 's5.t'", "Did you mean s")),
+        ({"action": ("lc(s1)",)}, ("action: ", "Did you mean lc(s1).t?")),
+        ({"tag": ("x",)}, ("tag: there is no element 'x'", "Choose from s1.t, s1.w")),
+        ({"tag": ("b.t",)}, ("tag: b.t is known only when the word is predicted", "word only")),
+        ({"word": ("b.t", "s1.w", "b.t")}, ("word: b.t is listed twice",)),
+        ({"word": ALL_TAGS}, (f"word: a context of {MOST_ELEMENTS + 1} elements is too long", "Use at most 15")),
+        ({"word": ()}, ("words are conditioned on (s1.w)",)),
     ],
 )
-def test_errors_say_where_and_what(text: str, parts: tuple[str, ...]) -> None:
+def test_errors_say_what(given: dict[str, tuple[str, ...]], parts: tuple[str, ...]) -> None:
     with pytest.raises(DeptreeError) as caught:
-        Contexts.from_toml(text, "contexts.toml")
-    line = str(caught.value)
-    assert line.startswith("contexts.toml: ")
-    assert "\n" not in line
-    assert all(part in line for part in parts), line
-
-
-def test_fifteen_elements_are_not_too_many() -> None:
-    assert len(Contexts((), (), tuple(ALL_TAGS[:MOST_ELEMENTS])).codes("word")) == 15
+        replace(LEXICALISED, **given)
+    assert all(part in str(caught.value) for part in parts)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.model.evidence import Evidence, evidence
+from deptree_cli.hpyp.model.parsing import Evidence, evidence
 from tests.hpyp.kernels.toy_models import Known, Toy
 from tests.hpyp.model.reference_parser import Enumeration
 from tests.hpyp.model.toy_parsers import sentence_of, trained_of

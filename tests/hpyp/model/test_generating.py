@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.model import generating
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.generating import generated
+from deptree_cli.hpyp.model import parsing as generating
+from deptree_cli.hpyp.model.parsing import generated
+from deptree_cli.hpyp.model.sentences import Annotated
 from tests.hpyp.kernels.test_generation import LONGER, LONGEST, Outcomes
 from tests.hpyp.kernels.toy_models import Toy
 from tests.hpyp.model.toy_parsers import sentence_of, trained_of

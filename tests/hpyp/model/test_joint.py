@@ -10,7 +10,7 @@ import pytest
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE
-from deptree_cli.hpyp.model.joint import Joint, joint
+from deptree_cli.hpyp.model.parsing import Joint, joint
 from tests.hpyp.kernels.toy_models import Toy
 from tests.hpyp.model.reference_parser import static_oracle
 from tests.hpyp.model.toy_parsers import sentence_of, trained_of

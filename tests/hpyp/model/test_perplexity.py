@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.model.evidence import evidence
-from deptree_cli.hpyp.model.joint import Joint, joint
-from deptree_cli.hpyp.model.perplexity import Perplexity, Scored, score
+from deptree_cli.hpyp.model.parsing import Joint, Perplexity, Scored, evidence, joint, score
 from tests.hpyp.kernels.toy_models import Toy
 from tests.hpyp.model.toy_parsers import sentence_of, trained_of
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels.predictions import Predictions, predict_dish, predict_dishes
-from deptree_cli.hpyp.model import predicting
+from deptree_cli.hpyp.kernels.restaurants import Predictions, predict_dish, predict_dishes
 from deptree_cli.hpyp.model import process as growing
+from deptree_cli.hpyp.model import process as predicting
 from deptree_cli.hpyp.model.process import Paths, Process
 from tests.hpyp.kernels.processes import franchise_of, random_events
 from tests.hpyp.model.reference_hpyp import Event, Franchise

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.model.contexts import LEXICALISED, UNLEXICALISED, Contexts
-from deptree_cli.hpyp.model.resuming import check_targets
-from deptree_cli.hpyp.model.trained import SAMPLED, STATIC, Progress, Settings
-from deptree_cli.hpyp.model.training import Training
+from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Contexts
+from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Progress, Settings, Training, check_targets
 from tests.hpyp.model.small_treebank import TREEBANK, UNLABELLED, begun, run, same
 
 

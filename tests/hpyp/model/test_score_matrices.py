@@ -12,8 +12,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import PROJECTIVE
-from deptree_cli.core.spaces.projective import Eisner
+from deptree_cli.core.spaces import PROJECTIVE, Eisner
 from deptree_cli.hpyp.model import score_matrices
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, log_scores, maxent_scores, uniform_marginals
 from tests.oracle import Oracle

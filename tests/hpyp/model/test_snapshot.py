@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.model.process import Process
-from deptree_cli.hpyp.model.snapshot import Snapshot
+from deptree_cli.hpyp.model.process import Process, Snapshot
 from tests.hpyp.model.small_treebank import begun, run
 
 DISHES = 40

@@ -9,11 +9,9 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.model_file import read_model, write_model
-from deptree_cli.hpyp.model.defaults import kept_iterations
-from deptree_cli.hpyp.model.evidence import evidence
-from deptree_cli.hpyp.model.parsing import filtered, parse
-from deptree_cli.hpyp.model.resuming import check_kept
-from deptree_cli.hpyp.model.trained import Trained
+from deptree_cli.hpyp.model.parsing import evidence, filtered, parse
+from deptree_cli.hpyp.model.sentences import kept_iterations
+from deptree_cli.hpyp.model.training import Trained, check_kept
 from tests.hpyp.model.small_treebank import TREEBANK, begun, run, same
 
 KEPT = kept_iterations(2, 3)

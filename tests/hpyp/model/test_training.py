@@ -7,15 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.kernels.model import WORDS
-from deptree_cli.hpyp.model.contexts import LEXICALISED, UNLEXICALISED, Contexts
-from deptree_cli.hpyp.model.corpus import Text
-from deptree_cli.hpyp.model.derivations import Derivations
+from deptree_cli.hpyp.kernels.configurations import WORDS
 from deptree_cli.hpyp.model.parsing import parse
-from deptree_cli.hpyp.model.process import Process
-from deptree_cli.hpyp.model.snapshot import Snapshot
-from deptree_cli.hpyp.model.trained import SAMPLED, STATIC, Settings, Trained
-from deptree_cli.hpyp.model.training import Training
+from deptree_cli.hpyp.model.process import Process, Snapshot
+from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Contexts
+from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Derivations, Settings, Text, Trained, Training
 from tests.hpyp.kernels.processes import prefixes_of, seating_of
 from tests.hpyp.model.reference_hpyp import Event, Posterior, counts
 from tests.hpyp.model.reference_parser import Configuration, oracle_derivations

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, ROOT_SYMBOL
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
-from deptree_cli.hpyp.model.word_classes import word_class
+from deptree_cli.hpyp.model.sentences import Annotated, Lexicon, Vocabulary, word_class
 
 
 def sentences(*texts: str) -> list[Annotated]:

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deptree_cli.hpyp.model.annotated import Annotated
-from deptree_cli.hpyp.model.symbols import Symbols
-from deptree_cli.hpyp.model.trained import Progress, Trained
-from deptree_cli.hpyp.model.vocabulary import Lexicon, Vocabulary
+from deptree_cli.hpyp.model.sentences import Annotated, Lexicon, Symbols, Vocabulary
+from deptree_cli.hpyp.model.training import Progress, Trained
 from tests.hpyp.kernels.toy_models import FIRST, Toy
 
 

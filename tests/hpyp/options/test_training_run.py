@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.hpyp.model.trained import Progress
-from deptree_cli.hpyp.options.training_run import Checkpoint
+from deptree_cli.hpyp.commands.train import Checkpoint
+from deptree_cli.hpyp.model.training import Progress
 
 START = Progress(seed=7, oracle="static", tagset="upos", digest="", sentences=3, lifted=0)
 FIRST = replace(START, log_likelihoods=(-9.0,))

@@ -11,8 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.evaluation.counts import METRICS
-from deptree_cli.io.evaluation import Unit, compared
+from deptree_cli.core.evaluation import METRICS
+from deptree_cli.io import evaluation as compared
+from deptree_cli.io.evaluation import Unit
 from tests.retokenised import damaged, random_file
 from tests.tree_files import Cells, script, tree_files
 

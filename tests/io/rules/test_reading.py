@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.core.constraints.crossing import NoCrossing, OutOfGaps, Projective
-from deptree_cli.core.constraints.kinds import AtMostOne, Below, NoGaps
-from deptree_cli.core.constraints.label_lists import labels_named
-from deptree_cli.core.constraints.masks import Mask
-from deptree_cli.core.constraints.ruleset import KINDS
-from deptree_cli.core.constraints.words import Condition
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_kinds import AtMostOne, Below, NoCrossing, NoGaps, OutOfGaps, Projective
+from deptree_cli.core.rule_words import Condition, Mask, labels_named
+from deptree_cli.core.ruleset import KINDS
 from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.rules.reading import forbidden_labels, read_rules, text_of
 

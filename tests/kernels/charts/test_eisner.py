@@ -7,11 +7,11 @@ from math import comb, log
 import numpy as np
 import pytest
 
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.kernels.charts.best_projective_trees import best_projective_trees
-from deptree_cli.kernels.charts.eisner import TABLES, inside
-from deptree_cli.kernels.charts.projective_trees import best_tree
-from deptree_cli.kernels.numbers.operations import logarithm
+from deptree_cli.core.spaces import Eisner, space
+from deptree_cli.kernels.charts import TABLES, best_projective_trees, best_tree, inside
+from deptree_cli.kernels.operations import logarithm
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=lambda kind: kind.name)
@@ -46,3 +46,38 @@ def test_no_tree() -> None:
     crossing[[0, 1, 1, 2], [1, 2, 3, 4]] = 0.0
     assert best_tree(crossing, False, np.empty(4, dtype=np.int32)) == -np.inf
     assert best_projective_trees(crossing, False, 5).shape == (0, 4)
+
+
+@BOTH
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 30])
+def test_marginals_in_both_kinds_of_numbers(single_root: bool, n: int) -> None:
+    rng = np.random.default_rng(n)
+    scores = rng.normal(0.0, 3.0, (n + 1, n + 1))
+    scores[(rng.random(scores.shape) < 0.2) & (np.abs(np.subtract.outer(*2 * [np.arange(n + 1)])) > 1)] = -np.inf
+    scores[np.eye(n + 1, dtype=bool)] = scores[:, 0] = -np.inf
+    trees = space(single_root, projective=True)
+    real, wide = (Eisner.of(shift(scores, trees), trees, kind) for kind in (REAL, WIDE))
+    assert wide.log_z == pytest.approx(real.log_z, rel=1e-14, abs=1e-13)
+    np.testing.assert_allclose(wide.marginals(), real.marginals(), rtol=1e-12, atol=1e-15)
+
+
+@BOTH
+def test_weights_far_apart_and_their_derivatives(single_root: bool) -> None:
+    """Float64 has not the range: each marginal is the slope of log Z in the score of its arc."""
+    n, step = 6, 1e-6
+    trees, rng = space(single_root, projective=True), np.random.default_rng(2)
+    scores = rng.normal(0.0, 1000.0, (n + 1, n + 1)).round()
+    scores[:, 3] += 0.5 * rng.normal(size=n + 1) - scores[:, 3]
+    scores[np.eye(n + 1, dtype=bool)] = scores[:, 0] = -np.inf
+
+    def log_z(values: np.ndarray) -> float:
+        return Eisner.of(shift(values, trees), trees, WIDE).log_z
+
+    marginals = Eisner.of(shift(scores, trees), trees, WIDE).marginals()
+    for head in range(n + 1):
+        for word in range(1, n + 1):
+            if head != word:
+                change = np.zeros_like(scores)
+                change[head, word] = step
+                slope = (log_z(scores + change) - log_z(scores - change)) / (2 * step)
+                assert marginals[head, word] == pytest.approx(slope, abs=1e-5)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.core.cells import empty_factors
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.swor.cells import empty_factors
-from deptree_cli.kernels.distinct.cell_sampler import ROWS, draw_from, factorise_cell
-from deptree_cli.kernels.elimination.contraction import FREE
+from deptree_cli.kernels.cells import ROWS, draw_from, factorise_cell
+from deptree_cli.kernels.head_path import FREE
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 

@@ -7,10 +7,9 @@ import pytest
 
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
-from deptree_cli.kernels.charts.eisner import Eisner
-from deptree_cli.kernels.charts.walker import WIDTH, places, push_parts
-from deptree_cli.kernels.distinct.derivation_path import SPLIT, fill_extents, fill_path
-from deptree_cli.kernels.distinct.derivations import first_item
+from deptree_cli.kernels.charts import Eisner
+from deptree_cli.kernels.derivations import SPLIT, fill_extents, fill_path, first_item
+from deptree_cli.kernels.walker import WIDTH, places, push_parts
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.kernels.distinct.tree_set import NONE, hash_table, place_of
+from deptree_cli.kernels.cells import NONE, hash_table, place_of
 
 
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 300])

@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.spaces import SINGLE_ROOT, space
-from deptree_cli.kernels.elimination.ancestral import draw_ancestral, log_heads_along
-from deptree_cli.kernels.elimination.contraction import FREE
-from deptree_cli.kernels.elimination.head_path import (
+from deptree_cli.kernels.head_path import (
+    FREE,
     LEVELS,
     PathTables,
+    draw_ancestral,
+    log_heads_along,
     next_heads,
     path_in_range,
     set_head,
     start_path,
 )
-from deptree_cli.kernels.numbers.wide import wide_log
+from deptree_cli.kernels.numbers import wide_log
 
 Float = NDArray[np.float64]
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.kernels.elimination.marginals import swap_words
-from deptree_cli.kernels.elimination.sampler import sample_trees, transpose
+from deptree_cli.kernels.elimination import sample_trees, swap_words, transpose
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 

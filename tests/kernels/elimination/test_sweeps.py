@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 
 from benchmarks.sums import matrix_tree
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.kernels.elimination.marginals import arc_marginals, factorise, put_products
-from deptree_cli.kernels.elimination.panels import WIDTH
-from deptree_cli.kernels.elimination.root_arcs import eliminate_root, fix_root, root_products
-from deptree_cli.kernels.elimination.sweeps import eliminate, log_of_product, product
-from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.operations import logarithm
+from deptree_cli.kernels.elimination import (
+    WIDTH,
+    arc_marginals,
+    eliminate,
+    eliminate_root,
+    factorise,
+    fix_root,
+    log_of_product,
+    product,
+    put_products,
+    root_products,
+)
+from deptree_cli.kernels.numbers import Dual
+from deptree_cli.kernels.operations import logarithm
 
 Float = NDArray[np.float64]
 

@@ -14,12 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers import wide as w
-from deptree_cli.kernels.numbers.dual import Dual
-from deptree_cli.kernels.numbers.lanes import Lanes
-from deptree_cli.kernels.numbers.shared import Shared, Stretch
-from deptree_cli.kernels.numbers.tropical import Tropical
+from deptree_cli.kernels import numbers as w
+from deptree_cli.kernels import operations as ops
+from deptree_cli.kernels.numbers import Dual, Lanes, Tropical
 
 OPERATIONS = {name: each for name, each in vars(ops).items() if hasattr(each, "registry")}
 
@@ -34,14 +31,8 @@ OF_SEVERAL = {"at_once", "several", "put_several", "spread", "sum_of"}
 
 # What elimination asks of sentences side by side; a number of theirs is a plain array.
 OF_LANES = {"get", "put", "row", "length", "zero", "one"}
-# What charts of long sentences are asked; a number of theirs is a wide one.
-OF_SHARED = {"get", "put", "row", "part", "length", "zero", "one"}
-OF_STRETCHES, OF_EXPONENTIALS = {"inner"}, {"get", "length"}
 OF_SCALARS = {"is_positive": {np.ndarray}, "zero": {float}}
-OF_OTHERS = {
-    **{Tropical: OF_TROPICAL, Lanes: OF_LANES},
-    **{Shared: OF_SHARED, Stretch: OF_STRETCHES, w.Exponentials: OF_EXPONENTIALS},
-}
+OF_OTHERS = {Tropical: OF_TROPICAL, Lanes: OF_LANES}
 
 SIZES = st.one_of(st.floats(0.1, 10.0), st.floats(-100.0, 100.0).map(math.exp))
 SLOPES = st.floats(-10.0, 10.0)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from deptree_cli.kernels.numbers.operations import inner
-from deptree_cli.kernels.numbers.vectors import lane_count, load_from, store_from
+from deptree_cli.kernels.operations import inner, lane_count, load_from, store_from
 
 LENGTHS = range(20)
 

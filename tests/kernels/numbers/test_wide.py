@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from deptree_cli.kernels.numbers import operations as ops
-from deptree_cli.kernels.numbers import wide as w
+from deptree_cli.kernels import numbers as w
+from deptree_cli.kernels import operations as ops
 from tests.bounded import bounded
 
 LOGS = st.one_of(st.floats(-5, 5), st.floats(-3000, 3000), st.floats(-1e6, 1e6), st.sampled_from([0.0, -177.4456782]))

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.kernels.text import columns as c
-from deptree_cli.kernels.text.scanning import is_between, number_at, says_something, scan, sentence_ends
-from deptree_cli.kernels.text.splicing import write_number
+from deptree_cli.kernels import columns as c
+from deptree_cli.kernels.text import is_between, number_at, says_something, scan, sentence_ends, write_number
 
 SENTENCE = b"""\
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from deptree_cli.kernels.trees.apart import apart_in_gap, apart_under
+from deptree_cli.kernels.trees import apart_in_gap, apart_under
 
 # Words of the one way and of the other, and where they meet.
 Reasons = tuple[list[int], list[int], int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.kernels.trees.best_tree import best_tree, best_trees_below
+from deptree_cli.kernels.trees import best_tree, best_trees_below
 from tests.oracle import Oracle
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])

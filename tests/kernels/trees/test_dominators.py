@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from deptree_cli.kernels.trees.dominators import forbid_dominating
+from deptree_cli.kernels.trees import forbid_dominating
 
 Bool = NDArray[np.bool_]
 

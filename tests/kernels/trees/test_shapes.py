@@ -10,7 +10,7 @@ import pytest
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import MULTI_ROOT
-from deptree_cli.kernels.trees.shapes import are_trees, crossings, gaps
+from deptree_cli.kernels.orders import are_trees, crossings, gaps
 
 SIZES = pytest.mark.parametrize("n", [1, 2, 3, 4])
 

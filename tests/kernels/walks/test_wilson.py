@@ -12,8 +12,8 @@ from numba import config
 from numpy.typing import NDArray
 
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
-from deptree_cli.kernels.elimination.contraction import FREE
-from deptree_cli.kernels.walks.wilson import build_tables, draw_roots, walk, walk_trees, walk_until_single_root
+from deptree_cli.kernels.head_path import FREE
+from deptree_cli.kernels.wilson import build_tables, draw_roots, walk, walk_trees, walk_until_single_root
 
 Float = NDArray[np.float64]
 Walk = Callable[..., tuple[int, int]]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.second_order.model.distribution import SecondOrder
+from deptree_cli.second_order.distribution import SecondOrder
 from tests.pearson import chi_square
 
 Float = NDArray[np.float64]

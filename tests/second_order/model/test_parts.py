@@ -8,7 +8,7 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE_MULTI
-from deptree_cli.second_order.model.parts import AXES, PARTS, checked_part, forbids_some
+from deptree_cli.second_order.distribution import AXES, PARTS, checked_part, forbids_some
 
 EACH = pytest.mark.parametrize("name", PARTS)
 

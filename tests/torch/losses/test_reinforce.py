@@ -13,8 +13,7 @@ torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.torch.distribution import TreeDistribution
-from deptree_cli.torch.losses.reinforce import reinforce_loss
-from deptree_cli.torch.losses.unordered import first_and_next
+from deptree_cli.torch.losses import first_and_next, reinforce_loss
 
 GOLD = (2, 0, 2)
 DRAWS = 4000

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array, smallest_type
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces.rules import are_trees
+from deptree_cli.core.factorisation import are_trees
 from deptree_cli.io.files.output import ARRAYS, Output, npy_of
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.arrays import MAGIC, Header, RawScores, ReadSpec, read_data, read_header, read_numbers

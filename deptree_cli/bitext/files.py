@@ -1,0 +1,599 @@
+"""Sentence pairs from their files: scores, words and links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.bitext.scores import KnownLinks, Link, Links, LinkScores, checked_links, checked_nulls
+from deptree_cli.core.dtypes import Array, Bool, Float
+from deptree_cli.core.errors import DeptreeError, OutOfStep, Setting, one_of
+from deptree_cli.core.scores import MASK, SCALES
+from deptree_cli.io.files.streams import STDIN, entries_of, lines_of, open_input, place_of
+from deptree_cli.io.read import prepared, read
+from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
+from deptree_cli.io.scores.containers import open_scores
+from deptree_cli.io.scores.containers.base import SENTENCES
+from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, holding, nameless, unheard
+
+if TYPE_CHECKING:
+    from deptree_cli.bitext.distribution import AlignmentDistribution
+
+
+# One sentence pair as it was read, and the distribution that becomes of it.
+
+
+@dataclass(slots=True, eq=False)
+class PairRecord:
+    """One sentence pair as it was read.
+
+    Attributes:
+        sent_id: the key of the scores, else the running number.
+        number: the running number, from 1.
+        place: of the scores, for messages.
+        scores: log-scores of links, (p, q), -inf forbids; of both directions where both were read.
+        source_nulls: log-scores of leaving source words unlinked, (p,).
+        target_nulls: the same of target words, (q,).
+        source: p source words, none where nobody told them.
+        target: q target words, likewise.
+        key: the name of the scores, where they have one.
+        known: its links as annotators made them, None where nobody told them.
+    """
+
+    sent_id: str
+    number: int
+    place: str
+    scores: Float
+    source_nulls: Float
+    target_nulls: Float
+    source: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
+    key: str | None = None
+    known: KnownLinks | None = None
+
+    @property
+    def weight(self) -> int:
+        """How many numbers its chart has: an item is a stretch of either sentence."""
+        return self.scores.size**2
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """A sentence pair with the distribution over its alignments."""
+
+    record: PairRecord
+    distribution: AlignmentDistribution
+
+    @property
+    def id(self) -> str:
+        """Its name: the key of the scores, else its running number."""
+        return self.record.sent_id
+
+
+@dataclass(frozen=True, slots=True)
+class PairInterpretation:
+    """How a record becomes a distribution; it travels to worker processes.
+
+    Attributes:
+        temperature: as for `AlignmentDistribution`.
+    """
+
+    temperature: float = 1.0
+
+    def __call__(self, record: PairRecord) -> ScoredPair:
+        """The pair of a record.
+
+        Raises:
+            DeptreeError: its scores make no distribution.
+        """
+        from deptree_cli.bitext.distribution import AlignmentDistribution  # loads kernels: when there is work
+
+        parts = record.scores, "log", record.source_nulls, record.target_nulls
+        try:
+            found = AlignmentDistribution(*parts, record.sent_id, temperature=self.temperature)
+        except DeptreeError as error:
+            raise error.at(record.place, record.sent_id) from None
+        return ScoredPair(record, found)
+
+
+# How a matrix as read becomes log-scores of links, and of words that have none.
+#
+# Rows are source words, columns are target words. With NULL there is a row and a column more, first or last: entry
+# [i, NULL] is the score of leaving source word i unlinked, [NULL, j] that of target word j; the corner means nothing.
+
+
+NULLS = ("first", "last")
+
+
+@dataclass(frozen=True, slots=True)
+class PairLayout:
+    """How to read a matrix of scores of links.
+
+    Attributes:
+        scale: ``log`` or ``weight``.
+        null: where NULL stands among the words, ``first`` or ``last``; None if it has no row and no column.
+        null_score: without these, the score on this scale of leaving a word unlinked, whichever word it is; None for a
+            log-score of 0, a weight of 1.
+        assumed: the options that nobody passed, whose answers are assumed.
+
+    Raises:
+        DeptreeError: there is no such scale or no such place.
+    """
+
+    scale: str = "log"
+    null: str | None = None
+    null_score: float | None = None
+    assumed: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if self.scale not in SCALES:
+            raise DeptreeError(f"unknown scale {self.scale!r}", one_of(SCALES))
+        if self.null not in (None, *NULLS):
+            raise DeptreeError(f"unknown position {self.null!r} of NULL", one_of(NULLS))
+
+    def assumption(self, scores: Array) -> str:
+        """Return what to tell of the answers that are assumed, by the scores of a pair; empty if there are none."""
+        if not self.assumed:
+            return ""
+        answers = {"--scale": "as log-scores", "--null": "without NULL"}
+        if "--scale" in self.assumed and (scores >= 0).all() and (scores <= 1).all():
+            answers["--scale"] += " (they are from 0 to 1: if they are weights, pass --scale weight)"
+        return f"no {' or '.join(self.assumed)} given: reading {', '.join(answers[each] for each in self.assumed)}"
+
+    @property
+    def forbidden(self) -> float:
+        """The score of a link that cannot be."""
+        return 0.0 if self.scale == "weight" else -np.inf
+
+    def lengths(self, shape: tuple[int, ...]) -> tuple[int, int]:
+        """Return p and q of a matrix of this shape.
+
+        Raises:
+            DeptreeError: it is no matrix, or has no place for NULL.
+        """
+        nulls = int(self.null is not None)
+        if len(shape) != 2:
+            problem = f"the scores have shape {shape}, but a sentence pair needs a matrix"
+            raise DeptreeError(problem, "Give a row per source word and a column per target word")
+        if min(shape) < nulls:
+            problem = f"the scores have shape {shape}, without a row and a column for NULL"
+            raise DeptreeError(problem, f"Give p + 1 rows and q + 1 columns, or remove --null {self.null}")
+        return shape[0] - nulls, shape[1] - nulls
+
+    def cut(self, scores: Array, p: int, q: int) -> Array:
+        """Return a padded matrix without what is behind its first p source words and q target words, NULL kept.
+
+        Raises:
+            DeptreeError: NULL stands behind the padding.
+        """
+        if self.lengths(scores.shape) == (p, q):
+            return scores
+        if self.null == "last":
+            problem = "--null last does not work with padded matrices: the position of NULL is unknown"
+            raise DeptreeError(problem, "Save one matrix per sentence pair, unpadded")
+        nulls = int(self.null is not None)
+        return scores[: p + nulls, : q + nulls]
+
+    def link_scores(self, scores: Array) -> LinkScores:
+        """Return the log-scores of a matrix as read, (p, q), or (p + 1, q + 1) with NULL.
+
+        Raises:
+            DeptreeError: there are no words on one side, or what is no score.
+        """
+        p, q = self.lengths(scores.shape)
+        links, of_source, of_target = self._parted(scores)
+        try:
+            return LinkScores(
+                checked_links(links, self.scale, 1.0),
+                checked_nulls("source", of_source, p, self.scale, 1.0),
+                checked_nulls("target", of_target, q, self.scale, 1.0),
+            )
+        except DeptreeError as error:
+            error.options = (Setting("scale", "log"),)  # here the scale is an option of its own
+            raise
+
+    def _parted(self, scores: Array) -> tuple[Array, ArrayLike, ArrayLike]:
+        """The scores of links, and of leaving source and target words unlinked: for each, or one number for all."""
+        if self.null is None:
+            usual = 1.0 if self.scale == "weight" else 0.0
+            score = usual if self.null_score is None else self.null_score
+            return scores, score, score
+        null, words = (0, slice(1, None)) if self.null == "first" else (-1, slice(-1))
+        return scores[words, words], scores[words, null], scores[null, words]
+
+
+def averaged(one: LinkScores, other: LinkScores) -> LinkScores:
+    """Return the mean of two directions' log-scores, of links and nulls; what either forbids is forbidden."""
+    links, source_nulls, target_nulls = ((first + second) / 2 for first, second in zip(one, other, strict=True))
+    return LinkScores(links, source_nulls, target_nulls)
+
+
+# Padding that was taken for words: a slice of a batch of sentence pairs whose lengths nobody told.
+
+
+def check_not_padding(scores: Array, layout: PairLayout) -> None:
+    """Raise where the last row or column of a slice looks like padding.
+
+    It does where nothing in it is possible, or all is one number (0, or -10000 in half precision), which scores of a
+    model never are. A matrix that is all one number may be meant, and is left alone.
+
+    Args:
+        scores: (p, q), or (p + 1, q + 1) with NULL, whose corner does not count.
+
+    Raises:
+        DeptreeError: asks for the words.
+    """
+    words = slice(-1) if layout.null == "last" else slice(None)
+    masked = _masked(scores, layout.scale)
+    constant = bool((scores == scores[0, 0]).all())
+    for what, last, nothing in (
+        ("row", scores[-1, words], masked[-1, words]),
+        ("column", scores[words, -1], masked[words, -1]),
+    ):
+        if nothing.all() or (len(last) > 1 and (last == last[0]).all() and not constant):
+            problem = f"the last {what} of a matrix of shape {scores.shape} looks like padding"
+            raise DeptreeError(problem, "Give the words with --text FILE, or save one matrix per sentence pair")
+
+
+def _masked(scores: Array, scale: str) -> Bool:
+    """Which scores allow no link, of the same shape."""
+    return scores == 0 if scale == "weight" else scores <= -MASK
+
+
+# The words of sentence pairs, a line each: ``source words ||| target words``, the format of fast_align.
+
+
+_BETWEEN = b"|||"
+
+_REMEDY = "Give a line 'source words ||| target words' for every sentence pair"
+
+
+class PairWords(NamedTuple):
+    """The words of both sentences of a pair, and where they were read."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    place: str
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """How many words each sentence has, p and q."""
+        return len(self.source), len(self.target)
+
+
+def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
+    """The words of each line of a file, split at spaces and tabs; `-` is standard input.
+
+    Yields:
+        the words, or the error of a line without exactly one ``|||``, or that is not UTF-8.
+
+    Raises:
+        DeptreeError: the file cannot be read, or not to its end.
+    """
+    with open_input(path) as file:
+        for place, line in entries_of(file.stream, file.place):
+            yield _words(line, place)
+
+
+def _words(line: bytes, place: str) -> PairWords | DeptreeError:
+    words = line.split()  # of bytes: a no-break space is part of a word
+    if words.count(_BETWEEN) != 1:
+        times = words.count(_BETWEEN)
+        problem = f"there are {times} ||| between words" if times else "there is no ||| between words"
+        return DeptreeError(problem, _REMEDY, place=place)
+    middle = words.index(_BETWEEN)
+    try:
+        source, target = (tuple(word.decode() for word in side) for side in (words[:middle], words[middle + 1 :]))
+    except UnicodeDecodeError:
+        return DeptreeError("the line is not UTF-8", "Save the file as UTF-8", place=place)
+    return PairWords(source, target, place)
+
+
+# Links of sentence pairs in the Pharaoh format: a line per pair, an empty one for a pair without links.
+#
+#     0-0 1?2 2p3
+#
+# Words are counted from 0, the source word stands first. ``i-j`` is a link that is sure; ``i?j`` and ``ipj``, both
+# found in annotated data, are links that are only possible. They come in any order.
+
+
+_LINK = re.compile(rb"([0-9]{1,9})([-?p])([0-9]{1,9})")
+
+_SURE = b"-"
+
+
+class PharaohLine(NamedTuple):
+    """The links of a pair, and where they were read."""
+
+    links: KnownLinks
+    place: str
+
+
+def read_pharaoh(path: str) -> Iterator[PharaohLine | DeptreeError]:
+    """Read the links of each pair in a file; `-` is standard input. A file may be empty, or its lines.
+
+    Yields:
+        the links, or the error of a line that is not in the format.
+
+    Raises:
+        DeptreeError: the file cannot be read, or not to its end.
+    """
+    with open_input(path, may_be_empty=True) as file:
+        for number, line in enumerate(lines_of(file.stream, file.place), 1):
+            yield _parsed(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, f"{file.place}:{number}")
+
+
+def _parsed(line: bytes, place: str) -> PharaohLine | DeptreeError:
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    for text in line.split():
+        match = _LINK.fullmatch(text)
+        if match is None:
+            shown = text.decode("utf-8", "replace")[:20]
+            return DeptreeError(f"{shown!r} is not a link", "Write links as 0-0, possible ones as 0?1", place=place)
+        (sure if match[2] == _SURE else possible).add((int(match[1]), int(match[3])))
+    return PharaohLine(KnownLinks(frozenset(sure), frozenset(sure | possible)), place)
+
+
+def pharaoh_line(sure: Links, possible: Links = frozenset()) -> bytes:
+    """Return the line of a pair, links sorted; possible ones that are not sure are marked by ``?``."""
+    marked = sorted((link, "-" if link in sure else "?") for link in sure | possible)
+    return (" ".join(f"{source}{mark}{target}" for (source, target), mark in marked) + "\n").encode()
+
+
+# Sentence pairs with the links that annotators made.
+
+
+# Of the pairs of empty files.
+NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
+
+
+def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str]) -> Iterator[PairRecord | DeptreeError]:
+    """The pairs, each with the links of its line in Pharaoh files, by order.
+
+    Files without a single line stand for pairs of which none has a link.
+
+    Raises:
+        OutOfStep: there are more of these than of those, or fewer.
+    """
+    lines = chain.from_iterable(map(read_pharaoh, paths))
+    if (first := next(lines, None)) is None:
+        return (pair if isinstance(pair, DeptreeError) else replace(pair, known=NOTHING_KNOWN) for pair in pairs)
+    known = Side(chain([first], lines), "lines", ", ".join(map(place_of, paths)), nameless)
+    lead = Side(pairs, "sentence pairs", names=lambda pair: (pair.sent_id,))
+    return cast(Iterator[PairRecord | DeptreeError], read(lead, [Companion(known, _add)]))
+
+
+def _add(pair: Any, line: PharaohLine) -> None:
+    """Add its gold links to a pair, if these fit it."""
+    try:
+        line.links.check_within(*pair.scores.shape)
+    except DeptreeError as error:
+        raise error.at(line.place, pair.sent_id) from None
+    pair.known = line.links
+
+
+# The scores of a sentence pair at the lengths of its sentences, from one direction or from both.
+
+
+_ROWS = "rows are source words, columns target words; if NULL has one of each, pass --null"
+_SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"
+
+
+# The roles of a pair's scores as read, of those of the other direction, and of its words.
+RAW, REVERSE, WORDS = "raw", "reverse", "words"
+
+
+def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
+    """Put together what belongs to a sentence pair.
+
+    Args:
+        pair: with its companions: `RAW`, and `REVERSE` and `WORDS` if there are such files.
+
+    Returns:
+        the record, or the error of what cannot be used.
+
+    Raises:
+        OutOfStep: lengths disagree, and nothing but the order says that these belong together.
+    """
+    raw: RawScores = pair.companions[RAW]
+    reverse, text, sent_id = pair.companions.get(REVERSE), pair.companions.get(WORDS), pair.sent_id
+    try:
+        words = text or _own_words(raw)
+        found = layout.link_scores(_fitted(raw, words, layout))
+        if reverse is not None:
+            found = averaged(found, _turned(reverse, raw.key, found.links.shape, layout))
+    except OutOfStep as error:
+        raise error.at(raw.place, sent_id) from None
+    except DeptreeError as error:
+        return error.at(raw.place, sent_id)
+    source, target = (words.source, words.target) if words else ((), ())
+    return PairRecord(sent_id, pair.number, raw.place, *found, source, target, raw.key)
+
+
+def _own_words(raw: RawScores) -> PairWords | None:
+    """The words that stand beside the scores."""
+    return None if raw.pair is None else PairWords(*raw.pair, raw.place)
+
+
+def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Array:
+    """The matrix at the lengths of its words, where there are words.
+
+    Raises:
+        OutOfStep: a file of words has other lengths.
+        DeptreeError: the words beside the scores have other lengths, or nobody tells how long padded sentences are.
+    """
+    if words is None:
+        if raw.length is not None:
+            problem = "a sentence pair needs two lengths, but the file has one"
+            raise DeptreeError(problem, "Give the words with --text FILE, or save one matrix per sentence pair")
+        layout.lengths(raw.scores.shape)
+        if raw.padded:
+            check_not_padding(raw.scores, layout)
+        return raw.scores
+    lengths = layout.lengths(raw.scores.shape)
+    if lengths == words.lengths or _is_cut(raw, words.lengths, layout):
+        return layout.cut(raw.scores, *words.lengths)
+    problem = f"the scores are for {_sizes(lengths)} words, but there are {_sizes(words.lengths)} words"
+    if words.place == raw.place:
+        raise DeptreeError(problem, f"Correct one of them: {_ROWS}")
+    raise OutOfStep(f"{problem} at {words.place}", f"{_SAME}: {_ROWS}")
+
+
+def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layout: PairLayout) -> LinkScores:
+    """The scores of the other direction, turned and at the lengths of this one.
+
+    Raises:
+        OutOfStep: they have other lengths, and no name says that they belong here.
+        DeptreeError: they cannot be used.
+    """
+    p, q = lengths
+    try:
+        own = layout.lengths(reverse.scores.shape)
+        if own == (q, p) or _is_cut(reverse, (q, p), layout):
+            return layout.link_scores(layout.cut(reverse.scores, q, p)).transposed
+    except DeptreeError as error:
+        raise error.at(reverse.place) from None
+    problem = f"the scores are for {_sizes((p, q))} words, those of the other direction for {_sizes(own)}"
+    named = key is not None and key == reverse.key
+    remedy = f"For p rows and q columns here, give q rows and p columns there ({reverse.place})"
+    raise (DeptreeError if named else OutOfStep)(problem, remedy)
+
+
+def _is_cut(raw: RawScores, lengths: tuple[int, int], layout: PairLayout) -> bool:
+    """Whether a matrix is a padded one of these lengths."""
+    padded = layout.lengths(raw.scores.shape)
+    return (raw.padded or raw.length is not None) and padded[0] >= lengths[0] and padded[1] >= lengths[1]
+
+
+def _sizes(lengths: tuple[int, ...]) -> str:
+    return "{} and {}".format(*lengths)
+
+
+# Sentence pairs from their files: scores, scores of the other direction and words together, and never out of step.
+
+
+class PairSource:
+    """The files of sentence pairs, read once; `-` is standard input for one of them.
+
+    Args:
+        path: of the scores, in any container.
+        symmetric: of the scores of the other direction, if there are some; they are averaged with the others.
+        text: of the words, if there is such a file.
+
+    Attributes:
+        count: the number of pairs, once it is known: in a container with names, while `read` goes on.
+    """
+
+    def __init__(self, path: str, symmetric: str | None = None, text: str | None = None) -> None:
+        self.path = path
+        self.symmetric = symmetric
+        self.text = text
+        self.count: int | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of all that there is."""
+        return [path for path in (self.path, self.symmetric, self.text) if path is not None]
+
+    def read(self, layout: PairLayout, first: int = 1, warn: Warn = unheard) -> Iterator[PairRecord | DeptreeError]:
+        """Read every sentence pair.
+
+        Args:
+            layout: of the scores, of both directions.
+            first: the running number of the first pair.
+            warn: tells a line, once for each key: what is assumed of scores, and what is odd.
+
+        Yields:
+            a record, or the DeptreeError of a pair that cannot be used.
+
+        Raises:
+            DeptreeError: reading cannot begin or go on, or the files are out of step or of differing number.
+        """
+        if self.paths.count(STDIN) > 1:
+            raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
+        with ExitStack() as opened:
+            scores = opened.enter_context(_opened(self.path, layout))
+            self.count = len(scores.items) if isinstance(scores.items, Mapping) else None
+            companions = []
+            if self.symmetric is not None:
+                reverse = opened.enter_context(_opened(self.symmetric, layout))
+                companions.append(Companion(reverse, holding(REVERSE), shared=True))
+            if self.text is not None:
+                lines = Side(read_text(self.text), "lines", place_of(self.text), nameless)
+                companions.append(Companion(lines, holding(WORDS)))
+            lead = replace(scores, items=map(_alone, scores.in_order(), count(first)))
+            assumption = ""
+            for number, pair in enumerate(read(lead, companions), first):
+                record = pair if isinstance(pair, DeptreeError) else record_of(pair, layout)
+                if isinstance(record, DeptreeError):
+                    yield record.at(sent_id=str(number))
+                    continue
+                assumption = assumption or layout.assumption(record.scores)
+                warn(assumption, assumption)
+                if LinkScores(record.scores, record.source_nulls, record.target_nulls).none_pays:
+                    check = "--null-score" if layout.null is None else f"that --null {layout.null} is where NULL stands"
+                    warn("no links", f"no link scores more than leaving both of its words unlinked: check {check}")
+                yield record
+
+
+def _alone(raw: Raw, number: int) -> Sentence | DeptreeError:
+    """A pair of which only the scores are known."""
+    if isinstance(raw, DeptreeError):
+        return raw
+    named = raw.key is not None
+    return Sentence(raw.key or str(number), number, 0, raw.place, named=named, companions={RAW: raw})
+
+
+@contextmanager
+def _opened(path: str, layout: PairLayout) -> Iterator[Side]:
+    with ExitStack() as opened:
+        try:
+            file = opened.enter_context(open_scores(path))
+        except DeptreeError as error:
+            if error.problem == SENTENCES:
+                error.remedy = "Name the file of scores, and that of the words with --text"
+            raise
+        try:
+            file.meta.check_of_pairs()
+        except DeptreeError as error:
+            raise error.at(place_of(path)) from None
+        source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
+        yield Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
+
+
+# Sentence pairs for Python users, each with its distribution, as the commands read them.
+
+
+def read_pairs(
+    scores: str,
+    text: str | None = None,
+    *,
+    symmetric: str | None = None,
+    scale: str = "log",
+    null: str | None = None,
+    null_score: float | None = None,
+    temperature: float = 1.0,
+    on_error: Callable[[DeptreeError], None] | None = None,
+) -> Iterator[ScoredPair]:
+    """Read the sentence pairs of a score file, one at a time, as ``deptree bitext`` does.
+
+    Args:
+        scores: path of a file in any container; `-` is standard input.
+        text: path of the words, a line ``source words ||| target words`` for each pair.
+        symmetric: path of the scores of the other direction.
+        scale, null, null_score, temperature: each as the option of that name on the command line.
+        on_error: called with the error of each pair that cannot be used, which is then left out.
+
+    Raises:
+        DeptreeError: a file cannot be read, or (without `on_error`) a pair cannot be used.
+    """
+    records = PairSource(scores, symmetric, text).read(PairLayout(scale, null, null_score))
+    return prepared(records, PairInterpretation(temperature), on_error)

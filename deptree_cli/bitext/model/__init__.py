@@ -1,1 +1,0 @@
-"""Sentence pairs: distributions over alignments by inversion transduction grammars."""

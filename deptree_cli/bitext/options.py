@@ -1,0 +1,395 @@
+"""The options of the commands of sentence pairs, and the objects that they become."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from math import inf, isnan
+from types import FrameType
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+
+from deptree_cli.bitext.files import (
+    NULLS,
+    PairInterpretation,
+    PairLayout,
+    PairRecord,
+    PairSource,
+    ScoredPair,
+    with_links,
+)
+from deptree_cli.bitext.scores import chart_size, seconds, watched
+from deptree_cli.cli.help import Listing
+from deptree_cli.cli.options import (
+    INPUT,
+    Decorator,
+    IntRange,
+    bound,
+    check_effect,
+    entry_option,
+    option,
+    positive,
+    reading_option,
+    seed_option,
+)
+from deptree_cli.cli.run import Fold, RunOptions, Source, Task
+from deptree_cli.cli.signals import INTERRUPTED
+from deptree_cli.cli.terminal import Counted, message, status
+from deptree_cli.core.errors import DeptreeError, plural
+from deptree_cli.core.memory import available
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
+from deptree_cli.core.scores import SCALES
+from deptree_cli.io.files.streams import check_readable, share_read
+from deptree_cli.pruning.methods import METHODS, Method
+from deptree_cli.pruning.program import AnyProgram
+from deptree_cli.pruning.settings import ITERATIONS, Settings
+
+# Runs that estimate: Ctrl-C makes do with what there is, and what is not to be trusted is named.
+
+
+Item = TypeVar("Item")
+
+
+class Interrupt:
+    """Whether Ctrl-C was pressed while somebody listened; the second one ends the process as always."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __call__(self) -> bool:
+        """Whether to stop."""
+        return self.asked
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the first Ctrl-C within the block for a wish; in the main thread only."""
+        before = signal.getsignal(signal.SIGINT)
+
+        def note(number: int, frame: FrameType | None) -> None:
+            self.asked = True
+            signal.signal(signal.SIGINT, before)
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def until(self, items: Iterator[Item]) -> Iterator[Item]:
+        """The items up to the wish."""
+        for item in items:
+            if self.asked:
+                return
+            yield item
+
+
+# Chains that differ by more than this have not come to the same distribution (Gelman et al. 2013, section 11.4).
+HIGHEST_R_HAT = 1.1
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A method with its settings; it travels to worker processes."""
+
+    method: Method
+    settings: Settings
+
+    def __call__(self, program: AnyProgram, rng: np.random.Generator) -> MonteCarloEstimate:
+        """The expectations of a program's features."""
+        return self.method.estimate(program, rng, self.settings)
+
+
+def convergence(estimate: MonteCarloEstimate) -> dict[str, Any]:
+    """What an estimate tells of its errors, by the names of its fields; what there is."""
+    errors = estimate.standard_errors
+    found = {
+        "standard_errors": None if errors is None else errors.tolist(),
+        **{name: getattr(estimate, name) for name in ("iterations", "effective_size", "r_hat")},
+        "interrupted": estimate.is_interrupted or None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _tell(iterations: int) -> None:
+    status().draw(f"{iterations:,} {plural(iterations, 'iteration')}")
+
+
+class Estimating(Fold[float]):
+    """One run; with workers Ctrl-C ends it at once, as it ends all others. Counts how far the chains of results differ.
+
+    Attributes:
+        work: program, random numbers -> MonteCarloEstimate.
+    """
+
+    attribute = "r_hat"
+
+    def __init__(self, method: Method, settings: Settings, run: RunOptions) -> None:
+        self._interrupt = Interrupt() if method.goes_on and not run.workers.are_elsewhere else None
+        if self._interrupt:
+            settings = replace(settings, stop=self._interrupt, tell=_tell)
+        self.work = Estimator(method, settings)
+        self._done = self._apart = 0
+
+    def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
+        """The tasks that are still to be done."""
+        return self._interrupt.until(tasks) if self._interrupt else tasks
+
+    def listening(self) -> AbstractContextManager[None]:
+        """Within the block Ctrl-C makes do with what there is."""
+        return self._interrupt.listening() if self._interrupt else nullcontext()
+
+    def add(self, counts: float) -> None:
+        self._done += 1
+        self._apart += counts > HIGHEST_R_HAT
+
+    def lines(self) -> Iterator[str]:
+        if self._was_stopped:
+            yield f"interrupted: {self._done} done, the last of them with the iterations so far"
+        if self._apart:
+            apart = f"{self._apart} of {self._done}"
+            yield f"{apart}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations"
+
+    @property
+    def _was_stopped(self) -> bool:
+        return self._interrupt is not None and self._interrupt.asked
+
+    def exit_code(self, otherwise: int) -> int:
+        """130 after Ctrl-C, else another one."""
+        return INTERRUPTED if self._was_stopped else otherwise
+
+
+# What commands of sentence pairs read and how: SCORES, the options of reading, and the object that they become.
+
+
+_Task = Task[PairRecord] | DeptreeError
+
+# Seconds: what takes longer is announced.
+PATIENCE = 10.0
+
+_UNITS = ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)
+
+
+@dataclass(frozen=True)
+class BitextOptions:
+    """What is read, and how it is interpreted.
+
+    Attributes:
+        sources: the score files, in order, each with the paths of what belongs to it.
+        layout: scale of the matrices, and where NULL stands in them.
+        interpretation: how records become distributions: all that workers have to know.
+    """
+
+    sources: tuple[PairSource, ...]
+    layout: PairLayout
+    interpretation: PairInterpretation
+
+    def source(self, run: RunOptions, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
+        """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
+        only = self.sources[0] if len(self.sources) == 1 else None
+        total = (lambda: only.count) if only else (lambda: None)
+        share = (lambda: share_read(only.path)) if only else (lambda: None)
+        pairs = with_links(self._read(run), gold) if gold else self._read(run)
+        return Source(Counted(pairs, total, share, noun="pair"), self.interpretation, self.signature_fields)
+
+    def _read(self, run: RunOptions) -> Iterator[PairRecord | DeptreeError]:
+        number = 0
+        for each in self.sources:
+            for record in each.read(self.layout, number + 1, run.warn):
+                number += 1
+                yield record
+
+    def announcing(
+        self, select: Callable[[Iterator[_Task]], Iterator[_Task]], run: RunOptions, sums: int
+    ) -> Callable[[Iterator[_Task]], Iterator[_Task]]:
+        """Have the selected tasks announced, long ones with a line beforehand.
+
+        Args:
+            sums: how often a pair's chart is gone through.
+        """
+        return lambda tasks: self._announced(select(tasks), run, sums)
+
+    def _announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
+        """The tasks; what is done in this process shows how far it has come."""
+        with nullcontext() if run.workers.are_elsewhere else watched(status().draw):
+            for task in tasks:
+                if not (run.quiet or isinstance(task, DeptreeError)):
+                    (p, q), name = task[0].scores.shape, task[0].sent_id
+                    if (time := sums * seconds(p, q)) > PATIENCE and chart_size(p, q) < available():
+                        message(f"{name}: sums over alignments of {p:,} by {q:,} words take about {_spelled(time)}")
+                yield task
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        read, how = self.layout, self.interpretation
+        return {
+            "scale": None if read.scale == PairLayout().scale else read.scale,
+            "null": read.null,
+            "nullscore": None if read.null_score is None else repr(read.null_score),
+            "temperature": None if how.temperature == 1 else repr(how.temperature),
+        }
+
+
+def _spelled(seconds: float) -> str:
+    """A time in one figure."""
+    unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
+    return f"{seconds / length:.0f} {unit}"
+
+
+def _score(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
+    if number is not None and (isnan(number) or number == inf):
+        raise click.BadParameter(f"{number:g} is not a score. Pass a number or -inf.")
+    return number
+
+
+_OPTIONS: list[Decorator[Any]] = [
+    click.argument("scores", nargs=-1, required=True, type=INPUT),
+    reading_option(
+        "--text",
+        type=INPUT,
+        multiple=True,
+        often=True,
+        help="Words, a line 'source ||| target' per pair; a file per file of SCORES.",
+    ),
+    reading_option(
+        "--scale",
+        type=click.Choice(SCALES),
+        often=True,
+        help="Weights (0 forbids) or log-scores (<= -1e15 forbids).  [default: log]",
+    ),
+    reading_option(
+        "--null",
+        type=click.Choice(NULLS),
+        often=True,
+        help="Which row and column hold the scores of leaving a word unlinked.",
+    ),
+    reading_option(
+        "--null-score",
+        type=float,
+        callback=_score,
+        metavar="X",
+        often=True,
+        help="Without --null: score of an unlinked word.  [default: 0; for weights, 1]",
+    ),
+    reading_option(
+        "--temperature",
+        type=float,
+        default=1.0,
+        callback=positive,
+        metavar="X",
+        help="Divide log-scores by this.  [default: 1]",
+    ),
+]
+
+
+def _options_of(
+    *,
+    scores: tuple[str, ...],
+    text: tuple[str, ...],
+    scale: str | None,
+    null: str | None,
+    null_score: float | None,
+    temperature: float,
+) -> BitextOptions:
+    if null is not None and null_score is not None:
+        raise click.UsageError("--null-score cannot be combined with --null. Remove one.")
+    if text and len(text) != len(scores):
+        counts = f"{len(text)} --text for {len(scores)} SCORES"
+        raise click.UsageError(f"{counts}. Pass --text once per score file, in the same order.")
+    nothing = (None,) * len(scores)
+    sources = tuple(map(PairSource, scores, nothing, text or nothing))
+    if len(sources) > 1:
+        for each in sources:
+            check_readable(each.paths)
+    assumed = ("--scale",) * (scale is None) + ("--null",) * (null is None and null_score is None)
+    layout = PairLayout(scale or PairLayout().scale, null, null_score, assumed)
+    return BitextOptions(sources, layout, PairInterpretation(temperature))
+
+
+# Gives a command SCORES of sentence pairs and the options of reading, as one `bitext: BitextOptions`.
+bitext_options = bound("bitext", _OPTIONS, _options_of)
+
+
+# How expectations are worked out: the options of a method and of its settings, and the object that they become.
+
+
+EXACT = METHODS.known[0].name
+
+
+@dataclass(frozen=True)
+class PruningOptions:
+    """How expectations are worked out.
+
+    Attributes:
+        method, settings: what was asked for.
+        seed: of all random numbers.
+    """
+
+    method: Method
+    settings: Settings
+    seed: int
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether another method was asked for than the exact one."""
+        return self.method.name != EXACT
+
+    @property
+    def stream_seed(self) -> int | None:
+        """The seed of the random streams, None for a method that draws nothing."""
+        return self.seed if self.method.is_random else None
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        own = {name.replace("_", ""): getattr(self.settings, name) for name in self.method.settings}
+        return {"method": self.method.name, **own, "seed": self.stream_seed}
+
+
+_METHOD = [
+    entry_option(
+        METHODS, "--method", default=EXACT, help=f"How to compute probabilities: {{names}}.  [default: {EXACT}]"
+    ),
+    option(
+        "--iterations",
+        type=IntRange(1),
+        metavar="N",
+        help=f"Iterations per chain, or runs of rdp.  [default: {ITERATIONS}; with --seconds, as many as fit]",
+    ),
+    option(
+        "--seconds",
+        type=float,
+        callback=positive,
+        metavar="S",
+        help="Time limit per sentence; results then depend on the machine.",
+    ),
+]
+
+_SETTINGS = ("iterations", "seconds")
+
+
+def _build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
+    for name in given:
+        if name not in method.settings:
+            check_effect([name], _one_of(each.name for each in METHODS if name in each.settings))
+    if not method.is_random:
+        check_effect(["seed"], _one_of(each.name for each in METHODS if each.is_random))
+    if given["iterations"] is None and given["seconds"] is None:
+        given["iterations"] = ITERATIONS
+    return PruningOptions(method, Settings(**given), seed)
+
+
+def _one_of(names: Iterable[str]) -> str:
+    """The option that asks for one of some methods."""
+    return "--method " + " or ".join(names)
+
+
+# Gives a command --method and its settings; it receives them as one `pruning: PruningOptions`.
+pruning_options = bound("pruning", [*_METHOD, seed_option], _build, ("method", "seed", *_SETTINGS))
+
+# The methods for help texts.
+LISTING = Listing("Methods to compute link probabilities", METHODS, lambda method: f"{method.name}: {method.summary}")

@@ -1,0 +1,382 @@
+"""Distributions over the alignments of a sentence pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.scores import check_numbers, checked_temperature, real_numbers, to_log
+
+if TYPE_CHECKING:
+    pass
+
+
+# How far a long computation has come, told to whoever watches it in the same process.
+
+
+Tell = Callable[[str], object]
+
+_watching: list[Tell] = []
+
+
+@contextmanager
+def watched(tell: Tell) -> Iterator[None]:
+    """Have it called, within the block, with how far a computation has come, in a few words."""
+    _watching.append(tell)
+    try:
+        yield
+    finally:
+        _watching.remove(tell)
+
+
+def tell(how_far: str) -> None:
+    """Tell all who watch."""
+    for each in _watching:
+        each(how_far)
+
+
+# What sums over the alignments of a sentence pair cost, and how they are divided where that is much.
+
+
+# Nanoseconds as measured, of both orders: of two source spans that are joined, of two rows of target spans, and of two
+# of their items. They are about right on any machine of today.
+JOIN, ROW, PRODUCT = 100.0, 8.0, 0.5
+
+# What takes fewer seconds is done in one piece.
+LONG = 1.0
+
+# The sides of a pair change places where that saves so many seconds, and more than half of them.
+WORTH_TURNING = 0.01
+
+
+def chart_size(p: int, q: int) -> int:
+    """How many bytes the chart of p by q words takes, three tables of float64 over bispans."""
+    return 3 * 8 * (p * (p + 1) // 2) * (q * (q + 1) // 2)
+
+
+def seconds(p: int, q: int) -> float:
+    """About how long it takes to fill the chart of p by q words; to go back through it takes as long again."""
+    return _filling(q, p) if is_turned(p, q) else _filling(p, q)
+
+
+def is_turned(p: int, q: int) -> bool:
+    """Whether the chart of p by q words is that of the target words by the source words.
+
+    The grammar takes both sides alike, but every join of source spans costs something, however few target words there
+    are. Pairs of about the same lengths stay as they are, and with them the last digits of their sums.
+    """
+    as_it_is, turned = _filling(p, q), _filling(q, p)
+    return as_it_is > max(2 * turned, turned + WORTH_TURNING)
+
+
+def _filling(p: int, q: int) -> float:
+    return 1e-9 * p**3 / 6 * (JOIN + ROW * q**2 / 2 + PRODUCT * q**3 / 6)
+
+
+def pieces(p: int, q: int, what: str, backwards: bool = False) -> Iterator[tuple[int, int]]:
+    """Ranges of lengths of source spans, to be filled one after another; who watches is told how far that has come.
+
+    Args:
+        p, q: of the chart, which is as it is.
+        what: what is worked out, and of which words, for who watches.
+    """
+    if _filling(p, q) < LONG:
+        yield 1, p + 1
+        return
+    done, joins = 0, max((p**3 - p) // 6, 1)
+    for size in range(p, 0, -1) if backwards else range(1, p + 1):
+        tell(f"{what}: {done / joins:.0%}")
+        yield size, size + 1
+        done += (p + 1 - size) * (size - 1)
+
+
+# From scores of a sentence pair as they come to checked log-scores.
+
+
+# What stands at an index, for a message.
+_Named = Callable[[tuple[int, ...]], str]
+
+
+class LinkScores(NamedTuple):
+    """Log-scores of links, (p, q), and of leaving words unlinked, (p,) and (q,); -inf forbids."""
+
+    links: Float
+    source_nulls: Float
+    target_nulls: Float
+
+    @property
+    def transposed(self) -> LinkScores:
+        """The same with source and target exchanged."""
+        return LinkScores(self.links.T, self.target_nulls, self.source_nulls)
+
+    @property
+    def none_pays(self) -> bool:
+        """Whether no link scores more than leaving both of its words unlinked."""
+        return not (self.links > self.source_nulls[:, None] + self.target_nulls).any()
+
+
+def checked_links(scores: ArrayLike, scale: str, temperature: float) -> Float:
+    """Natural logarithms of the weights of links, (p, q); -inf forbids.
+
+    Raises:
+        DeptreeError: says what is wrong with the scores and what to do.
+    """
+    array = real_numbers(scores, "scores of links")
+    if array.ndim != 2:
+        problem = f"the scores of links have shape {array.shape}, not (source words, target words)"
+        raise DeptreeError(problem, "Give one matrix per sentence pair")
+    if not array.size:
+        side = "source" if not len(array) else "target"
+        raise DeptreeError(f"there are no {side} words (shape {array.shape})", "Remove this pair")
+    return _checked(array, scale, temperature, lambda at: f"score of the link {at[0] + 1}-{at[1] + 1}")
+
+
+def checked_nulls(side: str, scores: ArrayLike | None, n: int, scale: str, temperature: float) -> Float:
+    """Natural logarithms of the weights of leaving n words unlinked, (n,).
+
+    scores: for each word, or one number for all; None for logarithms of 0.
+
+    Raises:
+        DeptreeError: says what is wrong with them.
+    """
+    if scores is None:
+        return np.zeros(n)
+    array = real_numbers(scores, f"{side} null scores")
+    if array.shape not in ((), (n,)):
+        problem = f"the {side} null scores have shape {array.shape}, but there are {n} {side} words"
+        raise DeptreeError(problem, "Give one number for each word, or one for all")
+    array = np.broadcast_to(array, (n,)).copy()
+    return _checked(array, scale, temperature, lambda at: f"null score of {side} word {at[0] + 1}")
+
+
+def checked_bispans(scores: ArrayLike, p: int, q: int, temperature: float) -> Float:
+    """Log-weights of parts, (p+1, p+1, q+1, q+1).
+
+    Raises:
+        DeptreeError: says what is wrong with them.
+    """
+    array = real_numbers(scores, "scores of bispans")
+    shape = (p + 1, p + 1, q + 1, q + 1)
+    if array.shape != shape:
+        raise DeptreeError(f"the scores of bispans have shape {array.shape}", f"Give an array {shape}: s, t, u, v")
+    return _checked(array, "log", temperature, lambda at: f"score of the bispan {at}")
+
+
+def _checked(array: Float, scale: str, temperature: float, name: _Named) -> Float:
+    check_numbers(array, scale, lambda at, what: name(at))
+    return checked_temperature(to_log(array, scale), temperature)
+
+
+# Log-scores of links and of unlinked words less a constant for each word, which changes no probability.
+
+
+# Log-weights of bispans where there are none.
+NO_TABLE: Float = np.empty((0, 0))
+
+
+class Shifted(NamedTuple):
+    """Logarithms of weights, of links and nulls none above 0.
+
+    Attributes:
+        links, source_nulls, target_nulls: (p, q), (p,) and (q,).
+        bispans: a row for every source span s..t, sorted by s and t, a column for every target span; (0, 0) for none.
+        constant: what log Z loses by the shift, for every alignment has every word once.
+    """
+
+    links: Float
+    source_nulls: Float
+    target_nulls: Float
+    bispans: Float
+    constant: float
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of source and target words, p and q."""
+        return len(self.source_nulls), len(self.target_nulls)
+
+    @property
+    def turned(self) -> Shifted:
+        """The same with source and target exchanged.
+
+        Raises:
+            NotImplementedError: bispans have weights. Which of them an alignment has depends on the side that is joined
+                first: of three parts in inverted order the grammar joins the first two on the source side.
+        """
+        if self.bispans.size:
+            raise NotImplementedError
+        links = np.ascontiguousarray(self.links.T)
+        return self._replace(links=links, source_nulls=self.target_nulls, target_nulls=self.source_nulls)
+
+    @property
+    def pays_turned(self) -> bool:
+        """Whether the chart is that of the pair turned round: much faster, and of the same sums.
+
+        They are the same as every alignment has one derivation either way.
+        """
+        return not self.bispans.size and is_turned(*self.size)
+
+
+def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float | None) -> Shifted:
+    """Shift checked log-scores: of what a word may have the best is 0, for words of the longer side first.
+
+    bispans: (p+1, p+1, q+1, q+1) log-weights, ``[s, t, u, v]``, or None.
+    """
+    p, q = links.shape
+    if p > q:
+        of_sources, of_targets = _constants(links.T, target_nulls, source_nulls)
+    else:
+        of_targets, of_sources = _constants(links, source_nulls, target_nulls)
+    return Shifted(
+        links - of_targets - of_sources[:, None],
+        source_nulls - of_sources,
+        target_nulls - of_targets,
+        NO_TABLE if bispans is None else _table(bispans),
+        math.fsum((*of_targets, *of_sources)),
+    )
+
+
+def _constants(links: Float, shorter: Float, longer: Float) -> tuple[Float, Float]:
+    """What words of the longer side, and of the shorter side, lose.
+
+    However they are linked, some words of the longer side stay unlinked. Those that lose least by it get 0 for that,
+    not for their best link, or their losses would add up to what float64 cannot hold.
+
+    Args:
+        links: (shorter, longer).
+        shorter, longer: scores of leaving words unlinked.
+    """
+    of_longer = np.maximum(longer, links.max(axis=0))
+    possible = np.isfinite(longer)
+    losses = np.subtract(of_longer, longer, out=np.full(len(longer), np.inf), where=possible)
+    unlinked = losses.argsort(kind="stable")[: min(len(longer) - len(shorter), possible.sum())]
+    of_longer[unlinked] = longer[unlinked]
+    of_longer = _finite(of_longer)
+    return of_longer, _finite(np.maximum(shorter, (links - of_longer).max(axis=1)))
+
+
+def no_alignment(scores: Shifted) -> DeptreeError:
+    """The error of a sentence pair whose words cannot all be linked or left unlinked."""
+    problem = "no alignment is possible"
+    for side, nulls, axis in (("source", scores.source_nulls, 1), ("target", scores.target_nulls, 0)):
+        stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(scores.links).all(axis=axis))
+        if len(stuck):
+            problem += f": {side} word {stuck[0] + 1} has neither a link nor a null with a finite score"
+            break
+    return DeptreeError(problem, "Allow more links, or let words stay unlinked")
+
+
+def _table(bispans: Float) -> Float:
+    """The log-weights of bispans, a row for every source span and a column for every target span."""
+    s, t = np.triu_indices(len(bispans), 1)
+    u, v = np.triu_indices(bispans.shape[2], 1)
+    return np.ascontiguousarray(bispans[s[:, None], t[:, None], u, v])
+
+
+def _finite(peaks: Float) -> Float:
+    """Peaks that can be subtracted: 0 where everything is forbidden."""
+    return np.where(np.isfinite(peaks), peaks, 0.0)
+
+
+# Links between source and target words, and how those that were found agree with gold ones (Och and Ney 2003).
+
+
+# (source word, target word), both from 0.
+Link = tuple[int, int]
+Links = frozenset[Link]
+
+
+def links_of(targets: ArrayLike) -> Links:
+    """Return the links of an alignment, (p,): the target word of every source word, -1 for none."""
+    found = np.asarray(targets)
+    linked = np.flatnonzero(found >= 0)
+    return frozenset(zip(linked.tolist(), found[linked].tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLinks:
+    """The links of a sentence pair as annotators made them.
+
+    Attributes:
+        sure: those that must be found.
+        possible: those that may be found, all sure ones among them.
+    """
+
+    sure: Links
+    possible: Links
+
+    def check_within(self, p: int, q: int) -> None:
+        """Raise where a link is of a word that a pair of p source words and q target words does not have.
+
+        Raises:
+            DeptreeError: names the first such link.
+        """
+        beyond = min((link for link in self.possible if link[0] >= p or link[1] >= q), default=None)
+        if beyond is not None:
+            problem = f"the link {beyond[0]}-{beyond[1]} is outside the {p} source and {q} target words"
+            raise DeptreeError(problem, "Check that both files hold the same sentence pairs; words are counted from 0")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCounts:
+    """Counts over sentence pairs; they can be added.
+
+    Attributes:
+        pairs: how many pairs were counted.
+        found: how many links were found.
+        sure: how many links are sure.
+        found_sure: how many of those found are sure.
+        found_possible: how many of them are possible, sure ones among them.
+    """
+
+    pairs: int = 0
+    found: int = 0
+    sure: int = 0
+    found_sure: int = 0
+    found_possible: int = 0
+
+    @classmethod
+    def of(cls, found: Links, known: KnownLinks) -> LinkCounts:
+        """Return the counts of one pair."""
+        return cls(1, len(found), len(known.sure), len(found & known.sure), len(found & known.possible))
+
+    def __add__(self, other: LinkCounts) -> LinkCounts:
+        return LinkCounts(*map(add, astuple(self), astuple(other)))
+
+    @property
+    def precision(self) -> float | None:
+        """The share of found links that are possible, |A & P| / |A|; None where nothing was found."""
+        return self.found_possible / self.found if self.found else None
+
+    @property
+    def recall(self) -> float | None:
+        """The share of sure links that were found, |A & S| / |S|; None where nothing is sure."""
+        return self.found_sure / self.sure if self.sure else None
+
+    @property
+    def alignment_error_rate(self) -> float | None:
+        """1 - (|A & S| + |A & P|) / (|A| + |S|); None where nothing was found and nothing is sure."""
+        links = self.found + self.sure
+        return 1 - (self.found_sure + self.found_possible) / links if links else None
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers of pairs and links, and the three rates by name."""
+        counts = {"pairs": self.pairs, "links": self.found, "sure": self.sure}
+        rates = {"precision": self.precision, "recall": self.recall}
+        return counts | rates | {"alignment_error_rate": self.alignment_error_rate}
+
+
+def alignment_error_rate(found: Links, known: KnownLinks) -> float | None:
+    """Return the alignment error rate of one pair, 0 at best and 1 at worst; None where there are no links at all."""
+    return LinkCounts.of(found, known).alignment_error_rate
+
+
+# A distribution over the alignments of a sentence pair: scores of links in; sums, samples and best links out.

@@ -1,0 +1,596 @@
+"""Distributions of many sentences at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import chain, compress, pairwise
+from typing import Any, TypeVar, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deptree_cli.core.blocks import (
+    EVERY,
+    LogPartitions,
+    RaggedTrees,
+    Rows,
+    alike,
+    chosen,
+    laid_out,
+    like,
+    of_sentence,
+    only_plain,
+    require_precision,
+    shifted,
+    starts_of,
+)
+from deptree_cli.core.counts import how_many
+from deptree_cli.core.distribution import TreeDistribution
+from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, read_only
+from deptree_cli.core.errors import DeptreeError, counted, in_batch, name_in_batch
+from deptree_cli.core.samplers import is_few
+from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces import NonProjective, Projective, Short, TreeSpace, by_space, tree_space
+from deptree_cli.core.streams import SentenceStreams, seed_of
+from deptree_cli.kernels import batches, projective_batches
+from deptree_cli.kernels.batches import SHORT
+from deptree_cli.kernels.packed import Matrices, Packed, clear_no_arcs, tree_log_probs
+
+# How many sentences are asked something: kernels answer for blocks on threads, their own distribution for the others.
+#
+# Where float32 is asked for, a sentence that is long, or whose weights leave its range, is asked about in float64.
+# One that leaves that too, or whose last word cannot reach all others, or which is of a space without kernels for
+# batches, is worked out as any other sentence of the house is, in wide numbers if need be.
+
+
+# Numbers of a block of sentences that are worked on one after another: they stay in a core's cache. Of short sentences
+# a block has whole groups, as many as go side by side (`kernels/batches.py`): 8 in float64, 16 in float32.
+BLOCK = 1 << 18
+GROUP = 16
+
+# Up to so many words sums in float32 keep marginals within 5e-6; of 200 words some were 9e-6 off.
+LONG = 100
+
+# From how much work on a thread more pays, which takes a twentieth of a millisecond to wake: sums of costs, which are
+# (n + 8)^3 a sentence. 10^6 of these take 0.15 ms.
+COST = 1e6
+
+Result = TypeVar("Result")
+Action = Callable[[int, int], Result]
+
+
+def spread(action: Action[Result], lengths: Int, threads: int) -> list[Result]:
+    """What action(first, stop) returns for blocks of sentences that cover a batch, on up to `threads` threads.
+
+    Every thread takes neighbouring sentences of about the same cost, n^3 each; what is computed does not depend on how
+    they are shared out.
+    """
+    if min(len(lengths), threads) <= 1:
+        return _in_blocks(action, lengths, 0, len(lengths))
+    costs = (lengths + 8.0) ** 3
+    shares = _shares(costs, min(threads, len(lengths), 1 + int(costs.sum() / COST)))
+    waiting = [
+        _pool(threads - 1, os.getpid()).submit(partial(_in_blocks, action, lengths, *share)) for share in shares[1:]
+    ]
+    try:
+        first = _in_blocks(action, lengths, *shares[0])
+    finally:
+        wait(waiting)
+    return [*first, *chain.from_iterable(future.result() for future in waiting)]
+
+
+def _shares(costs: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """Return neighbouring stretches of about equal cost, none of them empty."""
+    if count == 1:
+        return [(0, len(costs))]
+    ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, count) / count, side="right")
+    borders = [0, *ends.tolist(), len(costs)]
+    return [(first, stop) for first, stop in pairwise(borders) if first < stop]
+
+
+def _in_blocks(action: Action[Result], lengths: Int, first: int, stop: int) -> list[Result]:
+    if first == stop:
+        return []
+    size = max(1, BLOCK // int(lengths[first:stop].max() + 1) ** 2)
+    size = size // GROUP * GROUP or size
+    return [action(start, min(start + size, stop)) for start in range(first, stop, size)]
+
+
+@cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    """Return the threads beside the one that asks; those of a process do not survive a fork, hence its number."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="deptree")
+
+
+# The kernels that answer for the trees of a space.
+KERNELS: dict[type[TreeSpace], Any] = {NonProjective: batches, Projective: projective_batches}
+
+
+# What the kernels of a space are asked about some sentences, which are given by weights and numbers: they fill log Z of
+# these, and rows of results.
+Question = Callable[[Any, Packed, Float, Rows], None]
+# What a sentence's own distribution is asked instead: it fills one row of results.
+Alone = Callable[[int, TreeDistribution], None]
+
+
+def kernels_for(space: TreeSpace) -> Any:
+    """The kernels for batches of a tree space, None if it has none."""
+    return by_space(KERNELS, space)
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """The scores of many sentences, and how they are asked about: see `TreeBatch`."""
+
+    log_scores: Array
+    lengths: Int
+    space: TreeSpace
+    precision: str = "float64"
+    threads: int = 1
+    side_by_side: bool = True
+
+    def __post_init__(self) -> None:
+        require_precision(self.precision)
+
+    @cached_property
+    def scores(self) -> Matrices:
+        """The log-scores, which nobody writes to."""
+        return laid_out(self.log_scores, self.lengths)
+
+    def own(self, matrices: Matrices, b: int) -> Array:
+        """A sentence's matrix, (n+1, n+1)."""
+        nodes = int(self.lengths[b]) + 1
+        return of_sentence(matrices, b)[:nodes, :nodes]
+
+    def alone(self, b: int) -> TreeDistribution:
+        """A sentence's own distribution."""
+        if b not in self._distributions:
+            name = name_in_batch(b)
+            with in_batch(name):
+                self._distributions[b] = TreeDistribution(self.own(self.scores, b), space=self.space, id=name)
+        return self._distributions[b]
+
+    @cached_property
+    def _distributions(self) -> dict[int, TreeDistribution]:
+        return {}
+
+    def ask(
+        self,
+        question: Question,
+        alone: Alone,
+        precision: str = "float64",
+        rows: Int | None = None,
+        raises: bool = True,
+        out: Matrices | None = None,
+    ) -> LogPartitions:
+        """Put a question to kernels about some sentences, all if `rows` is None, and to each other one itself.
+
+        Args:
+            raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if
+                its scores are none; and its matrix of `out` is 0 or NaN.
+        """
+        found = self._by_kernels(question, precision, rows)
+        if found.in_range.all():
+            return found
+        for b in np.flatnonzero(~found.in_range).tolist():
+            try:
+                distribution = self.alone(b)
+            except DeptreeError:
+                if raises:
+                    raise
+                found.shifted[b], found.constants[b] = self._missing(b, out), 0.0
+            else:
+                factorisation = distribution.factorisation
+                found.shifted[b], found.constants[b] = factorisation.shifted_log_z, factorisation.shifted.constant
+                alone(b, distribution)
+        return found
+
+    def _by_kernels(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
+        """What kernels find of log Z, in float64 where float32 did not suffice."""
+        kernels, size = kernels_for(self.space), len(self.lengths)
+        in_float32 = precision == "float32" and kernels is batches
+        if rows is None and kernels is not None and self._is_one_block():
+            found = self._in_block(question, kernels, np.float32 if in_float32 else np.float64, EVERY)
+            if not in_float32:
+                return found
+        else:
+            found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+            if kernels is None:
+                return found
+            if in_float32:
+                self._in_blocks(question, kernels, np.float32, self._not_long(rows), found)
+        if in_float32:
+            if found.in_range.all():
+                return found
+            rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
+        self._in_blocks(question, kernels, np.float64, rows, found)
+        return found
+
+    def _is_one_block(self) -> bool:
+        """Whether this thread may ask about all sentences at once, as of a short step of training: quickly known."""
+        size = self.log_scores.shape[-1] if self.log_scores.ndim == 3 else 0
+        return self.threads == 1 and 1 < size <= LONG + 1 and 0 < self.log_scores.size <= BLOCK
+
+    def _in_block(self, question: Question, kernels: Any, dtype: type[np.floating], which: Rows) -> LogPartitions:
+        """What kernels find of some sentences in numbers of one type."""
+        packed, constants = shifted(
+            chosen(self.scores, which), self.lengths[which], self.space, dtype, SHORT if self.side_by_side else 0
+        )
+        np.exp(packed.weights, out=packed.weights)
+        log_z = np.empty(len(constants))
+        question(kernels, packed, log_z, which)
+        return LogPartitions(log_z, constants, packed.in_range)
+
+    def _not_long(self, rows: Int | None) -> Int | None:
+        if self.log_scores.shape[-1] <= LONG + 1 or self.lengths.max() <= LONG:
+            return rows
+        every = np.arange(len(self.lengths)) if rows is None else rows
+        return every[self.lengths[every] <= LONG]
+
+    def _in_blocks(
+        self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int | None, found: LogPartitions
+    ) -> None:
+        """Fill in what kernels find in numbers of one type."""
+
+        def answer(first: int, stop: int) -> None:
+            which = slice(first, stop) if rows is None else rows[first:stop]
+            for target, values in zip(found, self._in_block(question, kernels, dtype, which), strict=True):
+                target[which] = values
+
+        spread(answer, self.lengths if rows is None else self.lengths[rows], self.threads)
+
+    def _missing(self, b: int, out: Matrices | None) -> float:
+        """What stands for log Z of a sentence that has no distribution; fills in what stands for its results."""
+        given = np.where(np.eye(int(self.lengths[b]) + 1, dtype=bool), -np.inf, self.own(self.scores, b))
+        given[:, 0] = -np.inf
+        has_no_tree = bool((given <= MASK).all()) and not self.space.is_feasible(given > -MASK)
+        if out is not None:
+            self.own(out, b)[:] = 0.0 if has_no_tree else np.nan
+        return -np.inf if has_no_tree else np.nan
+
+
+# Many sentences at once: the questions that a `TreeDistribution` answers.
+
+
+class TreeBatch(Sentences):
+    """The distributions over the trees of many sentences.
+
+    Kernels answer for all sentences whose weights float64 holds, block by block; for any other its own
+    `TreeDistribution` does, which also says what is wrong with a sentence that has no tree.
+
+    Args:
+        log_scores: float32 or float64, ``[head, dependent]``, never written to: padded, (B, N, N), or (n+1, n+1) of
+            each sentence one after another. Column 0, the diagonal and what goes beyond a sentence's nodes are ignored.
+        lengths: (B,), how many words each sentence has.
+        space: of their trees.
+        precision: "float64" or "float32", in which non-projective trees are summed: marginals are then within 1e-13 or
+            5e-6 of the truth. Sentences that leave float32's range are computed in float64, and so are those of more
+            than 100 words, and covariances.
+        threads: on how many threads kernels work.
+        side_by_side: whether short sentences are summed side by side, in half the time. Marginals then differ by
+            rounding from those of each sentence's own distribution; else, where every arc is possible, not at all.
+
+    Raises:
+        DeptreeError: no such precision; or, from every question, a sentence has invalid scores or no tree: it is named.
+    """
+
+    def over(self, space: TreeSpace) -> TreeBatch:
+        """The same scores over the trees of another space; itself if it is the same."""
+        return self if space == self.space else replace(self, space=space)
+
+    def log_partitions(self, *, raises: bool = True) -> Float:
+        """The log-partition functions, (B,) float64: natural logarithms of sums over trees. O(n^3) a sentence.
+
+        Args:
+            raises: false: that of a sentence without a tree is -inf, that of one whose scores are none NaN.
+        """
+        return self.log_partition_parts(raises).total
+
+    def log_partition_parts(self, raises: bool = True) -> LogPartitions:
+        """The same, what offsets of scores amount to apart."""
+        return self.sums[0] if "sums" in self.__dict__ else self._sum_up(None, raises)
+
+    def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
+        """The log-partition functions and their gradient, the marginals of arcs, laid out as the scores, in their type.
+
+        Marginals of forbidden arcs, of column 0 and of padding are 0.
+
+        Args:
+            raises: as for `log_partitions`; the marginals are then 0 or NaN.
+        """
+        marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
+        return self._sum_up(like(self.scores, marginals), raises).total, marginals
+
+    def covariances(self, values: Array, *, raises: bool = True) -> Array:
+        """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
+
+        It is the derivative of the marginals in the direction of the values, which are laid out as the scores are and
+        count on possible arcs only: an infinite one or NaN there gives NaN at all of its sentence. O(n^3) a sentence.
+
+        Args:
+            raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
+        """
+        found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
+        given, out = like(self.scores, values), like(self.scores, found)
+
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
+            kernels.covariances(packed, log_z, chosen(given, rows), chosen(out, rows))
+
+        def alone(b: int, distribution: TreeDistribution) -> None:
+            direction = np.where(distribution.support, self.own(given, b), 0.0).astype(np.float64)
+            self.own(out, b)[:] = distribution.factorisation.arc_covariance(direction)
+
+        self.ask(question, alone, raises=raises, out=out)
+        return found
+
+    def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
+        """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
+        trees = RaggedTrees.empty(self.lengths, size)
+        few = np.array([is_few(n, size) for n in self.lengths.tolist()], dtype=np.bool_)
+
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
+            kernels.sample(packed, log_z, streams.states[rows], size, trees.heads, trees.starts[rows])
+
+        def alone(b: int, distribution: TreeDistribution) -> None:
+            trees.of(b)[:] = distribution.sample(size, streams.of(b))
+
+        return trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few))
+
+    def argmax(self) -> RaggedTrees:
+        """The most probable tree of each sentence."""
+        own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
+        flat = self.log_scores if self.log_scores.ndim == 1 else np.concatenate([np.empty(0), *own])
+        return self._best(flat, TreeDistribution.argmax)
+
+    def mbr(self) -> RaggedTrees:
+        """The tree with the highest expected attachment score of each sentence."""
+        return self._best(np.where(self._shifted > -np.inf, self.marginals, -np.inf), TreeDistribution.mbr)
+
+    def _best(self, scores: Float, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
+        """The tree of the largest sum of scores of each sentence, (n+1, n+1) one after another."""
+        trees, in_range = RaggedTrees.empty(self.lengths, 1), np.zeros(len(self.lengths), dtype=np.bool_)
+        if kernels := kernels_for(self.space):
+            by_row = trees.heads, trees.starts, in_range
+            given = laid_out(scores, self.lengths), self.lengths
+            kernels.best_trees(*given, -MASK, self.space.single_root, *by_row)
+        for b in np.flatnonzero(~in_range).tolist():
+            trees.of(b)[:] = alone(self.alone(b))
+        return trees
+
+    @cached_property
+    def sums(self) -> tuple[LogPartitions, Float]:
+        """The log-partition functions and P(head -> dependent), (n+1, n+1) of each sentence one after another."""
+        marginals = np.zeros(int(((self.lengths + 1) ** 2).sum()))
+        return self._sum_up(laid_out(marginals, self.lengths)), read_only(marginals)
+
+    @property
+    def marginals(self) -> Float:
+        """See `sums`; read-only."""
+        return self.sums[1]
+
+    @cached_property
+    def entropies(self) -> Float:
+        """Shannon's entropy of each sentence, (B,), in nats."""
+        log_z, marginals = self.sums
+        values = np.where(marginals > 0, self._shifted, 0.0)
+        ends = ((self.lengths + 1) ** 2).cumsum().tolist()
+        means = [np.vdot(marginals[at:end], values[at:end]) for at, end in pairwise([0, *ends])]
+        found: Float = np.maximum(log_z.shifted - means, 0.0)
+        for b in np.flatnonzero(~log_z.in_range).tolist():
+            found[b] = self.alone(b).entropy()
+        return found
+
+    def tree_log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
+        """The log-probabilities of K trees of each sentence, (B, K)."""
+        found = np.empty((len(self.lengths), trees.size))
+        log_weights = laid_out(self._shifted, self.lengths)
+        tree_log_probs(log_weights, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
+        for b in np.flatnonzero(~log_z.in_range).tolist():
+            found[b] = self.alone(b).tree_log_probs(trees.of(b))
+        return np.minimum(found, 0.0, out=found)
+
+    def log_probs(self, rows: Int, heads: Integers, log_z: LogPartitions) -> Float:
+        """The log-probabilities of trees (k, n), each of the sentence of rows (k,): (k,), -inf of no tree."""
+        found, sound = np.full(len(rows), -np.inf), self.space.contains(heads)
+        which, trees = rows[sound], heads[sound].astype(np.int32)
+        if not len(which):
+            return found
+        of_sound, given = np.empty((len(which), 1)), chosen(laid_out(self._shifted, self.lengths), which)
+        starts = np.arange(0, trees.size, trees.shape[1])
+        tree_log_probs(given, self.lengths[which], log_z.shifted[which], trees.ravel(), starts, of_sound)
+        for at in np.flatnonzero(~log_z.in_range[which]).tolist():
+            of_sound[at] = self.alone(int(which[at])).tree_log_probs(trees[at][None])
+        found[sound] = np.minimum(of_sound[:, 0], 0.0)
+        return found
+
+    def log_probs_of(self, trees: Sequence[Heads], log_z: LogPartitions) -> list[Float]:
+        """The log-probabilities of trees of each sentence, (k, n) -> (k,) as of `log_probs`."""
+        found: list[Any] = [None] * len(trees)
+        for some in alike(self.lengths):
+            heads, rows = [trees[row] for row in some.rows.tolist()], some.rows
+            counts = np.array([len(each) for each in heads])
+            log_probs, ends = self.log_probs(rows.repeat(counts), np.concatenate(heads), log_z), counts.cumsum()
+            for row, start, end in zip(rows.tolist(), (ends - counts).tolist(), ends.tolist(), strict=True):
+                found[row] = log_probs[start:end]
+        return found
+
+    def probs_of(self, trees: RaggedTrees) -> Float:
+        """The probability of each word's head, laid out as the heads are, of one tree of each sentence."""
+        words = np.arange(len(trees.heads)) - trees.starts.repeat(self.lengths) + 1
+        rows = starts_of((self.lengths + 1) ** 2).repeat(self.lengths) + trees.heads * (self.lengths + 1).repeat(
+            self.lengths
+        )
+        return self.marginals[rows + words]
+
+    def matrices(self, values: Float) -> list[Float]:
+        """Numbers of arcs that stand one after another, as a matrix (n+1, n+1) of each sentence."""
+        laid = laid_out(values, self.lengths)
+        return [of_sentence(laid, b) for b in range(len(self.lengths))]
+
+    @cached_property
+    def _shifted(self) -> Float:
+        """The shifted log-scores of each sentence, (n+1, n+1), one after another."""
+        found: Float = shifted(self.scores, self.lengths, self.space)[0].weights
+        return found
+
+    def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
+        """Log Z; fills zeros with marginals, unless there are none."""
+
+        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
+            kernels.sums(packed, log_z, None if out is None else chosen(out, rows))
+
+        def alone(b: int, distribution: TreeDistribution) -> None:
+            if out is not None:
+                self.own(out, b)[:] = distribution.marginals()
+
+        return self.ask(question, alone, self.precision, raises=raises, out=out)
+
+
+# The distributions of many sentences at once, for users: those of plain scores are worked out together.
+
+
+Answer = TypeVar("Answer")
+
+
+def batch(
+    scores: ArrayLike | Sequence[ArrayLike],
+    lengths: ArrayLike | None = None,
+    scale: str = "log",
+    space: TreeSpace | str | None = None,
+    **short: Unpack[Short],
+) -> TreeDistributions:
+    """Return the distributions of many sentences, computed together: the results of `TreeDistribution` to the last bit.
+
+    Args:
+        scores: (B, N, N), ``[sentence, head, dependent]``, padded; or B matrices (n+1, n+1) of any sizes.
+        lengths: (B,), the number of words of each sentence; by default all nodes of its matrix but ROOT.
+        scale, space, single_root, projective: as for `TreeDistribution`.
+
+    Returns:
+        a sequence of `TreeDistribution`s, their ids 1, 2, ..., with methods for all sentences at once.
+
+    Raises:
+        DeptreeError: a sentence, named by its id, has no distribution; or lengths do not fit.
+    """
+    matrices = [np.asarray(each) for each in scores]  # type: ignore[union-attr]
+    if lengths is not None:
+        sizes = np.asarray(lengths).tolist()
+        if len(sizes) != len(matrices):
+            problem = f"there are {len(matrices)} matrices of scores and {len(sizes)} lengths"
+            raise DeptreeError(problem, "Give a length for each")
+        matrices = [_cut(each, n, place) for place, (each, n) in enumerate(zip(matrices, sizes, strict=True), 1)]
+    return TreeDistributions(matrices, scale, tree_space(space, **short))
+
+
+def _cut(matrix: Array, n: Any, place: int) -> Array:
+    """The part of a padded matrix that is a sentence's."""
+    if type(n) is not int or not 0 < n < len(matrix):
+        problem = f"its length is {n}, its matrix has room for {counted(len(matrix) - 1, 'word')}"
+        raise DeptreeError(problem, "Give the number of its words, without ROOT", sent_id=str(place))
+    return matrix[: n + 1, : n + 1]
+
+
+class TreeDistributions(Sequence[TreeDistribution]):
+    """A sequence of `TreeDistribution`s that are computed together; results are in order.
+
+    Args:
+        matrices: the scores of each.
+        scale, space: as in `TreeDistribution`.
+    """
+
+    def __init__(self, matrices: Sequence[Array], scale: str, space: TreeSpace) -> None:
+        self.space, self._size = space, len(matrices)
+        self._places, self._together = _laid_out(matrices, scale, space)
+        self._alone: dict[int, TreeDistribution] = {}
+        for place in sorted({*range(len(matrices))} - {*self._places}):
+            with in_batch(str(place + 1)):  # also tells what is wrong with it
+                self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
+
+    @cached_property
+    def _scores(self) -> dict[int, Float]:
+        """The log-scores of those that are worked out together, by their places."""
+        return dict(zip(self._places, self._together.matrices(self._together.log_scores), strict=True))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {counted(len(self), 'sentence')}, {self.space.trees}>"
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        place = range(len(self))[place]
+        if place not in self._alone:
+            self._alone[place] = TreeDistribution(self._scores[place], "log", self.space, id=str(place + 1))
+        return self._alone[place]
+
+    def _answers(
+        self, together: Callable[[TreeBatch], Iterable[Answer]], alone: Callable[[TreeDistribution], Answer]
+    ) -> list[Answer]:
+        """What they say together, and what each of the others says."""
+        found: list[Any] = [None] * len(self)
+        for place, answer in zip(self._places, together(self._together) if self._places else (), strict=True):
+            found[place] = answer
+        return [alone(self[place]) if each is None else each for place, each in enumerate(found)]
+
+    @property
+    def log_partition(self) -> Float:
+        """log Z of each, (B,)."""
+        return self._log_partition.copy()
+
+    @cached_property
+    def _log_partition(self) -> Float:
+        return np.array(self._answers(TreeBatch.log_partitions, lambda trees: trees.log_partition))
+
+    def marginals(self) -> list[Float]:
+        """The probability of every arc of each, (n+1, n+1), ``[head, dependent]``."""
+        return self._answers(lambda trees: trees.matrices(trees.marginals), TreeDistribution.marginals)
+
+    def argmax(self) -> list[Heads]:
+        """The most probable tree of each, (n,)."""
+        return self._answers(lambda trees: (each[0] for each in trees.argmax()), TreeDistribution.argmax)
+
+    def mbr(self) -> list[Heads]:
+        """The tree with the highest expected attachment score of each, (n,)."""
+        return self._answers(lambda trees: (each[0] for each in trees.mbr()), TreeDistribution.mbr)
+
+    def sample(self, k: int, seed: int | None = None) -> list[Heads]:
+        """Sample k independent trees of each, (k, n).
+
+        Args:
+            seed: the trees are those of `TreeDistribution(..., id="1").sample(k, seed)` for the first sentence, and so
+                on; a fresh seed if None.
+        """
+        size, number = how_many(k), seed_of(seed)
+        streams = SentenceStreams(number, [(str(place + 1), 0) for place in self._places])
+        return self._answers(
+            lambda trees: trees.sample(size, streams)[0], lambda trees: trees.sample(size, seed=number)
+        )
+
+
+def _laid_out(matrices: Sequence[Array], scale: str, space: TreeSpace) -> tuple[list[int], TreeBatch]:
+    """The distributions that are worked out together, and their places: of plain scores over trees that have kernels.
+
+    What others are is for `TreeDistribution` to say.
+    """
+    served = kernels_for(space) is not None and scale in ("log", "weight")
+    places = [place for place, matrix in enumerate(matrices) if served and _is_square(matrix)]
+    values = [matrices[place].ravel() for place in places]
+    flat = np.concatenate(values, dtype=np.float64, casting="unsafe") if places else np.empty(0)
+    sizes = np.array([len(matrices[place]) for place in places], dtype=np.int64)
+    clear_no_arcs(flat, sizes, starts_of(sizes**2), 0.0 if scale == "weight" else -np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_scores = np.log(flat, out=flat) if scale == "weight" else flat
+    plain, log_scores = only_plain(log_scores, sizes - 1)
+    chosen = list(compress(places, plain))
+    return chosen, TreeBatch(log_scores, sizes[plain] - 1, space, side_by_side=False)
+
+
+def _is_square(matrix: Array) -> bool:
+    """Whether it is a square of numbers, with a word at least."""
+    return matrix.ndim == 2 and 1 < matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "iuf"

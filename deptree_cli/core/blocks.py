@@ -1,0 +1,209 @@
+"""Log-scores of many sentences of several lengths, laid out for kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int
+from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
+from deptree_cli.core.scores import MASK
+from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.kernels.packed import Matrices, Packed, find_plain, shift_sentences
+
+# The matrices of a batch as kernels take them, what these find of log Z, and trees of many sentences in one array.
+
+
+# What sums are computed in. Elimination never subtracts, so that float32 keeps marginals within 5e-6.
+PRECISIONS = ("float64", "float32")
+
+# Up to how many sentences the layout of a batch is kept: the next step of training has the same, or few others.
+KEPT = 64
+
+# Which sentences of a batch: a stretch, or their numbers.
+Rows = slice | Int
+EVERY = slice(None)
+
+# Scores between this and its negative are plain: parsers write larger ones as masks only.
+PLAIN = 2500.0
+
+
+def require_precision(name: str) -> None:
+    """Raise a DeptreeError unless sums are computed in a precision of this name."""
+    if name not in PRECISIONS:
+        raise DeptreeError(f"unknown precision {name!r}", did_you_mean(name, PRECISIONS, one_of(PRECISIONS)))
+
+
+def starts_of(sizes: Int) -> Int:
+    """Where each of some stretches begins, (B,), if they stand one after another."""
+    return sizes.cumsum() - sizes
+
+
+def only_plain(log_scores: Float, lengths: Int) -> tuple[Bool, Float]:
+    """Which sentences have plain scores only, (B,), and these: of (n+1, n+1) each, one after another.
+
+    Plain are numbers that forbid no arc and are no masks. Sentences of such have a tree, and no digit of what is found
+    of them depends on whether it is found in a batch.
+    """
+    plain = np.empty(len(lengths), dtype=np.bool_)
+    find_plain(log_scores, lengths, starts_of((lengths + 1) ** 2), PLAIN, plain)
+    return plain, log_scores if plain.all() else log_scores[plain.repeat((lengths + 1) ** 2)]
+
+
+def laid_out(values: Array, lengths: Int) -> Matrices:
+    """The matrices of sentences in an array: padded, (B, N, N), or one after another, (n+1, n+1) each."""
+    if values.ndim == 1:
+        return Matrices(values, starts_of((lengths + 1) ** 2), lengths + 1)
+    count, size = len(lengths), values.shape[-1]
+    padded = _kept_padding if count <= KEPT else _padding
+    return Matrices(values.reshape(-1), *padded(count, size))
+
+
+def _places(lengths: Int) -> tuple[Int, int]:
+    """Where the matrices (n+1, n+1) of sentences begin that stand one after another, and where they end."""
+    sizes = (lengths + 1) ** 2
+    ends = sizes.cumsum()
+    return ends - sizes, int(ends[-1])
+
+
+@lru_cache(64)
+def _kept_places(lengths: bytes, code: str) -> tuple[Int, int]:
+    return _places(np.frombuffer(lengths, code))
+
+
+def _padding(count: int, size: int) -> tuple[Int, Int]:
+    """Where each of some padded matrices begins, and how many rows it has."""
+    return np.arange(0, count * size**2, size**2), np.full(count, size)
+
+
+_kept_padding = lru_cache(64)(_padding)
+
+
+def like(matrices: Matrices, values: Array) -> Matrices:
+    """Other matrices that are laid out alike."""
+    return Matrices(values.reshape(-1), matrices.starts, matrices.sizes)
+
+
+def chosen(matrices: Matrices, rows: Rows) -> Matrices:
+    """The matrices of some of the sentences."""
+    if rows is EVERY:
+        return matrices
+    return Matrices(matrices.values, matrices.starts[rows], matrices.sizes[rows])
+
+
+def of_sentence(matrices: Matrices, b: int) -> Array:
+    """A view of a sentence's matrix, with its padding."""
+    start, size = int(matrices.starts[b]), int(matrices.sizes[b])
+    found: Array = matrices.values[start : start + size**2].reshape(size, size)
+    return found
+
+
+def shifted(
+    scores: Matrices, lengths: Int, space: TreeSpace, dtype: type[np.floating] = np.float64, short: int = 0
+) -> tuple[Packed, Float]:
+    """The shifted log-scores of sentences, and what log Z of each loses by the shift, (B,).
+
+    Those whose rows have at most `short` bytes go side by side.
+    """
+    count = len(lengths)
+    starts, end = _kept_places(lengths.tobytes(), lengths.dtype.char) if count <= KEPT else _places(lengths)
+    weights, final_words, in_range = np.empty(end, dtype), np.empty(count, np.int64), np.empty(count, np.bool_)
+    packed = Packed(weights, starts, lengths, final_words, space.single_root, short // weights.itemsize, in_range)
+    constants = np.empty(count)
+    shift_sentences(scores, MASK, packed, constants)
+    return packed, constants
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """The sentences of a batch that have as many words as each other: what is known of them fits into one array.
+
+    Attributes:
+        rows: (b,), their numbers in the batch.
+        n: how many words each has.
+        arcs, words: where in what is of arcs, and of words, one sentence after another, that of each begins.
+    """
+
+    rows: Int
+    n: int
+    arcs: Int
+    words: Int
+
+    def of_arcs(self, values: Array) -> Array:
+        """Numbers of arcs of all sentences, as an array (b, n+1, n+1) of these."""
+        nodes = self.n + 1
+        found: Array = values[self.arcs[:, None] + np.arange(nodes**2)].reshape(-1, nodes, nodes)
+        return found
+
+    def of_words(self, values: Array) -> Array:
+        """Numbers of words of all sentences, as an array (b, n) of these."""
+        found: Array = values[self.words[:, None] + np.arange(self.n)]
+        return found
+
+
+def alike(lengths: Int) -> list[Alike]:
+    """Sentences of lengths (B,), those of a length together."""
+    arcs, words = starts_of((lengths + 1) ** 2), starts_of(lengths)
+    every = [(np.flatnonzero(lengths == n), n) for n in np.unique(lengths).tolist()]
+    return [Alike(rows, n, arcs[rows], words[rows]) for rows, n in every]
+
+
+class LogPartitions(NamedTuple):
+    """The log-partition functions of some sentences.
+
+    Attributes:
+        shifted: (B,), those of the shifted scores (`core/factorisation.py`).
+        constants: (B,), what these have lost.
+        in_range: (B,), whether the numbers of kernels for batches sufficed.
+    """
+
+    shifted: Float
+    constants: Float
+    in_range: Bool
+
+    @property
+    def total(self) -> Float:
+        """Those of the scores, (B,)."""
+        return self.shifted + self.constants
+
+    def log_ratios(self, other: LogPartitions) -> Float:
+        """log Z less that of the same scores over other trees, (B,): offsets cost no digits."""
+        return (self.shifted - other.shifted) + (self.constants - other.constants)
+
+
+@dataclass(frozen=True, eq=False)
+class RaggedTrees:
+    """K trees of each sentence.
+
+    Attributes:
+        heads: int32, those of all trees one after another.
+        lengths: (B,), of the sentences.
+        size: K.
+    """
+
+    heads: Heads
+    lengths: Int
+    size: int
+
+    @classmethod
+    def empty(cls, lengths: Int, size: int) -> RaggedTrees:
+        """Trees to be filled in."""
+        return cls(np.empty(size * int(lengths.sum()), dtype=np.int32), lengths, size)
+
+    @cached_property
+    def starts(self) -> Int:
+        """(B,), where the trees of each sentence begin."""
+        return starts_of(self.lengths * self.size)
+
+    def of(self, b: int) -> Heads:
+        """The trees of a sentence, (K, n)."""
+        n, start = int(self.lengths[b]), int(self.starts[b])
+        return self.heads[start : start + n * self.size].reshape(self.size, n)
+
+    def __iter__(self) -> Iterator[Heads]:
+        """The trees of each sentence, (K, n)."""
+        return map(self.of, range(len(self.lengths)))

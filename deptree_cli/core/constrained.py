@@ -1,0 +1,341 @@
+"""Distributions over the trees that keep rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from deptree_cli.core import errors as settings
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.counts import how_many, room_for_trees
+from deptree_cli.core.dtypes import Bool, Float, Heads
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.labels import label_stream
+from deptree_cli.core.masks import MOST as MOST_MASKED
+from deptree_cli.core.masks import need_of_masks
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
+from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
+from deptree_cli.core.rule_words import Finder, LabelledTree, Words
+from deptree_cli.core.ruleset import Ruleset, constraints_of, finders_of
+from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.streams import Randomness, offshoot, stream_of
+
+# How often arcs and labels are in trees that were drawn: estimates of their probabilities.
+
+
+def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
+    """The shares of k independent trees that have each arc, (n+1, n+1), ``[head, dependent]``, with standard errors.
+
+    Standard errors are 0 where all trees agree, and None of a single tree.
+
+    Args:
+        heads: (k, n).
+        labels: (k, n), numbers of labels: shares are then of arcs with each label, (n+1, n+1, names).
+        names: how many labels there are.
+    """
+    size, n = heads.shape
+    shape: tuple[int, ...] = (n + 1, n + 1)
+    places = heads.astype(np.int64) * (n + 1) + np.arange(1, n + 1)
+    if labels is not None:
+        shape, places = (*shape, names), places * names + labels
+    found = np.bincount(places.ravel(), minlength=prod(shape)).reshape(shape) / size
+    errors = np.sqrt(found * (1 - found) / (size - 1)) if size > 1 else None
+    return MonteCarloEstimate(found, errors, iterations=size)
+
+
+# Independent trees that obey, by rejection: labelled trees are drawn without regard to conflicts, those with one go.
+#
+# So trees that obey keep their proportions, whatever the rules; what it costs is the share of trees that obey.
+
+
+# With fewer among those that were drawn it is given up, once there are `ENOUGH`.
+LEAST_ACCEPTANCE = 1e-4
+ENOUGH = 20_000
+
+# How many trees are drawn at once: at least, lest a block cost more than its trees, and at most, for memory.
+SMALLEST, LARGEST = 16, 8192
+
+# How many more are drawn than are needed on average, so that another block is seldom needed.
+MARGIN = 1.1
+
+# Of how many distinct trees it is remembered whether they obey.
+REMEMBERED = 100_000
+
+# Labelled trees that are drawn: how many -> heads (k, n), and numbers of labels (k, n) if there are labels.
+Draw = Callable[[int], tuple[Heads, Heads | None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Accepted:
+    """Trees that obey.
+
+    Attributes:
+        heads: (k, n).
+        labels: (k, n), numbers of labels, if there are labels.
+        proposed: how many trees were drawn.
+        accepted: how many of them obey; more than k where the last block had more than were needed.
+    """
+
+    heads: Heads
+    labels: Heads | None
+    proposed: int
+    accepted: int
+
+    @property
+    def acceptance(self) -> float:
+        """The share of trees that obey, as far as the trees drawn tell."""
+        return self.accepted / self.proposed
+
+
+class Satisfying:
+    """Which trees have no conflict; trees come again, and each is looked at once."""
+
+    def __init__(self, finders: Sequence[Finder]) -> None:
+        self._finders = finders
+        self._known: dict[bytes, bool] = {}
+
+    def of(self, heads: Heads, labels: Heads | None) -> Bool:
+        """Which of k trees obey, (k,)."""
+        numbers = np.zeros_like(heads) if labels is None else labels
+        rows = np.ascontiguousarray(np.concatenate([heads, numbers], axis=1))
+        return np.array([self._satisfies(row.tobytes(), row) for row in rows], dtype=np.bool_)
+
+    def _satisfies(self, key: bytes, row: Heads) -> bool:
+        known = self._known.get(key)
+        if known is None:
+            heads, labels = np.split(row, 2)
+            tree = LabelledTree(heads.tolist(), labels.tolist())
+            known = not any(next(find(tree), None) for find in self._finders)
+            if len(self._known) < REMEMBERED:
+                self._known[key] = known
+        return known
+
+
+def accepted(draw: Draw, size: int, finders: Sequence[Finder]) -> Accepted:
+    """The first `size` trees drawn that have no conflict; fewer where it is given up.
+
+    Blocks of trees are drawn until there are enough: `size` at first, then as many as the acceptance so far asks for.
+    It is given up when, of 20,000 trees or more, fewer than one in 10,000 had no conflict.
+    """
+    obeying, blocks = Satisfying(finders), list[tuple[Heads, Heads | None]]()
+    proposed = found = 0
+    while found < size and not (proposed >= ENOUGH and found < LEAST_ACCEPTANCE * proposed):
+        block = _next_block(size, found, proposed)
+        heads, labels = draw(block)
+        good = obeying.of(heads, labels)
+        blocks.append((heads[good], None if labels is None else labels[good]))
+        proposed, found = proposed + block, found + int(good.sum())
+    of_trees = np.concatenate([heads for heads, _ in blocks])[:size]
+    of_words = [labels for _, labels in blocks if labels is not None]
+    return Accepted(of_trees, np.concatenate(of_words)[:size] if of_words else None, proposed, found)
+
+
+def _next_block(size: int, found: int, proposed: int) -> int:
+    """How many trees to draw now: `size` at first; as many again as there are where none obeys so far."""
+    wanted = MARGIN * (size - found) * proposed / found if found else proposed or size
+    return int(min(max(np.ceil(wanted), SMALLEST), LARGEST))
+
+
+# A distribution whose trees obey rules: what arcs decide is masked, what only trees decide is looked for in them.
+
+
+# Methods: trees that have most of arcs' scores, or of their probabilities.
+MST, MBR = "mst", "mbr"
+
+
+class Searched(NamedTuple):
+    """The best trees that were found, how many maximum trees it took, and whether it is certain that there is none."""
+
+    trees: list[Found]
+    opened: int
+    is_infeasible: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Constrained:
+    """A distribution whose trees obey.
+
+    Attributes:
+        distribution: without the arcs with labels that are forbidden.
+        finders: what finds conflicts of its trees.
+        constraints: the same under names, for messages, and to give some up; None: what is asked has none.
+        given_up: what is given up of it; None: nothing.
+    """
+
+    distribution: ArcFactored
+    finders: Sequence[Finder]
+    constraints: Relaxation | None = None
+    given_up: GivenUp | None = None
+
+    def best_trees(self, size: int = 1, method: str = MST, budget: int = BUDGET) -> list[Found]:
+        """The `size` best trees without conflicts, the best first, or fewer.
+
+        Args:
+            size: how many.
+            method: `MBR`: those with the highest expected labelled attachment score; else the most probable, each with
+                its most probable labels.
+            budget: how many maximum trees each of them may take; the last tree may not be certain then.
+
+        Raises:
+            DeptreeError: there are none, or none was found; or each of them needs masks.
+        """
+        found, opened, is_infeasible = self._search(size, method, budget)
+        if not found:
+            raise self._none_found(opened, is_infeasible, budget)
+        if found[0].score + found[0].gap < -MOST_MASKED:
+            arcs = found[0].heads, np.arange(1, self.distribution.n + 1), found[0].labels
+            error = need_of_masks(LogScores(self.distribution).whole[arcs], trees="every tree that obeys the rules")
+            raise error.at(sent_id=self.distribution.id)
+        return [each if each.score > -MOST_MASKED else beside_masks(each) for each in found]
+
+    def sample(
+        self, size: int, rng: Randomness | None = None, sampler: str = "auto", *, seed: int | None = None
+    ) -> Accepted:
+        """Draw independent trees without conflicts, with labels if there are some, and tell how many were drawn for it.
+
+        They follow the distribution given that there is no conflict, exactly if the sampler is exact.
+
+        Args:
+            size: how many.
+            rng, seed: a seed, which gives the trees that `deptree sample --seed` gives under the same rules for this
+                id, or a Generator; a fresh seed if neither is given.
+            sampler: a name in `samplers.SAMPLERS`.
+
+        Raises:
+            DeptreeError: as `draw`; there is no such sampler; or the size or the seed is none.
+        """
+        stream = stream_of(rng, seed, self.distribution.id)
+        with room_for_trees(how_many(size, least=1)) as wanted:
+            return self.draw(wanted, offshoot(stream) if stream is rng else stream, SAMPLERS.get(sampler))
+
+    def draw(self, size: int, stream: np.random.Generator, sampler: Sampler) -> Accepted:
+        """The same by the numbers of a stream, and of one beside it for labels.
+
+        Raises:
+            DeptreeError: of 20,000 trees or more, fewer than one in 10,000 had no conflict; or the sampler does not
+                serve the tree space.
+        """
+        known, beside = self.distribution.labels, label_stream(stream)
+
+        def proposals(count: int) -> tuple[Heads, Heads | None]:
+            heads = sampler.draw(self.distribution, count, stream)
+            return heads, known.draw_by(heads, beside) if known else None
+
+        found = accepted(proposals, size, self.finders)
+        if len(found.heads) < size:
+            raise self._hardly_any(found)
+        return found
+
+    def _hardly_any(self, found: Accepted) -> DeptreeError:
+        """What to say where samples are not to be had."""
+        problem = f"{found.accepted:,} of {found.proposed:,} drawn trees obey the rules, fewer than 1 in 10,000"
+        remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {settings.TEMPERATURE}"
+        if not self.distribution.space.projective:
+            remedy += f", or pass {settings.PROJECTIVE}: most rules are broken less by trees without crossing arcs"
+        return DeptreeError(
+            problem, remedy, sent_id=self.distribution.id, options=[settings.TEMPERATURE, settings.PROJECTIVE]
+        )
+
+    def has_tree(self, budget: int = BUDGET) -> bool:
+        """Whether a tree without conflicts is found within a budget."""
+        return not self.finders or bool(self._search(1, MST, budget).trees)
+
+    def _search(self, size: int, method: str, budget: int) -> Searched:
+        """See `best_trees`; what was searched for last is kept."""
+        asked = size, method, budget
+        kept: tuple[object, Searched] | None = self.__dict__.get("_searched")
+        if kept is None or kept[0] != asked:
+            worth = expected_arcs(self.distribution) if method == MBR else LogScores(self.distribution)
+            division = BranchAndBound(worth, self.distribution.space, self.finders, budget)
+            trees = list(islice(division.trees(), size))
+            found = Searched(trees, division.opened, division.is_infeasible)
+            kept = self.__dict__["_searched"] = asked, found  # both at once: threads share them
+        return kept[1]
+
+    def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
+        """What to say where there is no tree, or none was found."""
+        if is_infeasible and self.constraints:
+            return self.constraints.error(budget)
+        problem, remedy = "no tree obeys the rules", "Give one up"
+        if not is_infeasible:
+            problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
+            advice = f", or pass {settings.RELAX}" * bool(self.constraints and self.constraints.can_relax)
+            remedy = f"Raise {settings.BUDGET}, or give up a rule{advice}"
+        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[settings.BUDGET, settings.RELAX])
+
+
+def under(
+    constraints: Relaxation, forbidden: Bool, finders: Sequence[Finder], relax: bool = False, budget: int = BUDGET
+) -> Constrained:
+    """Return a distribution under constraints.
+
+    Args:
+        forbidden: the arcs with labels that the constraints forbid, (n+1, n+1, L).
+        finders: what finds conflicts of those that only a tree decides.
+        relax: whether the fewest of them are given up where no tree obeys, or none is found.
+        budget: how many maximum trees a sentence may cost for that.
+
+    Raises:
+        DeptreeError: no tree obeys what is forbidden, and nothing is given up.
+    """
+    try:
+        distribution = constraints.base.without_forbidden(forbidden)
+    except DeptreeError:
+        if relax:
+            return _relaxed(constraints, budget)
+        raise constraints.error(budget) from None
+    found = Constrained(distribution.without_need_of_masks(), finders, constraints)
+    return _relaxed(constraints, budget) if relax and not found.has_tree(budget) else found
+
+
+def _relaxed(constraints: Relaxation, budget: int) -> Constrained:
+    """The distribution without the fewest constraints that no tree obeys."""
+    broken, fewest = constraints.broken(budget)
+    kept = [each for each in constraints.all if each not in broken]
+    distribution = constraints.base.without_forbidden(constraints.forbidden(kept))
+    given_up = GivenUp(tuple(each.name for each in broken), fewest) if broken else None
+    return Constrained(distribution, finders_of(kept), replace(constraints, listed=lambda: kept), given_up)
+
+
+def constrained(
+    distribution: ArcFactored, rules: Ruleset, words: Words | None = None, *, relax: bool = False, budget: int = BUDGET
+) -> Constrained:
+    """Return the distribution under rules.
+
+    Args:
+        distribution: with labels, if rules name some.
+        rules: see `Ruleset`.
+        words: what rules know of the sentence; without it, its labels only.
+        relax, budget: see `under`.
+
+    Raises:
+        DeptreeError: every tree of positive weight has an arc that rules forbid, and nothing is given up.
+    """
+    names = distribution.labels.names if distribution.labels else ("",)
+    known = words or Words(names, [None] * distribution.n, [frozenset()] * distribution.n)
+    constraints = Relaxation(distribution, partial(constraints_of, rules, known))
+    return under(constraints, rules.forbidden(known), rules.finders(known), relax, budget)
+
+
+def beside_masks(found: Found) -> Found:
+    """A tree that needs masks: others may be better by what is rounded off."""
+    return replace(found, gap=found.gap + len(found.heads) * math.ulp(found.score))
+
+
+def expected_arcs(distribution: ArcFactored) -> Float:
+    """The probabilities of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``; -inf where there is none."""
+    labels, arcs = distribution.labels, distribution.marginals()
+    return np.where(_possible(distribution), arcs[..., None] if labels is None else labels.marginals(arcs), -np.inf)
+
+
+def _possible(distribution: ArcFactored) -> Bool:
+    """The arcs with labels that trees may have, (n+1, n+1, L)."""
+    arcs = np.isfinite(distribution.log_scores)[..., None]
+    return arcs if distribution.labels is None else arcs & (distribution.labels.log_probs > -np.inf)

@@ -1,0 +1,559 @@
+"""The nearest trees to given ones that are trees and keep rules."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from deptree_cli.core import errors as settings
+from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, read_only
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.labels import ROOT, is_root
+from deptree_cli.core.masks import MOST
+from deptree_cli.core.memory import memory_for
+from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
+from deptree_cli.core.rule_words import Finder, ManyTrees, Words
+from deptree_cli.core.ruleset import Constraint, finders_of
+from deptree_cli.core.spaces import TreeSpace
+
+# A tree as somebody gave it, and what it costs to change it.
+
+
+# Instead of a head that is not known: any head will do.
+FREE = -1
+
+
+class Costs(NamedTuple):
+    """What changes of a word cost; a word with another head and another label costs both.
+
+    Attributes:
+        head: another head.
+        label: another label.
+    """
+
+    head: int = 1
+    label: int = 1
+
+
+ONE_EACH = Costs()
+
+
+@dataclass(frozen=True)
+class Given:
+    """Heads and labels that need not be a tree.
+
+    Attributes:
+        heads: of words 1 to n, `FREE` where none is given; others that are no node, or the word itself, are wrong.
+        labels: the name of each word's label, empty where none is given.
+    """
+
+    heads: Sequence[int]
+    labels: Sequence[str]
+
+    @property
+    def n(self) -> int:
+        """How many words there are."""
+        return len(self.heads)
+
+    def costs(self, costs: Costs, names: Sequence[str]) -> Float:
+        """What arcs with labels cost, (n+1, n+1, L), ``[head, dependent, label]``, whole numbers.
+
+        Args:
+            names: of L labels, those that are given among them.
+        """
+        numbers = {name: number for number, name in enumerate(names)}
+        found = np.full((self.n + 1, self.n + 1, len(names)), float(costs.head))
+        for word, (head, label) in enumerate(zip(self.heads, self.labels, strict=True), 1):
+            if head == FREE or 0 <= head <= self.n:
+                found[slice(None) if head == FREE else head, word] = 0
+            if label:
+                found[:, word] += costs.label
+                found[:, word, numbers[label]] -= costs.label
+        return found
+
+
+# How the words of a treebank attach: what decides between trees that change as little.
+#
+# The head of a word is probable by both parts of speech, direction and distance; its label by both parts of speech and
+# direction, behind that by its own alone. A label that was given is more probable than others: most of them are right.
+
+
+# What is added to counts of labels, and at most to those of heads; and how many kinds of heads a word may have.
+ADDED, KINDS = 0.1, 100
+
+# By how many nats a given label is more probable than others; what else it may mean, by one less each. With 3 to 4
+# both damaged gold trees and those of a parser come nearest to gold trees.
+STAYS = 4.0
+
+# The label of an arc of which no other is known: likelier than others that were not counted.
+ANY = "dep"
+
+# Labels of UD v1, and what they became.
+SUCCESSORS = {
+    "dobj": "obj",
+    "nsubjpass": "nsubj:pass",
+    "csubjpass": "csubj:pass",
+    "auxpass": "aux:pass",
+    "neg": "advmod",
+    "mwe": "fixed",
+    "name": "flat",
+    "foreign": "flat:foreign",
+    "remnant": "orphan",
+}
+
+# Of so many lists of labels the tables are kept.
+_KEPT = 64
+
+# Distances 1, 2-3, 4-7, 8-15 and beyond, to the left and to the right; and ROOT.
+_BEYOND = 4
+_ROOT = 2 * (_BEYOND + 1)
+
+# What is added of each of these: near heads are likelier where nothing was counted.
+_NEAR = np.array([*(0.5 ** np.arange(_BEYOND + 1)), *(0.5 ** np.arange(_BEYOND + 1)), 1.0])
+
+
+def distances(heads: Int, words: Int) -> Int:
+    """The number of the class of distance and direction between nodes, in their common shape."""
+    apart = heads - words
+    far = np.minimum(np.log2(np.maximum(np.abs(apart), 1)).astype(np.int64), _BEYOND)
+    return np.where(heads == 0, _ROOT, np.where(apart > 0, far, far + _BEYOND + 1))
+
+
+class Habits:
+    """Counts of arcs and labels by the parts of speech of the words."""
+
+    def __init__(self) -> None:
+        self._heads = Counter[tuple[str, str, int]]()
+        self._labels = Counter[tuple[str, str, bool, str]]()
+
+    def __getstate__(self) -> dict[str, object]:
+        """The counts: tables are made of them anew."""
+        return {"_heads": self._heads, "_labels": self._labels}
+
+    def __bool__(self) -> bool:
+        return bool(self._heads)
+
+    def add(self, upos: Sequence[str | None], heads: Sequence[int], labels: Sequence[str]) -> None:
+        """Count the words of a tree; those without a label for their heads only."""
+        tags = [ROOT, *(tag or "" for tag in upos)]
+        kinds = distances(np.array(heads), np.arange(1, len(heads) + 1)).tolist()
+        for word, (head, label, kind) in enumerate(zip(heads, labels, kinds, strict=True), 1):
+            self._heads[tags[word], tags[head], kind] += 1
+            if label:
+                self._labels[tags[word], tags[head], head > word, label] += 1
+
+    def add_many(self, trees: ManyTrees) -> None:
+        """Count the words of many trees."""
+        given = [tag or "" for tag in trees.kinds.all_tags]
+        names = tuple(dict.fromkeys([ROOT, *given]))
+        tags = np.array([0, *map(names.index, given)])
+        of_word, of_head = tags[trees.kind], np.where(trees.heads > 0, tags[trees.kind[trees.above]], 0)
+        sizes = len(names), len(names), _ROOT + 1
+        for arc, count in _counted((of_word, of_head, distances(trees.heads, trees.numbers)), sizes):
+            self._heads[names[arc[0]], names[arc[1]], arc[2]] += count
+        labels = trees.kinds.labels
+        words = np.flatnonzero(np.array([bool(label) for label in labels])[trees.labels])
+        right = (trees.heads > trees.numbers).astype(np.int64)
+        columns = tuple(each[words] for each in (of_word, of_head, right, trees.labels))
+        for arc, count in _counted(columns, (len(names), len(names), 2, len(labels))):
+            self._labels[names[arc[0]], names[arc[1]], bool(arc[2]), labels[arc[3]]] += count
+
+    def __iadd__(self, other: Habits) -> Habits:
+        self._heads.update(other._heads)
+        self._labels.update(other._labels)
+        self.__dict__ = self.__getstate__()
+        return self
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that were counted, in order."""
+        return tuple(sorted({label for *_, label in self._labels}))
+
+    def names(self, given: Given, asked: Iterable[str] = ()) -> tuple[str, ...]:
+        """The labels that a tree of a sentence may have: those that were counted, given, or asked for, and what given
+        ones mean of these; and, where nothing tells another, `ANY`.
+
+        Nameless if there are none.
+        """
+        known, asked = {*self.labels, *filter(None, given.labels)}, {*asked}
+        if not (known or asked):
+            return ("",)
+        meant = {each for label in given.labels for each in meanings(label) if each.partition(":")[0] in asked}
+        return tuple(sorted({*known, *asked, *meant, ROOT, ANY}))
+
+    def scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
+        """Log-scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``."""
+        return self.arcs(upos)[..., None] + self.label_scores(upos, names, given)
+
+    def arcs(self, upos: Sequence[str | None]) -> Float:
+        """Log-scores of arcs, (n+1, n+1), ``[head, dependent]``."""
+        tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
+        return self._arc_table[tags, tags[:, None], distances(nodes[:, None], nodes)]
+
+    def label_scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
+        """Log-scores of labels given the arc, (n+1, n+1, L)."""
+        tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
+        found = self._label_table(names)[tags, tags[:, None], (nodes[:, None] > nodes).astype(np.int64)]
+        for word, label in enumerate(given.labels, 1):
+            for rank, meant in enumerate(meanings(label, upos[word - 1])):
+                if meant in names:
+                    found[:, word, names.index(meant)] += STAYS - rank
+        return found
+
+    def _numbers(self, upos: Sequence[str | None]) -> Int:
+        """The numbers of the nodes' parts of speech, (n+1,): ROOT's, and the last for one that was not counted."""
+        return np.array([self._tags.get(tag, len(self._tags)) for tag in (ROOT, *(each or "" for each in upos))])
+
+    @cached_property
+    def _tags(self) -> dict[str, int]:
+        tags = sorted({tag for word, head, _ in self._heads for tag in (word, head)} - {ROOT})
+        return {tag: number for number, tag in enumerate([ROOT, *tags])}
+
+    @cached_property
+    def _arc_table(self) -> Float:
+        """By the word's part of speech, the head's and the class of distance."""
+        counts = np.zeros((len(self._tags) + 1, len(self._tags) + 1, _ROOT + 1))
+        for (word, head, kind), count in self._heads.items():
+            counts[self._tags[word], self._tags[head], kind] = count
+        total = counts.sum(axis=(1, 2), keepdims=True)
+        return read_only(np.log((counts + ADDED * _NEAR) / (total + KINDS * ADDED)))
+
+    def _label_table(self, names: tuple[str, ...]) -> Float:
+        """By the word's part of speech, the head's, whether the head is on the right, and the label."""
+        found = self._label_tables.get(names)  # other threads may clear them
+        if found is None:
+            if len(self._label_tables) >= _KEPT:
+                self._label_tables.clear()
+            found = self._label_tables[names] = self._new_label_table(names)
+        return found
+
+    @cached_property
+    def _label_tables(self) -> dict[tuple[str, ...], Float]:
+        return {}
+
+    def _new_label_table(self, names: tuple[str, ...]) -> Float:
+        numbers = {name: number for number, name in enumerate(names)}
+        counts = np.zeros((len(self._tags) + 1, len(self._tags) + 1, 2, len(names)))
+        for (word, head, right, label), count in self._labels.items():
+            if label in numbers:
+                counts[self._tags[word], self._tags[head], int(right), numbers[label]] = count
+        of_word = counts.sum(axis=(1, 2), keepdims=True)  # behind pairs that were seen seldom or never
+        of_word = of_word + [ADDED * (1 + (name == ANY)) for name in names]
+        behind = of_word / of_word.sum(axis=-1, keepdims=True)
+        return read_only(np.log((counts + behind) / (counts.sum(axis=-1, keepdims=True) + 1)))
+
+
+def _counted(columns: tuple[Int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[list[int], int]]:
+    """The rows of some columns, each once, with how often it is there; sizes: above all numbers of each column."""
+    rows, counts = np.unique(np.ravel_multi_index(columns, sizes), return_counts=True)
+    return zip(np.stack(np.unravel_index(rows, sizes), axis=1).tolist(), counts.tolist(), strict=True)
+
+
+def meanings(label: str, upos: str | None = None) -> list[str]:
+    """What a given label of a word may mean, likeliest first: itself, its name in UD v2, and without capitals or
+    subtype."""
+    lower = label.lower()
+    successor = SUCCESSORS.get(lower) or SUCCESSORS.get(lower.partition(":")[0], lower)
+    found = [label, "det" if (lower, upos) == ("neg", "DET") else successor, successor.partition(":")[0]]
+    return list(dict.fromkeys(found)) if label else []
+
+
+# What the nearest tree has most of: the fewest changes first, then the highest score.
+#
+# Both are one number of float64 that is never rounded: scores are counted in steps of a power of two, so small that
+# trees differ by whole numbers, and a change outweighs all steps together. So sums are exact, and compared in turn.
+
+
+# Whole numbers up to two to this power are float64.
+_BITS = 52
+
+# Scores are not counted in smaller steps than two to minus this power.
+_FINEST = 30
+
+
+class Objective(NamedTuple):
+    """Scores of arcs with labels, and what a cost of 1 takes off.
+
+    Attributes:
+        scores: (n+1, n+1, L), ``[head, dependent, label]``; -inf forbids.
+        unit: a cost of 1; trees that cost the same differ by less. None where changes are traded for nats.
+    """
+
+    scores: Float
+    unit: float | None = None
+
+    @property
+    def scale(self) -> float:
+        """By what losses of words are measured where a conflict is chosen: half a cost, or a nat."""
+        return 1.0 if self.unit is None else self.unit / 2
+
+    def gap(self, score: float, gap: float) -> float:
+        """How much less than a tree of this score another may cost that is better by a gap at most; or the nats."""
+        if self.unit is None:
+            return gap
+        return float(-score // self.unit - -(score + gap) // self.unit)
+
+
+def objective(
+    scores: Float, given: Given, names: Sequence[str], costs: Costs, worth: float, meant: Iterable[tuple[int, int]]
+) -> Objective:
+    """Return what the nearest tree has most of.
+
+    Args:
+        scores: log-scores of arcs with labels, (n+1, n+1, L). They forbid nothing: of the trees that cost the same (if
+            the worth is finite, of all) those with the fewest arcs of -inf, or masks, come first.
+        given: the tree as it was given.
+        names: of labels.
+        costs: what changes cost.
+        worth: how many nats a cost of 1 is worth; infinite: more than all scores.
+        meant: words, each with the number of the label that stands for its given one: it comes before others that cost
+            the same or, if the worth is finite, costs nothing.
+    """
+    changes, most = given.costs(costs, names), given.n * sum(costs)
+    found, apart = _of_trees(scores, names, 0.0 if worth == math.inf else 2 * worth * most)
+    for word, label in meant:
+        own = found[:, word, label].copy()
+        found[:, word] -= apart if worth == math.inf else worth * costs.label
+        found[:, word, label] = own
+    if worth < math.inf:
+        return Objective(found - worth * changes)
+    lowest = float(found[found > -np.inf].min(initial=0.0))
+    outweighing = math.ceil(math.log2(1.0 - lowest * given.n)) + 1
+    changed = math.ceil(math.log2(1.0 + most))
+    fraction = min(_BITS - changed - outweighing, _FINEST)
+    found *= math.ldexp(1.0, fraction)
+    np.rint(found, out=found)
+    unit = math.ldexp(1.0, outweighing + fraction)
+    found -= unit * changes
+    return Objective(found, unit)
+
+
+def _of_trees(scores: Float, names: Sequence[str], outweighed: float) -> tuple[Float, float]:
+    """The scores that trees may have, each counted from the best of the same word, and by how much trees differ at most
+    without forbidden arcs; these lose that much and `outweighed`, and have the order of their labels elsewhere."""
+    possible = _possible(len(scores) - 1, names)
+    found = np.where(possible, scores, -np.inf)
+    best = found.max(axis=(0, 2), keepdims=True)
+    found -= np.where(best > -np.inf, best, 0.0)  # which does not change which trees are better
+    found[found < -MOST] = -np.inf
+    lowest = np.where(found > -np.inf, found, 0.0).min(axis=(0, 2))
+    apart = 1.0 - float(lowest.sum())
+    of_labels = np.maximum(found.max(axis=0), lowest[:, None])
+    return np.where(possible & (found == -np.inf), of_labels - apart - outweighed, found), apart
+
+
+def _possible(n: int, names: Sequence[str]) -> Bool:
+    """The arcs with labels that some tree has: `root` stands on arcs from ROOT, and no other label does."""
+    found = np.ones((n + 1, n + 1, len(names)), dtype=np.bool_)
+    found[:, 0] = found[np.diag_indices(n + 1)] = False
+    root = np.array([is_root(name) for name in names])
+    if root.any():
+        found[0, :, ~root] = found[1:, :, root] = False
+    return found
+
+
+# What decides between trees that change as little: a parser's scores, or the habits of a treebank.
+
+
+# How many arrays of a sentence's scores there are at once, in bytes for an arc with a label.
+_BYTES = 6 * 8
+
+# Whether there is memory for less is not asked.
+_MUCH = 1 << 28
+
+
+def room_for(n: int, labels: int) -> AbstractContextManager[None]:
+    """Memory for the scores of n words with so many labels, as `memory_for` has it."""
+    size = _BYTES * (n + 1) ** 2 * labels
+    return memory_for(size if size > _MUCH else 0, f"a sentence of {counted(n, 'word')}", "Split it")
+
+
+@dataclass(frozen=True)
+class Ties:
+    """What decides.
+
+    Attributes:
+        habits: decide alone without scores, and of labels where scores know none.
+    """
+
+    habits: Habits
+
+    def of(
+        self,
+        given: Given,
+        upos: Sequence[str | None],
+        scored: ArcFactored | None = None,
+        asked: Iterable[str] = (),
+    ) -> tuple[tuple[str, ...], Float]:
+        """The labels that a sentence's trees may have, and log-scores of arcs with these, (n+1, n+1, L).
+
+        Args:
+            given: the tree to be repaired.
+            upos: of the words.
+            scored: the sentence's distribution, if there are scores.
+            asked: labels that rules or annotators name, which need not have been seen before; if there are scores of
+                labels, all are of these.
+
+        Raises:
+            DeptreeError: there is no memory for so long a sentence.
+        """
+        of_scores = scored.labels if scored is not None else None
+        names = of_scores.names if of_scores else self.habits.names(given, asked)
+        with room_for(given.n, len(names)):
+            return self._of(given, upos, scored, names)
+
+    def _of(
+        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None, names: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], Float]:
+        if scored is not None and scored.labels is not None:
+            labels = scored.labels.names
+            added = tuple(dict.fromkeys(label for label in given.labels if label and label not in labels))
+            scores = LogScores(scored).whole
+            return labels + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
+        if scored is None:
+            return names, self.habits.scores(upos, names, given)
+        of_labels = self.habits.label_scores(upos, names, given) if names != ("",) else 0.0
+        return names, LogScores(scored).whole + of_labels
+
+
+# The nearest tree that obeys, by the division that finds the best one, and with its certificate.
+
+
+class Asked(Protocol):
+    """What the trees of a sentence must obey."""
+
+    @property
+    def words(self) -> Words:
+        """What is known of its words, and the labels that they may have."""
+
+    @property
+    def forbidden(self) -> Bool:
+        """Which arcs with which labels they may not have, (n+1, n+1, L)."""
+
+    @property
+    def finders(self) -> Sequence[Finder]:
+        """What finds the conflicts of rules that only a tree decides."""
+
+    def listed(self) -> list[Constraint]:
+        """The same, one thing at a time, each under a name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """The nearest valid tree of a sentence.
+
+    Attributes:
+        heads: (n,), int32.
+        labels: n names.
+        gap: the bound on how much cheaper another valid tree might be, in changes, or in nats if changes are traded
+            for log-probability; 0 proves that there is none.
+        opened: the number of maximum trees that the search computed.
+        given_up: the rules that were dropped; None if none was.
+    """
+
+    heads: Heads
+    labels: tuple[str, ...]
+    gap: float
+    opened: int
+    given_up: GivenUp | None = None
+
+    @property
+    def certified(self) -> bool:
+        """Whether no valid tree is nearer, for certain."""
+        return self.gap == 0.0
+
+
+class Aims(NamedTuple):
+    """What is looked for.
+
+    Attributes:
+        costs: what changes cost.
+        worth: how many nats a cost of 1 is worth: below infinity, changes that gain more are made.
+        budget: how many maximum trees it may take.
+        relax: whether the fewest constraints are given up if no tree obeys, or none is found.
+    """
+
+    costs: Costs = ONE_EACH
+    worth: float = math.inf
+    budget: int = BUDGET
+    relax: bool = False
+
+
+USUAL = Aims()
+
+
+def nearest(
+    given: Given, asked: Asked, scores: Float, space: TreeSpace, aims: Aims = USUAL, sent_id: str = ""
+) -> Repaired:
+    """Return the tree that obeys and changes least of what was given; of several the one with the highest score.
+
+    Args:
+        given: heads and labels.
+        asked: what trees must obey.
+        scores: log-scores of arcs with labels, (n+1, n+1, L), as `asked.words.labels` are; -inf is less than others.
+        space: which trees.
+        aims: what changes cost, and so on.
+        sent_id: for messages.
+
+    Raises:
+        DeptreeError: no tree obeys, or none was found; or there is no memory for so long a sentence.
+    """
+    names = asked.words.labels
+    with room_for(given.n, len(names)):
+        wanted = objective(scores, given, names, aims.costs, aims.worth, _meant(given, asked))
+        masked = np.where(asked.forbidden, -np.inf, wanted.scores)
+        division = BranchAndBound(masked, space, asked.finders, aims.budget, wanted.scale)
+        found = division.best()
+    if found is not None:
+        return _repaired(found, wanted, names)
+    constraints = Relaxation(_base(wanted, names, space, sent_id), asked.listed)
+    if aims.relax:
+        return _relaxed(constraints, wanted, names, aims.budget)
+    if division.is_infeasible:
+        raise constraints.error(aims.budget)
+    problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
+    remedy = f"Raise {settings.BUDGET}, or give up a rule, or pass {settings.RELAX}"
+    raise DeptreeError(problem, remedy, sent_id=sent_id, options=[settings.BUDGET, settings.RELAX])
+
+
+def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:
+    """The words whose given labels no arc to them may have, each with the number of the label that these stand for."""
+    numbers = {name: number for number, name in enumerate(asked.words.labels)}
+    may_have = np.any(~asked.forbidden, axis=0)
+    for word, (label, tag) in enumerate(zip(given.labels, asked.words.upos, strict=True), 1):
+        found = [numbers[each] for each in meanings(label, tag) if each in numbers]
+        fits = [number for number in found if may_have[word, number]]
+        if fits and fits[0] != found[0]:
+            yield word, fits[0]
+
+
+def _base(wanted: Objective, names: tuple[str, ...], space: TreeSpace, sent_id: str) -> ArcFactored:
+    """The same as a distribution, in costs: what is given up of rules is looked for in these."""
+    scores = wanted.scores / (wanted.unit or 1.0)
+    if names == ("",):
+        return ArcFactored(scores[..., 0], space=space, id=sent_id)
+    return ArcFactored(scores, space=space, labels=names, id=sent_id)
+
+
+def _repaired(found: Found, wanted: Objective, names: Sequence[str], given_up: GivenUp | None = None) -> Repaired:
+    labels = tuple(names[number] for number in found.labels.tolist())
+    return Repaired(found.heads, labels, wanted.gap(found.score, found.gap), found.opened, given_up)
+
+
+def _relaxed(constraints: Relaxation, wanted: Objective, names: Sequence[str], budget: int) -> Repaired:
+    """The nearest tree without the fewest constraints that no tree obeys."""
+    broken, fewest = constraints.broken(budget)
+    kept = [each for each in constraints.all if each not in broken]
+    masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)
+    found = BranchAndBound(masked, constraints.base.space, finders_of(kept), budget, wanted.scale).best()
+    if found is None:
+        raise constraints.error(budget)
+    return _repaired(found, wanted, names, GivenUp(tuple(each.name for each in broken), fewest))

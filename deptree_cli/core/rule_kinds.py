@@ -1,0 +1,599 @@
+"""The kinds of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool, Int
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_words import (
+    Arcs,
+    Choice,
+    Condition,
+    Conflict,
+    Finder,
+    ForLabels,
+    LabelledTree,
+    ManyTrees,
+    Place,
+    Suspicion,
+    Words,
+    labels_named,
+    numbers_named,
+    one_by_one,
+)
+
+# Why a word does not descend from another: the arcs above the two that decide it, as choices for a conflict.
+#
+# Both have a way up to a node above both, ROOT at the latest. As long as the words on these ways have heads on them,
+# none above the first is a word of the second's way: the way there would have to come back from above.
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Two words of which the first is not the second and does not descend from it.
+
+    Attributes:
+        word, other: the two.
+        lower: the words from `word` up to a node that is above both, without this; none where `word` is that node.
+        upper: those from `other` up to it; none where it is ROOT, which is above whatever happens.
+        top: that node.
+    """
+
+    word: int
+    other: int
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    top: int
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """The words whose arcs decide it."""
+        return *self.lower, *self.upper
+
+    def choices(self, n: int) -> list[Choice]:
+        """What these words choose. In all trees of n words in which they do, `word` has no ancestor in `others`."""
+        lower, upper = _nodes(n, (*self.lower, self.top, 0)), _nodes(n, (*self.upper, self.top))
+        ways = (self.lower, lower), (self.upper, upper)
+        return [Choice(word, heads[:, None]) for way, heads in ways for word in way]
+
+    def heads(self, n: int) -> Bool:
+        """The heads of `word` in these trees, (n+1,): any where it is the top."""
+        return _nodes(n, (*self.lower, self.top, 0)) if self.lower else np.ones(n + 1, dtype=np.bool_)
+
+    def others(self, n: int) -> Bool:
+        """The words from which `word` then does not descend, nor is it one of them, (n+1,); `other` is among them."""
+        return _nodes(n, self.upper) if self.upper else ~_nodes(n, (*self.lower, 0))
+
+
+# Of what was found it is kept what is the same in other trees.
+Known = dict[tuple[object, ...], Apart]
+
+
+def apart_in_gap(tree: LabelledTree, word: int, known: Known) -> Apart | None:
+    """Of the words in the gap of a word's arc, that which does not descend from the head for the fewest reasons.
+
+    None where all words between the two descend from it.
+    """
+    heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
+    found, top, lower, upper = _kernels().apart_in_gap(heads, word, path)
+    return _apart(known, int(found), tree.heads[word - 1], path, lower, upper, int(top)) if found else None
+
+
+def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int] | None:
+    """Of the arcs that pass over a word, that from whose head it does not descend for the fewest reasons.
+
+    Only those that end between the word and its own head, on the other side. With the arc's other end; None where the
+    word descends from the heads of all.
+    """
+    heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
+    found, end, top, lower, upper = _kernels().apart_under(heads, word, path)
+    return (_apart(known, word, int(found), path, lower, upper, int(top)), int(end)) if found else None
+
+
+@cache
+def _kernels() -> Any:
+    from deptree_cli.kernels import trees as apart  # loads kernels: when there is work
+
+    return apart
+
+
+def _apart(known: Known, word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
+    """The ways, of which the one ends at `lower` and the other at `upper`."""
+    asked = word, other, lower, top, path[:upper].tobytes()
+    if asked not in known:
+        known[asked] = Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), top)
+    return known[asked]
+
+
+def _nodes(n: int, which: Iterable[int]) -> Bool:
+    found = np.zeros(n + 1, dtype=np.bool_)
+    found[list(which)] = True
+    return found
+
+
+# The kinds of rules about crossing arcs: two about gaps, and a stricter one about any crossing.
+#
+# An arc has a gap where a word between its ends does not descend from its head. Then another arc crosses it; but of two
+# arcs that cross, the one has no gap if its head is above the other's.
+
+
+@dataclass(frozen=True)
+class NoCrossing:
+    """No arc crosses that of a word with a label of a list; ROOT stands before the first word."""
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        arcs, nodes = Arcs(words.n, len(group)), np.arange(words.n + 1)
+
+        def conflict(tree: LabelledTree, word: int, other: int) -> Conflict:
+            head = tree.heads[word - 1]
+            return Conflict((word, other), partial(both, word, other, head), partial(all_across, word, head))
+
+        def both(word: int, other: int, head: int) -> list[Choice]:
+            inside, outside = sides(word, head)
+            return [arcs.of(word, head, group), Choice(other, (outside if inside[other] else inside)[:, None])]
+
+        def sides(word: int, head: int) -> tuple[Bool, Bool]:
+            """The nodes between two, and those beyond them, (n+1,) each."""
+            first, last = min(word, head), max(word, head)
+            return (first < nodes) & (nodes < last), (nodes < first) | (nodes > last)
+
+        def all_across(word: int, head: int) -> list[Choice]:
+            inside, outside = (side[:, None] for side in sides(word, head))
+            found = [(other, outside if inside[other] else inside) for other in range(1, words.n + 1)]
+            return [Choice(other, far) for other, far in found if other not in (word, head) and far.any()]
+
+        return _of_crossed(numbers_named(self.label, words.labels), conflict)
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
+
+
+@dataclass(frozen=True)
+class Projective:
+    """The arc to a word with a label of a list has no gap: all words between it and its head descend from the head.
+
+    So does every word where the head is ROOT.
+    """
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group, numbers = labels_named(self.label, words.labels), numbers_named(self.label, words.labels)
+        known: Known = {}
+
+        def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
+            found = apart_in_gap(tree, word, known)
+            if found is None:
+                return None
+            return Conflict((word, *found.words), partial(choices, found, word), partial(others, tree, found, word))
+
+        @cache  # trees of a search differ in a few arcs
+        def choices(found: Apart, word: int) -> list[Choice]:
+            return [*found.choices(words.n), *across(found, [word])]
+
+        def others(tree: LabelledTree, found: Apart, word: int) -> list[Choice]:
+            alike = (each for each, label in enumerate(tree.labels, 1) if label in numbers and each != word)
+            return across(found, alike)
+
+        def across(found: Apart, some: Iterable[int]) -> list[Choice]:
+            """Words with these labels, below those on the other side of a word that does not descend from them."""
+            left, right = (side[:, None] & group for side in _sides(found.word, found.others(words.n)))
+            return [Choice(each, right if each < found.word else left) for each in some if each != found.word]
+
+        return _of_crossed(numbers, conflict)
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
+
+
+@dataclass(frozen=True)
+class OutOfGaps:
+    """A word with a label of a list is in the gap of no arc, unless its head is there too: it makes no gap.
+
+    That is, where it stands under an arc between two words, but its head beyond them, it descends from the arc's head.
+    """
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        known: Known = {}
+
+        def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
+            found = apart_under(tree, word, known)
+            if found is None:
+                return None
+            apart, other = found
+            under = below(apart, other, tree.heads[word - 1])
+            named = tuple(dict.fromkeys((word, other, *apart.words)))
+            return Conflict(named, partial(getattr, under, "choices"), under.also_excluded)
+
+        @cache  # trees of a search differ in a few arcs
+        def below(apart: Apart, other: int, head: int) -> _Under:
+            return _Under(apart, other, head, words.n, group)
+
+        return _of_crossed(numbers_named(self.label, words.labels), conflict)
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
+
+
+@dataclass(frozen=True)
+class _Under:
+    """A word that is in the gap of an arc without its head.
+
+    Attributes:
+        apart: why it does not descend from the arc's head.
+        dependent: the arc's other end.
+        head: the word's own head.
+        n: how many words there are.
+        group: the labels of the word that matter, (L,).
+    """
+
+    apart: Apart
+    dependent: int
+    head: int
+    n: int
+    group: Bool
+
+    @cached_property
+    def choices(self) -> list[Choice]:
+        """The word's arc, those that keep it from descending from the arc's head, and the arc."""
+        word = self.apart.word
+        ways = (each for each in self.apart.choices(self.n) if each.word != word)
+        return [Choice(word, self._own[:, None] & self.group), *ways, *self._passing([self.dependent])]
+
+    def also_excluded(self) -> list[Choice]:
+        """The other arcs that pass over it like this one."""
+        return self._passing(each for each in range(1, self.n + 1) if each != self.dependent)
+
+    @cached_property
+    def _own(self) -> Bool:
+        """The word's heads beyond the arc, on the side of its head, (n+1,): it is in the gap all the same."""
+        first, last = sorted((self.dependent, self.apart.other))
+        own = self.apart.heads(self.n)
+        if self.head < self.apart.word:
+            own[first:] = False
+        else:
+            own[: last + 1] = False
+        return own
+
+    def _passing(self, some: Iterable[int]) -> list[Choice]:
+        """Words below those on the other side of the word from which it does not descend, all within its heads."""
+        word, own, heads = self.apart.word, np.flatnonzero(self._own), self.apart.others(self.n)
+        first, last = (int(own[-1]) + 1, self.n) if self.head < word else (1, int(own[0]) - 1)
+        heads[:first] = heads[last + 1 :] = False
+        left, right = (side[:, None] for side in _sides(word, heads))
+        return [Choice(each, right if each < word else left) for each in some if first <= each <= last and each != word]
+
+
+def _sides(word: int, nodes: Bool) -> tuple[Bool, Bool]:
+    """Those of some nodes to the left of a word, and those to its right, (n+1,) each."""
+    places = np.arange(len(nodes))
+    return nodes & (places < word), nodes & (places > word)
+
+
+def _of_crossed(
+    numbers: frozenset[int], conflict: Callable[[LabelledTree, int, int], Conflict | None]
+) -> Finder | None:
+    """What asks for the conflict of each word with one of some labels whose arc another word's arc crosses."""
+
+    def find(tree: LabelledTree) -> Iterator[Conflict]:
+        if numbers.isdisjoint(tree.label_set):
+            return
+        crossed = enumerate(zip(tree.labels, tree.crossings, strict=True), 1)
+        for word, other in [(word, other) for word, (label, other) in crossed if other and label in numbers]:
+            found = conflict(tree, word, other)
+            if found is not None:
+                yield found
+
+    return find if numbers else None
+
+
+# The kinds of rules that only a tree decides; each finds the conflicts of a tree.
+
+
+@dataclass(frozen=True)
+class AtMostOne:
+    """A head has at most one dependent with a label of a list."""
+
+    name: str
+    label: tuple[str, ...]
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        arcs, numbers = Arcs(words.n, len(group)), numbers_named(self.label, words.labels)
+
+        def both(one: int, word: int, head: int) -> list[Choice]:
+            return [arcs.of(each, head, group) for each in (one, word)]
+
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
+            if numbers.isdisjoint(tree.label_set):
+                return
+            first: dict[int, int] = {}
+            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+                if label in numbers:
+                    one = first.setdefault(head, word)
+                    if one != word:
+                        made = partial(both, one, word, head)
+                        yield Conflict((one, word), made, partial(arcs.of_all_but, one, head, group))
+
+        return find if numbers else None
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(siblings=labels_named(self.label, labels))
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        named = np.flatnonzero(labels_named(self.label, trees.kinds.labels)[trees.labels])
+        heads = trees.nodes[named]
+        order = np.argsort(heads, kind="stable")
+        first = np.searchsorted(heads[order], heads)  # of those below the same head
+        others = order[first] != np.arange(len(named))
+        return trees.places(named[order[first[others]]], named[others])
+
+
+# The labels of heads, those of dependents that may not be theirs, and which labels (L,) excuse them.
+BelowLabels = tuple[frozenset[int], frozenset[int], Bool]
+
+
+@dataclass(frozen=True)
+class Below:
+    """Words of one kind have dependents of some kinds only.
+
+    Attributes:
+        head: which words, by the labels of their own arcs too.
+        allow: which dependents these may have.
+        deny: which they may not have; instead of `allow`.
+        unless: labels of dependents, of which one is enough to excuse the head.
+    """
+
+    name: str
+    head: Condition
+    allow: tuple[Condition, ...] = ()
+    deny: tuple[Condition, ...] = ()
+    unless: tuple[str, ...] = ()
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        arcs = Arcs(words.n, len(words.labels))
+        of_heads, of_words, excuses = self._known.get(words.labels, partial(self._labels, words.labels))
+
+        known: list[tuple[Bool, Bool]] = []
+
+        def tables() -> tuple[Bool, Bool]:
+            """Which words with which labels are heads that it is about, and are none of their dependents, (n+1, L)."""
+            if not known:  # made for the first that needs it: most sentences have no such heads
+                bad = _any(self.deny, words) if self.deny else ~_any(self.allow, words)
+                known.append((self.head.by_label(words), bad))
+            return known[0]
+
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
+            concerned = (tree.below[label] for label in of_heads & tree.below.keys())
+            is_excused: dict[int, bool] = {}
+            for word in sorted(chain.from_iterable(concerned)):
+                head, label = tree.heads[word - 1], tree.labels[word - 1]
+                if label in of_words:
+                    kind, bad = tables()
+                    if kind[head, tree.labels[head - 1]] and bad[word, label]:
+                        if head not in is_excused:
+                            is_excused[head] = any(excuses[tree.labels[child - 1]] for child in tree.children[head])
+                        if not is_excused[head]:
+                            yield Conflict((word, head), partial(below, word, head))
+
+        def below(word: int, head: int) -> list[Choice]:
+            kind, bad = tables()
+            found = [arcs.of(word, head, bad[word] & ~excuses), arcs.of(head, slice(None), kind[head])]
+            others = range(1, words.n + 1) if excuses.any() else ()
+            return found + [arcs.but(other, head, excuses) for other in others if other not in (word, head)]
+
+        return find if of_heads else None
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        of_heads, of_words, _ = self._known.get(labels, partial(self._labels, labels))
+        found = Suspicion.none(len(labels))
+        found.below[np.ix_(sorted(of_heads), sorted(of_words))] = True
+        return found
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        names = trees.kinds.labels
+        _, of_words, excuses = self._known.get(names, partial(self._labels, names))
+        words = np.flatnonzero(trees.heads)
+        words = words[self.head.labels(names)[trees.labels[trees.above[words]]]]
+        words = words[np.isin(trees.labels[words], list(of_words))]
+        if not len(words):
+            return iter(())
+        words = words[trees.meant(self.head, trees.above[words])]
+        named = [trees.meant(each, words) for each in self.deny or self.allow]
+        words = words[np.any(named, axis=0) == bool(self.deny)] if named else words
+        if len(words) and excuses.any():
+            excused = np.zeros(len(trees.heads), dtype=np.bool_)
+            excused[trees.above[(trees.heads > 0) & excuses[trees.labels]]] = True
+            words = words[~excused[trees.above[words]]]
+        return trees.places(words, trees.above[words])
+
+    def _labels(self, labels: tuple[str, ...]) -> BelowLabels:
+        sure = np.zeros(len(labels), dtype=np.bool_)
+        for each in self.deny or self.allow:
+            sure |= each.labels(labels) & (bool(self.deny) or not (each.upos or each.feats))
+        excuses = labels_named(self.unless, labels) if self.unless else np.zeros_like(sure)
+        return _numbers(self.head.labels(labels)), _numbers(sure if self.deny else ~sure), excuses
+
+    @cached_property
+    def _known(self) -> ForLabels[BelowLabels]:
+        return ForLabels()
+
+
+@dataclass(frozen=True)
+class NoGaps:
+    """A word and its dependents with a label of a list stand side by side.
+
+    Attributes:
+        between: labels of words that may stand between them.
+    """
+
+    name: str
+    label: tuple[str, ...]
+    between: tuple[str, ...] = ()
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        group = labels_named(self.label, words.labels)
+        passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
+        numbers = numbers_named(self.label, words.labels)
+        arcs, others = Arcs(words.n, len(group)), _numbers(passed)
+
+        def in_between(word: int, gap: int, head: int) -> list[Choice]:
+            filled = arcs.of(gap, head, group).arcs | passed
+            return [arcs.of(word, head, group), Choice(gap, ~filled)]
+
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
+            if numbers.isdisjoint(tree.label_set):
+                return
+            seen: dict[tuple[int, bool], int] = {}  # up to where all may stand beside a head
+            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+                if head and label in numbers:
+                    side = head, head < word
+                    for gap in range(max(min(head, word) + 1, seen.get(side, 0)), max(head, word)):
+                        seen[side] = gap
+                        own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
+                        if not (of_gap in others or (own == head and of_gap in numbers)):
+                            yield Conflict((word, gap), partial(in_between, word, gap, head))
+                            break  # of a long arc the others would be without number
+
+        return find if numbers else None
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return Suspicion.none(len(labels))._replace(apart=labels_named(self.label, labels))
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        named = labels_named(self.label, trees.kinds.labels)[trees.labels]
+        return one_by_one(self, trees, named & (trees.heads > 0) & (abs(trees.heads - trees.numbers) > 1))
+
+
+@dataclass(frozen=True)
+class Together:
+    """Of the words of a span exactly one has its head outside of it."""
+
+    name: str = "spans"
+
+    def bound(self, words: Words) -> Finder | None:
+        """See `TreeRule`."""
+        arcs = Arcs(words.n, len(words.labels))
+
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
+            for first, last in words.spans:
+                tops = [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
+                for other in tops[1:]:
+                    made = partial(both, tops[0], other, first, last)
+                    yield Conflict((tops[0], other), made, partial(all_leaving_but, tops[0], first, last))
+
+        def both(top: int, other: int, first: int, last: int) -> list[Choice]:
+            return [leaving(word, first, last) for word in (top, other)]
+
+        def leaving(word: int, first: int, last: int) -> Choice:
+            return arcs.but(word, slice(first, last + 1))
+
+        def all_leaving_but(top: int, first: int, last: int) -> list[Choice]:
+            return [leaving(word, first, last) for word in range(first, last + 1) if word != top]
+
+        return find if words.spans else None
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return None
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`; sentences with spans are no part of many."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Function:
+    """A user's own rule.
+
+    Attributes:
+        conflict: of heads (n,) and the names of labels: the words (from 1 on) of whose arcs one must go; nothing where
+            the tree obeys.
+    """
+
+    name: str
+    conflict: Callable[[Sequence[int], Sequence[str]], Sequence[int] | None]
+
+    def bound(self, words: Words) -> Finder:
+        """See `TreeRule`."""
+        arcs, labels = Arcs(words.n, len(words.labels)), np.arange(len(words.labels))
+
+        def find(tree: LabelledTree) -> Iterator[Conflict]:
+            found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
+            if found:
+                self._check(found, words.n)
+                named = tuple(dict.fromkeys(found))
+                yield Conflict(named, lambda: [own(tree, word) for word in named])
+
+        def own(tree: LabelledTree, word: int) -> Choice:
+            return arcs.of(word, tree.heads[word - 1], labels == tree.labels[word - 1])
+
+        return find
+
+    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
+        """See `TreeRule`."""
+        return None
+
+    def places(self, trees: ManyTrees) -> Iterator[Place]:
+        """See `TreeRule`."""
+        return one_by_one(self, trees)
+
+    def _check(self, found: Sequence[int], n: int) -> None:
+        wrong = next((word for word in found if not 1 <= word <= n), None)
+        if wrong is not None:
+            raise DeptreeError(f"the rule {self.name!r} names word {wrong} of {n}", "Let it return words from 1 on")
+
+
+def _numbers(which: Bool) -> frozenset[int]:
+    return frozenset(np.flatnonzero(which).tolist())
+
+
+def _any(conditions: Sequence[Condition], words: Words) -> Bool:
+    """Which words with which labels one of some conditions means, (n+1, L)."""
+    found = np.zeros((words.n + 1, len(words.labels)), dtype=np.bool_)
+    for each in conditions:
+        found |= each.by_label(words)
+    return found

@@ -1,0 +1,672 @@
+"""Rules of a sentence or a treebank, and trees checked against them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import compress, islice
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from deptree_cli.core.dtypes import Bool, Heads
+from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
+from deptree_cli.core.factorisation import crossings
+from deptree_cli.core.labels import is_root
+from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, NoGaps, OutOfGaps, Projective, Together
+from deptree_cli.core.rule_words import (
+    ANY,
+    LEFT,
+    NOT,
+    RIGHT,
+    Choice,
+    Condition,
+    Conflict,
+    Finder,
+    ForLabels,
+    LabelledTree,
+    LabelNumbers,
+    ManyTrees,
+    Mask,
+    Masks,
+    Suspicion,
+    TreeRule,
+    Words,
+    labels_named,
+    pattern_in,
+)
+from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
+
+# Which rules a tree may break, told by its labels alone: finders of conflicts are made for those only.
+#
+# A tree that obeys, which most are, is told so by tables that all sentences with the same labels share.
+
+
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """What R rules suspect, with L labels.
+
+    Attributes:
+        always: (R,), the rules of which labels tell nothing.
+        tables: as `fill_suspects` takes them.
+    """
+
+    always: Bool
+    tables: tuple[Bool, ...]
+
+    @classmethod
+    def of(cls, rules: Sequence[TreeRule], names: tuple[str, ...]) -> Screen:
+        """That of rules, for labels of these names."""
+        suspicions = [rule.suspicion(names) for rule in rules]
+        none = Suspicion.none(len(names))
+        known = [none if each is None else each for each in suspicions]
+        tables = [np.zeros((len(rules), *each.shape), dtype=np.bool_) for each in none]
+        for rule, own in enumerate(known):
+            for table, each in zip(tables, own, strict=True):
+                table[rule] = each
+        return cls(np.array([each is None for each in suspicions], dtype=np.bool_), tuple(tables))
+
+    def suspects(self, heads: Heads, labels: Heads, crossed: Any) -> list[int]:
+        """The numbers of the rules that a tree may break."""
+        from deptree_cli.kernels.trees import fill_suspects  # loads kernels: when there is work
+
+        found = self.always.copy()
+        fill_suspects(heads, labels, crossed, *self.tables, found)
+        return np.flatnonzero(found).tolist()
+
+
+class Screens:
+    """The tables of rules, kept until there are other labels.
+
+    Args:
+        rules: that only a tree decides.
+    """
+
+    def __init__(self, rules: Sequence[TreeRule]) -> None:
+        self._rules = rules
+        self._kept = ForLabels[Screen]()
+
+    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> Screened:
+        """What finds the conflicts of trees of a sentence, also with others' rules, which no labels screen."""
+        names = words.labels
+        screen = self._kept.get(names, lambda: Screen.of(self._rules, names))
+        return Screened([*self._rules, *others], words, screen)
+
+
+class Screened(Sequence[Finder]):
+    """The finders of rules in a sentence, each made when a tree may break its rule.
+
+    Args:
+        screen: that of the first rules for the labels of the words; the others are asked about every tree.
+    """
+
+    def __init__(self, rules: Sequence[TreeRule], words: Words, screen: Screen) -> None:
+        self._rules, self._words, self._screen = rules, words, screen
+        self._others = range(len(screen.always), len(rules))
+        self._bound: dict[int, Finder | None] = {}
+
+    def conflicts(self, heads: Heads, labels: Heads) -> Iterator[Conflict]:
+        """The conflicts of a tree, by the order of rules."""
+        crossed = crossings(heads[None])[0]
+        if suspects := [*self._screen.suspects(heads, labels, crossed), *self._others]:
+            tree = LabelledTree(heads.tolist(), labels.tolist())
+            tree.__dict__["crossings"] = crossed.tolist()  # known already
+            for rule in suspects:
+                if (find := self._finder(rule)) is not None:
+                    yield from find(tree)
+
+    def _finder(self, rule: int) -> Finder | None:
+        if rule not in self._bound:
+            self._bound[rule] = self._rules[rule].bound(self._words)
+        return self._bound[rule]
+
+    @cached_property
+    def _all(self) -> list[Finder]:
+        return [find for rule in range(len(self._rules)) if (find := self._finder(rule)) is not None]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._all[place]
+
+
+def first_conflicts(finders: Sequence[Finder], heads: Heads, labels: Heads, most: int) -> list[Conflict]:
+    """The first conflicts of a tree, in the order of finders."""
+    if isinstance(finders, Screened):
+        return list(islice(finders.conflicts(heads, labels), most))
+    tree = LabelledTree(heads.tolist(), labels.tolist())
+    return list(islice((conflict for find in finders for conflict in find(tree)), most))
+
+
+# Rules by name: what a file of rules says, as masks and rules that only a tree decides.
+
+
+Rule = Mask | TreeRule
+
+# What a table of a file says beside these is refused: a rule that is not understood would not be kept.
+Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """Rules that are kept together.
+
+    Attributes:
+        name: what signatures call them.
+        rules: in the order in which they are looked at.
+        labels: those that a file of rules names, each once.
+        upos: the only parts of speech that words may have; empty: any. No tree mends others.
+    """
+
+    name: str
+    rules: tuple[Rule, ...]
+    labels: tuple[str, ...] = ()
+    upos: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [rule.name for rule in self.rules]
+        if twice := next((each for each in names if names.count(each) > 1), None):
+            raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
+
+    @cached_property
+    def asks_for(self) -> frozenset[str]:
+        """What the rules ask for of words: some of ``label``, ``upos`` and ``feats``."""
+        values = [value for each in (self, *self.rules) for value in (each, *vars(each).values())]
+        parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+        return frozenset(name for name in WHICH if any(getattr(part, name, ()) for part in parts))
+
+    @property
+    def masks(self) -> list[Mask]:
+        """The rules that a single arc decides."""
+        return [rule for rule in self.rules if isinstance(rule, Mask)]
+
+    @property
+    def ask_feats(self) -> bool:
+        """Whether features decide what single arcs may be."""
+        return any(mask.needs_feats for mask in self.masks)
+
+    @property
+    def tree_rules(self) -> list[TreeRule]:
+        """The others."""
+        return [rule for rule in self.rules if not isinstance(rule, Mask)]
+
+    def forbidden(self, words: Words) -> Bool:
+        """Which arcs with which labels masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
+        return self._put_together.forbidden(words)
+
+    @cached_property
+    def _put_together(self) -> Masks:
+        return Masks(self.masks)
+
+    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> Sequence[Finder]:
+        """What finds the conflicts of trees of a sentence, also with rules of its own behind these."""
+        return self._screened.finders(words, others)
+
+    @cached_property
+    def _screened(self) -> Screens:
+        return Screens(self.tree_rules)
+
+    def idle(self, words: Words) -> list[str]:
+        """The names of the rules that have no effect in a sentence."""
+        return [
+            rule.name
+            for rule in self.rules
+            if not (rule.has_effect(words) if isinstance(rule, Mask) else rule.bound(words) is not None)
+        ]
+
+    def unknown_labels(self, known: Iterable[str]) -> list[str]:
+        """The labels that the rules name, of which none of some others is one or a subtype; never `root`."""
+        others = tuple(known)
+        return [each for each in self.labels if not is_root(each) and not labels_named((each,), others).any()]
+
+    def labels_forbidden(self, labels: Sequence[str]) -> dict[str, list[str]]:
+        """Which of some labels no word may have, whatever its head, by the rules that forbid them."""
+        known = tuple(labels)
+        named = {mask.name: mask.dependent.labels(known) for mask in self.masks if mask.is_of_labels}
+        return {rule: list(compress(known, which)) for rule, which in named.items() if which.any()}
+
+    def without(self, names: Sequence[str]) -> Ruleset:
+        """The rules but for those of these names."""
+        return replace(self, rules=tuple(rule for rule in self.rules if rule.name not in names))
+
+
+def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
+    """Return the rules of a file's table: for each kind a list of rules, each a table, a list of labels, or one label.
+
+    Raises:
+        DeptreeError: something there is not understood; it is named.
+    """
+    rules: list[Rule] = []
+    labels: dict[str, None] = {}
+    for kind, entries in table.items():
+        if kind in OF_ALL:
+            continue
+        if kind not in KINDS:
+            raise DeptreeError(f"there is no kind of rules {kind!r}", did_you_mean(kind, KINDS, one_of(list(KINDS))))
+        if not isinstance(entries, list):
+            raise DeptreeError(f"{kind!r} is no list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
+        rules += [_rule(kind, entry, place) for place, entry in enumerate(entries, 1)]
+        labels |= dict.fromkeys(_labels_in(entries))
+    return Ruleset(name, tuple(rules), tuple(labels), _texts(table, "upos"))
+
+
+def joined(rulesets: Iterable[Ruleset]) -> Ruleset:
+    """The rules of all of them together; a word may have the parts of speech that all allow.
+
+    Raises:
+        DeptreeError: two have rules of one name.
+    """
+    given = list(rulesets)
+    rules = tuple(rule for each in given for rule in each.rules)
+    labels = dict.fromkeys(label for each in given for label in each.labels)
+    tags = [each.upos for each in given if each.upos]
+    upos = tuple(tag for tag in tags[0] if all(tag in each for each in tags)) if tags else ()
+    return Ruleset(",".join(each.name for each in given), rules, tuple(labels), upos)
+
+
+def _rule(kind: str, entry: Any, place: int) -> Rule:
+    fields = {"label": [entry]} if isinstance(entry, str) else {"label": entry} if isinstance(entry, list) else entry
+    if not isinstance(fields, dict):
+        raise DeptreeError(f"rule {place} of {kind!r} is {entry!r}", "Give a table, a list of labels, or a label")
+    build, known = KINDS[kind]
+    try:
+        _check_fields(fields, (*known, "name"))
+        name = fields.get("name") or " ".join([kind, *_texts(fields, "label")])
+        return build(str(name), fields)
+    except DeptreeError as error:
+        error.problem = f"rule {place} of {kind!r}: {error.problem}"
+        raise
+
+
+def _labels_in(entry: Any) -> Iterator[str]:
+    """The labels that a rule, or a part of one that was understood, names; patterns name none."""
+    if isinstance(entry, str):
+        if pattern_in(label := entry.removeprefix(NOT)) is None:
+            yield label
+    elif isinstance(entry, (list, dict)):
+        for each in entry if isinstance(entry, list) else map(entry.get, ("label", "between", "unless", *OF_OTHERS)):
+            yield from _labels_in(each)
+
+
+def _check_fields(fields: Fields, known: Sequence[str]) -> None:
+    unknown = next((field for field in fields if field not in known), None)
+    if unknown is not None:
+        raise DeptreeError(f"there is no field {unknown!r}", did_you_mean(unknown, known, one_of(list(known))))
+
+
+def _texts(fields: Fields, key: str) -> tuple[str, ...]:
+    """A list of texts, or one."""
+    value = fields.get(key, [])
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
+        raise DeptreeError(f"{key!r} is {value!r}", "Give a text, or a list of texts")
+    if key not in OF_WORDS:
+        _check_patterns(key, texts)
+    return tuple(texts)
+
+
+def _check_patterns(key: str, labels: Sequence[str]) -> None:
+    for each in labels:
+        try:
+            re.compile(pattern_in(each.removeprefix(NOT)) or "")
+        except re.error as error:
+            raise DeptreeError(f"{key!r} has the pattern {each!r}: {error}", "Correct it") from None
+
+
+def _required(fields: Fields, key: str) -> tuple[str, ...]:
+    found = _texts(fields, key)
+    if not found:
+        raise DeptreeError(f"it has no {key!r}", f"Add {key} = [...]")
+    return found
+
+
+def _condition(fields: Fields, prefix: str = "") -> Condition:
+    label = () if prefix else _texts(fields, "label")
+    return Condition(label, _texts(fields, f"{prefix}upos"), _texts(fields, f"{prefix}feats"))
+
+
+def _conditions(fields: Fields, key: str) -> tuple[Condition, ...]:
+    """A list of labels and tables."""
+    entries = fields.get(key, [])
+    if not isinstance(entries, list):
+        raise DeptreeError(f"{key!r} is {entries!r}", "Give a list of labels and tables")
+    tables = [{"label": [each]} if isinstance(each, str) else each for each in entries]
+    for each in tables:
+        if not isinstance(each, dict):
+            raise DeptreeError(f"{key!r} has {each!r}", "Give labels and tables")
+        _check_fields(each, WHICH)
+    return tuple(map(_condition, tables))
+
+
+def _choice(fields: Fields, key: str, choices: Sequence[Any], default: Any) -> Any:
+    value = fields.get(key, default)
+    if not any(value is each or (isinstance(value, str) and value == each) for each in choices):
+        named = [str(each).lower() for each in choices if each not in ("", None)]
+        raise DeptreeError(f"{key!r} is {value!r}", one_of(named))
+    return value
+
+
+def _mask(name: str, fields: Fields) -> Mask:
+    distance = fields.get("distance")
+    sound = distance is None or (
+        isinstance(distance, list) and [type(each) for each in distance] == [int, int] and distance[0] <= distance[1]
+    )
+    if not sound:
+        raise DeptreeError(f"'distance' is {distance!r}", "Give the least and the most: distance = [1, 20]")
+    found = Mask(
+        name,
+        _condition(fields),
+        _condition(fields, "head-"),
+        _choice(fields, "direction", (LEFT, RIGHT, ""), ""),
+        None if distance is None else (distance[0], distance[1]),
+        _choice(fields, "root", (True, False, None), None),
+        _choice(fields, "allow", (True, False), False),
+    )
+    if found == Mask(name, ANY, allow=found.allow):
+        raise DeptreeError("it is about every arc", "Name some, for example label = [...]")
+    return found
+
+
+def _leaf(name: str, fields: Fields) -> Below:
+    return Below(name, Condition(_required(fields, "label")))
+
+
+def _below(name: str, fields: Fields) -> Below:
+    allow, deny = (_conditions(fields, key) for key in OF_OTHERS)
+    if allow and deny:
+        raise DeptreeError("it has both 'allow' and 'deny'", "Give one of them")
+    found = Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
+    if found.head.is_any and not (allow or deny):
+        raise DeptreeError("it forbids every dependent of every word", "Name some, for example label = [...]")
+    return found
+
+
+def _no_gaps(name: str, fields: Fields) -> NoGaps:
+    return NoGaps(name, _required(fields, "label"), _texts(fields, "between"))
+
+
+def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fields], Rule]:
+    """What makes a rule that is a list of labels."""
+    return lambda name, fields: kind(name, _required(fields, "label"))
+
+
+WHICH = ("label", "upos", "feats")
+
+# What is no list of labels.
+OF_WORDS = ("upos", "feats", "head-upos", "head-feats")
+
+# What a file says of all its rules: what they are called, and which parts of speech there are.
+OF_ALL = ("name", "version", "upos")
+
+# Which dependents a word of a kind may have, and may not.
+OF_OTHERS = ("allow", "deny")
+
+# Each kind of rules with its fields beside a name.
+KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
+    "mask": (_mask, (*WHICH, "head-upos", "head-feats", "direction", "distance", "root", "allow")),
+    "at-most-one": (_by_label(AtMostOne), ("label",)),
+    "leaf": (_leaf, ("label",)),
+    "below": (_below, (*WHICH, *OF_OTHERS, "unless")),
+    "no-gaps": (_no_gaps, ("label", "between")),
+    "projective": (_by_label(Projective), ("label",)),
+    "out-of-gaps": (_by_label(OutOfGaps), ("label",)),
+    "no-crossing": (_by_label(NoCrossing), ("label",)),
+}
+
+
+# Which rules given trees break, and whether they are trees at all.
+#
+# A sentence whose heads make no tree is looked at all the same: every rule is applied that its other arcs decide.
+
+
+# What heads may be that make no tree, as the validator of Universal Dependencies calls it: none, or no number; a number
+# of no word; the word itself; ROOT more than once; words that are their own ancestors.
+INVALID_HEAD, UNKNOWN_HEAD, SELF_LOOP = "invalid-head", "unknown-head", "head-self-loop"
+MULTIPLE_ROOTS, NON_TREE = "multiple-roots", "non-tree"
+
+# A part of speech that is none of those of the rules.
+UNKNOWN_UPOS = "unknown-upos"
+
+# Where a word has no head.
+NO_HEAD = -1
+
+# Sentences of a treebank have other labels each, and the same few: what rules know of them is kept.
+_NUMBERED = LabelNumbers()
+
+
+class Violation(NamedTuple):
+    """A place where a tree breaks a rule.
+
+    Attributes:
+        rule: its name.
+        word: the word, from 1 on, at which it is broken.
+        words: all words whose arcs break it together, `word` first.
+    """
+
+    rule: str
+    word: int
+    words: tuple[int, ...]
+
+
+def broken(
+    rules: Ruleset, words: Words, heads: Sequence[int], labels: Sequence[str], space: TreeSpace = SINGLE_ROOT
+) -> list[Violation]:
+    """Return every place where heads are no tree, or break a rule; nothing where they are a tree that obeys.
+
+    First what makes them no tree of the space, then the rules in their order, each by the order of words. Stretches of
+    `words.spans` that do not hang together are named too, by the rule `spans`. A rule that names labels says nothing of
+    words without one, and a rule that names parts of speech nothing of words of which none is known. What missing heads
+    would decide, or those of a cycle, of which one must go, is left out; functions of trees are asked about trees only.
+
+    >>> from deptree_cli.core.rule_words import Words
+    >>> from deptree_cli.io.rules.reading import read_rules
+    >>> words = Words((), ["NOUN", "VERB", "NOUN"], [frozenset()] * 3)
+    >>> broken(read_rules("ud"), words, [2, 0, 2], ["nsubj", "root", "nsubj"])
+    [Violation(rule='too-many-subjects', word=1, words=(1, 3))]
+    >>> broken(read_rules("ud"), words, [3, 0, 1], ["obj", "root", "Obl"])
+    [Violation(rule='non-tree', word=1, words=(1, 3)), Violation(rule='invalid-deprel', word=3, words=(3,))]
+
+    Args:
+        rules: see `Ruleset`.
+        words: what rules know of the n words; its own labels are not used.
+        heads: of words 1 to n, 0 for ROOT, `NO_HEAD` for none; others, which are no words, are named.
+        labels: of each word the name of its label, empty where it has none.
+        space: of which the tree should be one.
+
+    Raises:
+        DeptreeError: there are not as many heads and labels as words.
+    """
+    _check_sizes(words.n, heads, labels)
+    names, numbers = _NUMBERED.of(labels)
+    known = replace(words, labels=names)
+    found = list(_wrong_heads(heads))
+    loose = {word for each in found for word in each.words}
+    given = [0 if word in loose else int(head) for word, head in enumerate(heads, 1)]
+    tree = LabelledTree(given, numbers)
+    found += _no_tree(tree, space, loose)
+    asked = [rule for rule in (*rules.tree_rules, Together()) if not (found and isinstance(rule, Function))]
+    changing = [*({word} for word in loose), *map(set, tree.cycles)] if found else []
+    found += _by_arcs(rules, known, tree, loose)
+    return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
+
+
+def broken_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
+    """Return the places where trees, which are of the space and without spans, break a rule; see `broken`."""
+    found: list[list[Violation]] = [[] for _ in trees.sizes]
+    asked: list[Rule] = [*rules.masks, *rules.tree_rules]
+    for rule in asked:
+        for sentence, words in rule.places(trees):
+            found[sentence].append(Violation(rule.name, words[0], words))
+    return found
+
+
+def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
+    """Return the words whose tag is no part of speech of the rules, which no tree mends."""
+    tags = enumerate(words.tags, 1) if rules.upos else ()
+    return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in tags if not (tag is None or tag in rules.upos)]
+
+
+def wrong_tags_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
+    """Return the same of each of many sentences."""
+    found: list[list[Violation]] = [[] for _ in trees.sizes]
+    wrong = np.zeros(trees.kinds.n, dtype=np.bool_)
+    wrong[[word - 1 for _, word, _ in wrong_tags(rules, trees.kinds)]] = True
+    for sentence, words in trees.places(np.flatnonzero(wrong[trees.kind - 1])) if wrong.any() else ():
+        found[sentence].append(Violation(UNKNOWN_UPOS, words[0], words))
+    return found
+
+
+def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
+    """The words whose heads are none, which are one place, no word, or they themselves."""
+    if missing := tuple(word for word, head in enumerate(heads, 1) if head < 0):
+        yield Violation(INVALID_HEAD, missing[0], missing)
+    for word, head in enumerate(heads, 1):
+        if head == word or head > len(heads):
+            yield Violation(SELF_LOOP if head == word else UNKNOWN_HEAD, word, (word,))
+
+
+def _no_tree(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
+    """What else keeps heads from being a tree of the space: roots too many, cycles, arcs that it does not have.
+
+    loose: words whose heads are none; they stand below ROOT.
+    """
+    roots = tuple(word for word, head in enumerate(tree.heads, 1) if not head and word not in loose)
+    if len(roots) > 1 and space.single_root:
+        yield Violation(MULTIPLE_ROOTS, roots[0], roots)
+    for cycle in tree.cycles:
+        yield Violation(NON_TREE, cycle[0], cycle)
+    yield from _not_of_the_kind(tree, space, loose) if space.kind else ()
+
+
+def _not_of_the_kind(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
+    """The words whose arcs cross, or are none of the space; the validator has no name for it but the space does."""
+    aside = LabelledTree([word - 1 if word in loose else head for word, head in enumerate(tree.heads, 1)], tree.labels)
+    for word, head in enumerate(aside.heads, 1):
+        other = aside.crossing(word) if space.projective else None
+        if other is not None:
+            yield Violation(space.kind, word, (word, other))
+        elif word not in loose and not space.allows(head, word):
+            yield Violation(space.kind, word, (word,))
+
+
+def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> Iterator[Violation]:
+    """The places where single arcs are forbidden."""
+    for mask in rules.masks:
+        for word in mask.broken(words, tree).tolist():
+            if word not in loose or mask.is_of_words:
+                yield Violation(mask.name, word, (word,))
+
+
+def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
+    """The conflicts of a rule that only a tree decides.
+
+    changing: sets of words, in each of which some word must get another head.
+    """
+    find = rule.bound(words)
+    for conflict in find(tree) if find else ():
+        by_heads = _decided_by_heads(conflict, words, tree) if changing else frozenset()
+        if not any(each <= by_heads for each in changing):
+            yield Violation(rule.name, conflict.words[0], conflict.words)
+
+
+def _decided_by_heads(conflict: Conflict, words: Words, tree: LabelledTree) -> Set[int]:
+    """The words with whose heads a conflict may go: not those that take part by their labels alone."""
+    found = set()
+    for word, arcs in conflict.choices:
+        label = tree.labels[word - 1]
+        own = slice(None) if arcs.shape[1] == 1 or not words.labels[label] else label
+        if not arcs[:, own].all():
+            found.add(word)
+    return found
+
+
+def _check_sizes(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:
+    """Raise unless there is a head and a label for every word."""
+    for given, what in ((heads, "head"), (labels, "label")):
+        if len(given) != n:
+            problem = f"{counted(len(given), what)} given for a sentence of {counted(n, 'word')}"
+            raise DeptreeError(problem, f"Give one {what} per word")
+
+
+# What is asked of a sentence's trees, one thing at a time, each under a name; and what of it cannot hold together.
+
+
+Asked = TypeVar("Asked")
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """One thing that is asked of trees.
+
+    Attributes:
+        name: what messages call it.
+        asks: the arcs with labels, (n+1, L), that it forbids a word; or what finds its conflicts in trees.
+    """
+
+    name: str
+    asks: Choice | Finder
+
+    def is_broken_by(self, tree: LabelledTree) -> bool:
+        """Whether a tree does not obey it."""
+        if isinstance(self.asks, Choice):
+            word, arcs = self.asks
+            return bool(arcs[tree.heads[word - 1], tree.labels[word - 1]])
+        return next(iter(self.asks(tree)), None) is not None
+
+
+def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
+    """What rules ask of a sentence: a mask of each word by itself, a rule that only a tree decides of the tree."""
+    found: list[Constraint] = []
+    for rule in rules.rules:
+        if isinstance(rule, Mask):
+            found += _of_each_word(rule.name, rule.forbidden(words))
+        elif (finder := rule.bound(words)) is not None:
+            found.append(Constraint(rule.name, finder))
+    return found
+
+
+def of_word(name: str, choice: Choice) -> Constraint:
+    """What is asked of a word by a mask, or by an annotator."""
+    return Constraint(f"{name} of word {choice.word}", choice)
+
+
+def _of_each_word(name: str, forbidden: Bool) -> Iterator[Constraint]:
+    """What a mask, (n+1, n+1, L), asks of the words that it forbids something."""
+    for word in np.flatnonzero(forbidden.any(axis=(0, 2))).tolist():
+        yield of_word(name, Choice(word, forbidden[:, word].copy()))
+
+
+def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:
+    """What constraints forbid single words."""
+    return [each.asks for each in constraints if isinstance(each.asks, Choice)]
+
+
+def finders_of(constraints: Iterable[Constraint]) -> list[Finder]:
+    """What finds the conflicts of those that only a tree decides."""
+    return [each.asks for each in constraints if not isinstance(each.asks, Choice)]
+
+
+def conflicting(constraints: Sequence[Asked], can_hold: Callable[[Sequence[Asked]], bool]) -> list[Asked]:
+    """Some of the constraints that cannot hold together, none of which can be left out: QuickXplain (Junker 2004).
+
+    k of m take O(k log(m / k)) questions.
+
+    Args:
+        constraints: which cannot hold together.
+        can_hold: whether some of them can; more can only if fewer can.
+    """
+
+    def among(parts: Sequence[Asked], kept: Sequence[Asked], is_new: bool) -> list[Asked]:
+        """Those of some that are needed beside others, which are kept; `is_new`: more of these than when last asked."""
+        if is_new and not can_hold(kept):
+            return []
+        if len(parts) == 1:
+            return list(parts)
+        first, second = parts[: len(parts) // 2], parts[len(parts) // 2 :]
+        needed = among(second, [*kept, *first], True)
+        return [*among(first, [*kept, *needed], bool(needed)), *needed]
+
+    return among(constraints, [], False)

@@ -1,0 +1,644 @@
+"""The register of tree spaces: which trees a distribution is over, as a value that answers the same questions.
+
+To add a space, subclass `GeneralSpace` in a file and give it an entry below; another package names its
+own by an entry point (`deptree.spaces`).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations, islice
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+import numpy as np
+
+from deptree_cli import kernels
+from deptree_cli.core import errors as settings
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
+from deptree_cli.core.errors import DeptreeError, Setting
+from deptree_cli.core.factorisation import (
+    Arc,
+    ArcSweep,
+    Factorisation,
+    Rules,
+    Shifted,
+    Zeros,
+    all_allowed,
+    check_feasible,
+    crossing_is_needed,
+    crossing_pairs,
+    shift,
+    supported_arcs,
+)
+from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
+from deptree_cli.core.numbers import REAL, WIDE, Kind
+from deptree_cli.core.register import Register
+from deptree_cli.core.streams import kernel_state
+from deptree_cli.kernels.budget import foresee
+
+if TYPE_CHECKING:
+    from deptree_cli.kernels.charts import Eisner as Grammar
+
+
+# What a tree space answers: the questions that samplers, sums, decoding and audits ask of it.
+
+
+# The kinds of trees that `single_root` and `projective` are enough to name.
+ALL, WITHOUT_CROSSING = "", "projective"
+
+
+@dataclass(frozen=True)
+class TreeSpace(Rules, ABC):
+    """A set of trees over the words of a sentence: an entry of `SPACES`.
+
+    Attributes:
+        name: in registers, and as users call it.
+        trees: what its trees are called in messages.
+        single_root, projective: see `Rules`.
+    """
+
+    name: str
+    trees: str
+
+    @property
+    def kind(self) -> str:
+        """What signatures call its trees beside how many roots they have; nothing where they are all trees."""
+        return self.name
+
+    @property
+    def has_short_name(self) -> bool:
+        """Whether `single_root` and `projective` are enough to name it."""
+        return self.kind in (ALL, WITHOUT_CROSSING)
+
+    @abstractmethod
+    def check_feasible(self, allowed: Bool) -> None:
+        """Raise a DeptreeError unless some tree uses allowed arcs only; allowed: (n+1, n+1), ``[head, dependent]``."""
+
+    @abstractmethod
+    def support(self, allowed: Bool) -> Bool:
+        """Which arcs some tree of allowed arcs contains, (n+1, n+1); there is a tree. Exact: no weights are used."""
+
+    @abstractmethod
+    def factorise(self, log_scores: Float) -> Factorisation:
+        """Work out what every sum needs, from checked log-scores (n+1, n+1)."""
+
+    @abstractmethod
+    def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
+        """The tree of the largest sum of scores (n+1, n+1), (n,), and that sum; -inf forbids."""
+
+    @abstractmethod
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
+        """All trees by sums of scores (n+1, n+1), the best first, (n,) each, found as they are asked for."""
+
+    def best_trees(self, scores: Float, size: int) -> Heads:
+        """The `size` trees of the largest sums of scores (n+1, n+1), best first, (k, n), k <= size; -inf forbids."""
+        return np.array(list(islice(self.trees_in_order(scores), size)), dtype=np.int32).reshape(-1, len(scores) - 1)
+
+    def is_feasible(self, allowed: Bool) -> bool:
+        """Whether some tree uses allowed arcs only. See `check_feasible`."""
+        try:
+            self.check_feasible(allowed)
+        except DeptreeError:
+            return False
+        return True
+
+    def goes_beyond(self, other: TreeSpace, allowed: Bool) -> bool:
+        """Whether some tree of allowed arcs is none of the other space's; there is a tree. Exact, as `support` is.
+
+        A tree with an arc that the other space has not, or with two that it does not have together.
+        """
+        if other == self:
+            return False
+        arcs = self.support(allowed)
+        if not other.allows(*np.nonzero(arcs)).all():
+            return True
+        below_root = [(0, word) for word in np.flatnonzero(arcs[0]).tolist()]
+        pairs = chain(
+            combinations(below_root, 2) if other.single_root and not self.single_root else (),
+            crossing_pairs(arcs) if other.projective and not self.projective else (),
+        )
+        return any(self.is_feasible(with_heads(arcs, pair)) for pair in pairs)
+
+    def change_to(self, other: TreeSpace) -> dict[str, Setting]:
+        """What to do about which arguments of a distribution for the trees of another space."""
+        if not (self.has_short_name and other.has_short_name):
+            named = Setting("space", other.name)
+            return {f"pass {named}": named}
+        changes = (
+            (settings.SEVERAL_ROOTS, not self.single_root, not other.single_root),
+            (settings.PROJECTIVE, self.projective, other.projective),
+        )
+        return {f"{'add' if there else 'leave out'} {each}": each for each, here, there in changes if here != there}
+
+
+def with_heads(allowed: Bool, arcs: Iterable[Arc]) -> Bool:
+    """The arcs (n+1, n+1) without the other heads of some arcs' dependents."""
+    given = allowed.copy()
+    for head, word in arcs:
+        given[:, word] = False
+        given[head, word] = allowed[head, word]
+    return given
+
+
+# The general routes: a tree space that has a sum over its trees and a best one, and answers all else by these two.
+#
+# Heads are fixed or forbidden, and the same two questions asked again: exact, and a factor of n^2 or more slower than a
+# space with an algorithm of its own for each question.
+
+
+class GeneralSpace(TreeSpace):
+    """A tree space to be added in one file: subclass it, and say `allows`, `log_partition` and `maximum_tree`.
+
+    Arcs that it does not allow count for nothing in either, whatever they score.
+    """
+
+    @abstractmethod
+    def log_partition(self, log_scores: Float) -> float:
+        """The logarithm of the sum of all trees' weights, log-scores (n+1, n+1); -inf where there is no tree."""
+
+    def check_feasible(self, allowed: Bool) -> None:
+        """See `TreeSpace`; one search for a best tree."""
+        if self._some_tree(allowed)[1] == -np.inf:
+            raise DeptreeError(f"no tree is possible: of {self.trees} all have a forbidden arc", "Allow more arcs")
+
+    def support(self, allowed: Bool) -> Bool:
+        """See `TreeSpace`; a search for a best tree for each arc that was in none before."""
+        found = np.zeros_like(allowed)
+        for head, word in np.argwhere(allowed & self.allows(*np.indices(allowed.shape))).tolist():
+            if not found[head, word]:
+                tree, total = self._some_tree(with_heads(allowed, [(head, word)]))
+                found[tree, np.arange(1, len(allowed))] |= total > -np.inf
+        return found
+
+    def _some_tree(self, allowed: Bool) -> tuple[Heads, float]:
+        return self.maximum_tree(np.where(allowed, 0.0, -np.inf))
+
+    def factorise(self, log_scores: Float) -> Factorisation:
+        shifted = shift(log_scores, self)
+        log_z = self.log_partition(shifted.log_weights)
+        if log_z == -np.inf:
+            raise DeptreeError("no tree has a positive weight", "Allow more arcs")
+        return Conditioned(self, shifted, log_z)
+
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
+        """See `TreeSpace`; n searches for a best tree each."""
+        from deptree_cli.core import lawler  # loads kernels: when there is work
+
+        return lawler.trees_by_search(self.maximum_tree, scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioned(Factorisation):
+    """Sums by a space's `log_partition` given heads: n^2 calls for marginals, and as many for a tree."""
+
+    space: GeneralSpace
+
+    def marginals(self) -> Float:
+        return self._marginals(self.shifted.log_weights)
+
+    def arc_covariance(self, values: Float) -> Float:
+        """See `Factorisation`: P(a, b) = P(b) P(a | b) for every arc b with a value."""
+        marginals = self.marginals()
+        found = np.zeros_like(marginals)
+        for head, word in np.argwhere((marginals > 0) & (values != 0)).tolist():
+            given = self._marginals(self._given([(head, word)]))
+            found += values[head, word] * marginals[head, word] * (given - marginals)
+        return found
+
+    def sample(self, size: int, rng: np.random.Generator) -> Heads:
+        """See `Factorisation`; head by head, from one distribution for trees that begin alike."""
+        trees = np.zeros((size, self.n), dtype=np.int32)
+        groups: dict[tuple[int, ...], Int] = {(): np.arange(size)}
+        for word in range(self.n):
+            longer: dict[tuple[int, ...], Int] = {}
+            for prefix, rows in groups.items():
+                probs = np.exp(self.head_log_probs(prefix))
+                trees[rows, word] = drawn = rng.choice(self.n + 1, len(rows), p=probs / probs.sum())
+                longer |= {(*prefix, head): rows[drawn == head] for head in np.unique(drawn).tolist()}
+            groups = longer
+        return trees
+
+    def head_log_probs(self, heads: Sequence[int]) -> Float:
+        """log P(head of the next word), (n+1,), given the heads of all words before it."""
+        given = self._given([(head, word) for word, head in enumerate(heads, 1)])
+        return self._head_log_probs(given, len(heads) + 1)
+
+    def _given(self, arcs: Sequence[tuple[int, int]]) -> Float:
+        log_weights = self.shifted.log_weights
+        return np.where(with_heads(log_weights > -np.inf, arcs), log_weights, -np.inf)
+
+    def _marginals(self, log_scores: Float) -> Float:
+        found = np.zeros_like(log_scores)
+        for word in range(1, len(log_scores)):
+            found[:, word] = np.exp(self._head_log_probs(log_scores, word))
+        return found
+
+    def _head_log_probs(self, log_scores: Float, word: int) -> Float:
+        found = np.full(len(log_scores), -np.inf)
+        given = log_scores.copy()
+        for head in np.flatnonzero(log_scores[:, word] > -np.inf).tolist():
+            given[:, word] = -np.inf
+            given[head, word] = log_scores[head, word]
+            found[head] = self.space.log_partition(given)
+        return found - np.logaddexp.reduce(found)
+
+
+# Non-projective dependency trees: log-partition function, edge marginals, exact samples and the maximum arborescence.
+#
+# Koo et al. 2007 sum over all trees by the determinant of a Laplacian (the Matrix-Tree theorem), which cancels
+# catastrophically on the peaked weights of trained parsers. Grassmann-Taksar-Heyman elimination of the words one by
+# one adds, multiplies and divides positive numbers only and keeps about fifteen digits. Where float64 itself would
+# underflow, the same sweep runs on numbers with a wider exponent (`kernels/numbers.py`).
+
+
+class NonProjective(TreeSpace):
+    """Dependency trees (one ROOT arc) or spanning trees (one or more)."""
+
+    kind = ALL
+
+    def check_feasible(self, allowed: Bool) -> None:
+        check_feasible(allowed, self)
+
+    def support(self, allowed: Bool) -> Bool:
+        """See `TreeSpace`; by reachability."""
+        return supported_arcs(allowed, self)
+
+    def factorise(self, log_scores: Float) -> Elimination:
+        """See `TreeSpace`; O(n^3): n^3/3 multiply-adds.
+
+        Raises:
+            DeptreeError: no tree has a positive weight.
+        """
+        shifted = shift(log_scores, self)
+        found = Elimination.of(shifted, self, int(shifted.log_weights[0].argmax()), REAL)
+        if self.single_root and not found.in_range:
+            from deptree_cli.kernels.operations import SAFE_LOG
+
+            best, log_weight = self.maximum_tree(shifted.log_weights)
+            root = int(best.argmin()) + 1  # reaches all other words, by arcs as heavy as can be
+            found = Elimination.of(shifted, self, root, REAL if log_weight > SAFE_LOG else WIDE)
+        found = found.or_wide()
+        if found.shifted_log_z == -np.inf:
+            raise DeptreeError("no tree has a positive weight", "Allow more arcs")
+        return found
+
+    def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
+        """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
+        from deptree_cli.kernels.trees import best_tree
+
+        heads = np.empty(len(scores) - 1, dtype=np.int32)
+        foresee(4.0 * scores.size)
+        return heads, best_tree(read_only(scores.view()), self.single_root, heads)  # compiled for these alone
+
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
+        """See `TreeSpace`; O(n^3) each."""
+        from deptree_cli.core import lawler
+
+        return lawler.trees_in_order(scores, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Elimination(ArcSweep):
+    """The factors of one sentence's distribution over non-projective trees; immutable, made by `factorise`.
+
+    Attributes:
+        final_word: the word that is eliminated last; it and word 1 have changed places in the factors.
+        swept: factors and pivots, what `kernels/elimination.py` makes of the weights.
+    """
+
+    final_word: int
+
+    @classmethod
+    def of(cls, shifted: Shifted, space: Rules, final_word: int, kind: Kind) -> Elimination:
+        """Eliminate the words in one kind of numbers."""
+        weights = kind.exp(shifted.log_weights)
+        swept, (log_z, in_range) = _eliminated(weights, space, final_word, kind.zeros, len(shifted.log_weights))
+        return cls(space, shifted, log_z, kind, in_range, weights, swept, final_word)
+
+    def _in(self, kind: Kind) -> Elimination:
+        return Elimination.of(self.shifted, self.space, self.final_word, kind)
+
+    def _forward(self, weights: Any, zeros: Zeros) -> Any:
+        return _eliminated(weights, self.space, self.final_word, zeros, self.n + 1)[0]
+
+    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
+        square = self.n + 1, self.n + 1
+        adjoints, found, workspace = zeros(square), zeros(square), zeros((3, kernels.elimination.WIDTH, self.n + 1))
+        given = weights, self.final_word, *swept, adjoints, workspace, self.space.single_root
+        return found, kernels.elimination.arc_marginals(*given, found)
+
+    def root_marginals(self) -> Float:
+        """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
+        return self.kind.floats(self._root_products()) if self.space.single_root else self.marginals()[0]
+
+    def log_root_marginals(self) -> Float:
+        """log P(ROOT -> word), shape (n+1,): single root only; finite for every possible root, however unlikely."""
+        return WIDE.log(self.in_wide_numbers._root_products())
+
+    def _root_products(self) -> Any:
+        """P(ROOT -> word), (n+1,), in this kind of numbers: single root only."""
+        found = self.kind.zeros(self.n + 1)
+        kernels.elimination.root_products(self.weights, self.final_word, *self.swept, found)
+        return found
+
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        heads, state = empty_heads(size, self.n), kernel_state(rng)
+        for _, block in blocks_to_fill(heads):
+            self._tables.draw(np.zeros(len(block), dtype=np.int64), state, block)
+        return heads
+
+    @cached_property
+    def _tables(self) -> EliminationTables:
+        return EliminationTables(self)
+
+
+def _eliminated(
+    weights: Any, space: Rules, final_word: int, zeros: Zeros, nodes: int
+) -> tuple[Any, tuple[float, bool]]:
+    """Factors and pivots of weights (n+1, n+1); and log Z, with whether the numbers were in range."""
+    factors, pivots, workspace = zeros((nodes, nodes)), zeros(nodes), zeros((3, kernels.elimination.WIDTH, nodes))
+    found = kernels.elimination.factorise(weights, final_word, factors, pivots, workspace, space.single_root)
+    return (factors, pivots), found
+
+
+class EliminationTables:
+    """An elimination's factors and weights as the sampler wants them, O(n^2).
+
+    Under the single-root constraint no pivot depends on ROOT's arcs: trees of a given root cost one sweep of their
+    weights.
+    """
+
+    def __init__(self, whole: Elimination) -> None:
+        kind, given = whole.kind, (*whole.swept, whole.weights)
+        factors, pivots, weights = (kind.each(np.copy, part) for part in given)
+        kernels.elimination.swap_words(weights, whole.final_word, 1)
+        across = kind.zeros((whole.n + 1, whole.n + 1))
+        kernels.elimination.transpose(factors, across, whole.n + 1)
+        self._given = factors, pivots, across, weights, whole.final_word, whole.space.single_root
+
+    def draw(self, roots: Int, state: Any, heads: Heads) -> None:
+        """Fill heads (k, n) with independent trees; roots (k,): the words that they hang on, or 0 where it may be any.
+
+        state: of a kernel's generator. Once a root was given, no later one may be 0. A root that has next to no
+        probability may need wider numbers than these: not one that was drawn.
+        """
+        kernels.elimination.sample_trees(*self._given, roots, state, heads)
+
+
+def elimination_of(factorisation: Factorisation) -> Elimination:
+    """The factorisation of a distribution over non-projective trees, for samplers that serve no others."""
+    assert isinstance(factorisation, Elimination)
+    return factorisation
+
+
+# Projective dependency trees: log-partition function, edge marginals, exact samples and maximum trees (Eisner 1996).
+#
+# One chart is behind the sums and the samples; each projective tree is in it once. It adds and multiplies positive
+# numbers only, in float64 where its range suffices, else in wide numbers (`kernels/numbers.py`).
+
+
+class Projective(TreeSpace):
+    """Dependency trees (one ROOT arc) or spanning trees (one or more) in which no two arcs cross, ROOT's included.
+
+    So every word governs a stretch of the sentence. ROOT stands before the first word.
+    """
+
+    kind = WITHOUT_CROSSING
+
+    def check_feasible(self, allowed: Bool) -> None:
+        """See `TreeSpace`; O(n^3) where arcs are missing."""
+        check_feasible(allowed, self)
+        if not (all_allowed(allowed) or _has_tree(allowed, self)):
+            raise crossing_is_needed(allowed, self)
+
+    def support(self, allowed: Bool) -> Bool:
+        """See `TreeSpace`; O(n^3)."""
+        return allowed.copy() if all_allowed(allowed) else _possible_arcs(allowed, self)
+
+    def factorise(self, log_scores: Float) -> Eisner:
+        """See `TreeSpace`; O(n^3).
+
+        Raises:
+            DeptreeError: no tree has a positive weight.
+        """
+        kind = REAL if len(log_scores) - 1 <= kernels.charts.LONGEST else WIDE  # float64 would not be trusted
+        found = Eisner.of(shift(log_scores, self), self, kind).or_wide()
+        if found.shifted_log_z == -np.inf:
+            raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
+        return found
+
+    def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
+        """See `TreeSpace`; Eisner 1996. O(n^3)."""
+        heads = np.zeros(len(scores) - 1, dtype=np.int32)
+        scores = read_only(np.ascontiguousarray(scores).view())  # compiled for these alone
+        return heads, kernels.charts.best_tree(scores, self.single_root, heads)
+
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
+        """See `TreeSpace`; the best 16, then four times as many as before, anew."""
+        size, known = 16, 0
+        while True:
+            trees = self.best_trees(scores, size)
+            yield from trees[known:]
+            if len(trees) < size:
+                return
+            known, size = size, 4 * size
+
+    def best_trees(self, scores: Float, size: int) -> Heads:
+        """See `TreeSpace`; Huang and Chiang 2005, lazily: O(n^3 + k n log k)."""
+        scores = read_only(np.ascontiguousarray(scores).view())
+        heads: Heads = kernels.charts.best_projective_trees(scores, self.single_root, size)
+        return heads.copy()  # without the room for more
+
+
+@dataclass(frozen=True, eq=False)
+class Eisner(ArcSweep):
+    """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
+
+    Attributes:
+        swept: the chart, what `kernels/charts.py` makes of the weights.
+    """
+
+    @classmethod
+    def of(cls, shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
+        """Fill the chart in one kind of numbers."""
+        n = len(shifted.log_weights) - 1
+        weights = kind.exp(shifted.log_weights)
+        chart, total = _inside(weights, space, kind.zeros, n)
+        log_z, in_range = kernels.charts.log_partition(total, n)
+        return cls(space, shifted, log_z, kind, in_range or kind is WIDE, weights, chart)
+
+    @property
+    def grammar(self) -> Grammar:
+        """What the kernels that walk down the chart take."""
+        return kernels.charts.Eisner(self.space.single_root, self.swept)
+
+    def _in(self, kind: Kind) -> Eisner:
+        return Eisner.of(self.shifted, self.space, kind)
+
+    def _forward(self, weights: Any, zeros: Zeros) -> Any:
+        return _inside(weights, self.space, zeros, self.n)[0]
+
+    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
+        return _outside(weights, self.space, swept, zeros, self.n)
+
+    def root_marginals(self) -> Float:
+        """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
+        if not self.space.single_root:
+            return self.marginals()[0]
+        found = np.zeros(self.n + 1)
+        kernels.charts.root_marginals(self.swept, found)
+        return found
+
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        heads, state = empty_heads(size, self.n), kernel_state(rng)
+        for _, block in blocks_to_fill(heads):
+            kernels.charts.sample_trees(self.grammar, state, block)
+        return heads
+
+
+def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
+    """Fill the chart of trees whose weights are about 1 once a number is taken off each word's log-scores.
+
+    In float64 even where `factorise` could not promise that this suffices; in wide numbers if log Z shows that it does
+    not, and marginals if their sums do. Items that are lost because float64 is too narrow for them go unnoticed.
+
+    Args:
+        log_scores: (n+1, n+1), ``[head, dependent]``.
+        typical: (n,), the log-scores of words' arcs in trees that matter.
+    """
+    log_weights = log_scores.copy()
+    log_weights[:, 1:] -= typical
+    found = Eisner.of(Shifted(log_weights, float(typical.sum())), space, REAL)
+    return found.answer(lambda own: (own, math.isfinite(own.shifted_log_z)))
+
+
+def _inside(weights: Any, space: Rules, zeros: Zeros, n: int) -> tuple[Any, Any]:
+    """The chart of weights (n+1, n+1), and the partition function."""
+    chart = zeros((kernels.charts.TABLES, n + 1, n + 1))
+    return chart, kernels.charts.inside(weights, space.single_root, chart)
+
+
+def _outside(weights: Any, space: Rules, chart: Any, zeros: Zeros, n: int) -> tuple[Any, bool]:
+    """The edge marginals, (n+1, n+1), in the chart's kind of numbers, and whether these were in range."""
+    adjoints, found = zeros((kernels.charts.TABLES, n + 1, n + 1)), zeros((n + 1, n + 1))
+    return found, kernels.charts.outside(weights, space.single_root, chart, adjoints, found)
+
+
+def _has_tree(allowed: Bool, space: Rules) -> bool:
+    """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
+    from deptree_cli.kernels.operations import is_positive
+
+    log_weights, kind = _pattern(allowed)
+    return bool(is_positive(_inside(kind.exp(log_weights), space, kind.zeros, len(allowed) - 1)[1]))
+
+
+def _possible_arcs(allowed: Bool, space: Rules) -> Bool:
+    """Which arcs some tree of allowed arcs contains, (n+1, n+1), where there is a tree. Exact, O(n^3)."""
+    n = len(allowed) - 1
+    log_weights, kind = _pattern(allowed)
+    weights = kind.exp(log_weights)
+    chart, _ = _inside(weights, space, kind.zeros, n)
+    found, _ = _outside(weights, space, chart, kind.zeros, n)
+    possible: Bool = (found if kind is REAL else found[0]) > 0  # of wide numbers the mantissas
+    return possible
+
+
+def _pattern(allowed: Bool) -> tuple[Float, Kind]:
+    """Allowed arcs as logarithms of 1/7, and their kind of numbers: neither sums nor single trees leave its range."""
+    kind = REAL if len(allowed) - 1 <= kernels.charts.LONGEST else WIDE
+    return np.where(allowed, -kernels.charts.LOG_GROWTH, -np.inf), kind
+
+
+SINGLE_ROOT = NonProjective("single-root", "single-root trees", single_root=True)
+MULTI_ROOT = NonProjective("multi-root", "spanning trees with several roots", single_root=False)
+PROJECTIVE = Projective("projective", "projective single-root trees", single_root=True, projective=True)
+PROJECTIVE_MULTI = Projective(
+    "projective-multi-root", "projective trees with several roots", single_root=False, projective=True
+)
+
+SPACES: Register[TreeSpace] = Register(
+    "tree space", (SINGLE_ROOT, MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI), "deptree.spaces", TreeSpace
+)
+
+
+# What may be given for a tree space: itself, its name, or nothing.
+SpaceLike: TypeAlias = TreeSpace | str | None
+
+
+class Short(TypedDict, total=False):
+    """Short names of tree spaces: see `tree_space`."""
+
+    single_root: bool | None
+    projective: bool | None
+
+
+__all__ = [
+    "MULTI_ROOT",
+    "PROJECTIVE",
+    "PROJECTIVE_MULTI",
+    "SINGLE_ROOT",
+    "SPACES",
+    "Factorisation",
+    "GeneralSpace",
+    "Short",
+    "SpaceLike",
+    "TreeSpace",
+    "by_space",
+    "refuse_unknown",
+    "space",
+    "tree_space",
+    "with_roots",
+]
+
+
+def space(single_root: bool = True, projective: bool = False) -> TreeSpace:
+    """The space of trees with one ROOT arc, or with one or more; of all trees, or of those without crossing arcs."""
+    return next(each for each in SPACES.known if (each.single_root, each.projective) == (single_root, projective))
+
+
+def tree_space(
+    name: SpaceLike = None, single_root: bool | None = None, projective: bool | None = None, **unknown: object
+) -> TreeSpace:
+    """The tree space of a name, or of the short names `single_root` (true if not given) and `projective` (false).
+
+    Raises:
+        DeptreeError: there is no such space, or its name contradicts a short one.
+        TypeError: an argument has another name.
+    """
+    refuse_unknown(unknown)
+    if name is None:
+        return space(single_root is None or bool(single_root), bool(projective))
+    found = name if isinstance(name, TreeSpace) else SPACES.get(name)
+    for short, wanted, option in (("single_root", single_root, "multi-root"), ("projective", projective, "")):
+        if wanted is not None and wanted != getattr(found, short):
+            both = Setting("space", found.name), Setting(short, bool(wanted), option)
+            raise DeptreeError("{} contradicts {}".format(*both), "Leave out one of them", options=both)
+    return found
+
+
+def refuse_unknown(arguments: Mapping[str, object]) -> None:
+    """Raise a TypeError for the first argument, if there is one: other libraries have other names for tree spaces."""
+    for name in arguments:
+        how = "single_root=False is for trees with several roots, projective=True for trees without crossing arcs"
+        raise TypeError(f"unexpected keyword argument {name!r} ({how})")
+
+
+def by_space(table: Mapping[type[TreeSpace], Any], trees: TreeSpace, default: Any = None) -> Any:
+    """The value for the class of a space, or for the nearest one that it was derived from."""
+    return next((table[kind] for kind in type(trees).__mro__ if kind in table), default)
+
+
+def with_roots(trees: TreeSpace, single_root: bool) -> TreeSpace:
+    """The space of the same trees but for how many arcs may leave ROOT.
+
+    Raises:
+        DeptreeError: there is no such space.
+    """
+    if not trees.has_short_name:
+        problem = f"there is one space of {trees.trees}, not one with a single root and one with several"
+        raise DeptreeError(problem, "Choose another tree space")
+    return space(single_root, trees.projective)

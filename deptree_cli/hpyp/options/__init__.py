@@ -1,1 +1,0 @@
-"""What the commands of the generative parser share at the terminal: options, folds, how a training is followed."""

@@ -1,0 +1,305 @@
+"""How kernels are compiled by numba, and how their machine code is kept on disk.
+
+All that we use of numba's inner life is imported here: its releases may move it, so numba has an upper bound.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.event import Listener, register
+from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps
+from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import NopythonTypeInference
+from numba.core.types import NumberClass, uint64, unliteral
+from numba.extending import typeof_impl
+
+from deptree_cli.kernels.budget import Index, PythonKernel
+from deptree_cli.kernels.kept import TARGET, cache_folder, compiling, names, not_kept, packaged_folder, remove_oldest
+
+# Kernels within kernels: they are compiled for their callers only, which optimise what they have linked.
+#
+# Numba optimises every function and makes machine code and two wrappers of it before it is linked into its callers,
+# where all of it is optimised again: a kernel five calls deep is optimised six times. Here a kernel that another one
+# calls is left as the code generator wrote it, without wrappers, and optimised once, together with the kernel that
+# Python calls.
+
+
+NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+class LinkedLibrary(JITCodeLibrary):
+    """Code to be linked into that of callers; no machine code is made of it."""
+
+    @property
+    def codegen(self) -> LinkedLibrary:
+        """Return what sets the environment of a function; here there is nothing to set."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing: the environment is that of machine code."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the callers."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0, as of a function that there is not: nobody calls this code by its address."""
+        self._ensure_finalized()
+        return 0
+
+
+class Linked(Compiler):
+    """Numba's pipeline, with a `LinkedLibrary` for the code."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function."""
+        self.state.library = LinkedLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class BodyInference(NopythonTypeInference):
+    """Numba's inference of types, which lets a body return a view where references are not counted.
+
+    Its callers do not count them either (`kernel`): they hand their flags on to the bodies they call.
+    """
+
+    _name = "body_inference"
+
+    def run_pass(self, state: Any) -> bool:
+        """Infer the types of a function."""
+        counted, state.targetctx.enable_nrt = state.targetctx.enable_nrt, True
+        try:
+            return bool(super().run_pass(state))
+        finally:
+            state.targetctx.enable_nrt = counted
+
+
+class Body(Linked):
+    """The same for the body of an operation."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the passes in their order."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        own = [(BodyInference, told) if each is NopythonTypeInference else (each, told) for each, told in passes.passes]
+        passes.passes[:] = own
+        passes.finalize()
+        return [passes]
+
+
+# How the bodies of operations (`operations.py`) are compiled.
+WITHIN: Any = {"pipeline_class": Body} | NO_WRAPPERS
+
+
+class Kernel(CPUDispatcher):
+    """A compiled function that hands other kernels a `Linked` twin of itself."""
+
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None, **options: Any) -> None:
+        super().__init__(py_func, locals, targetoptions, **options)
+        self._twin = CPUDispatcher(py_func, locals, self.targetoptions | NO_WRAPPERS, pipeline_class=Linked)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return the template of a call from another kernel: the same one for a literal as for any number.
+
+        Raises:
+            TypeError: it counts references, to what it returns too, and the caller does not.
+        """
+        template, *others = self._twin.get_call_template(
+            tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()}
+        )
+        caller, counts = ConfigStack.top_or_none(), self.targetoptions["_nrt"]
+        returned = [signature.return_type for signature in template.cases]  # type: ignore[attr-defined]
+        if any("array(" in str(kind) for kind in returned) and not (counts and (caller is None or caller.nrt)):
+            raise TypeError(f"{self.py_func.__name__} returns arrays: say that it allocates, and its caller")
+        return (template, *others)
+
+    def add_overload(self, cres: Any) -> None:
+        """Keep machine code.
+
+        Raises:
+            TypeError: it returns arrays and does not count references to them.
+        """
+        if not self.targetoptions["_nrt"] and "array(" in str(cres.signature.return_type):
+            raise TypeError(f"{self.py_func.__name__} returns arrays: say that it allocates")
+        super().add_overload(cres)
+
+    def get_overload(self, sig: Any) -> Any:
+        """Return the key of the code that another kernel calls."""
+        return self._twin.get_overload(sig)
+
+
+@typeof_impl.register(PythonKernel)
+def _type_of_kernel(kernel: PythonKernel, context: Any) -> Any:
+    return typeof_impl(kernel.compiled, context)
+
+
+@typeof_impl.register(type(Index))
+def _type_of_index(index: Any, context: Any) -> Any:
+    return NumberClass(uint64)
+
+
+# Machine code kept on disk, where nothing that is wrong with the disk does more harm than compiling anew.
+#
+# Numba's own cache raises whatever reading and writing do: a truncated file, a full disk and a folder that cannot be
+# written would each end the program; or it goes on in another folder. It looks at the source of the kernel alone, not
+# at those of the kernels within it. And it numbers the overloads of a function in an index: of two processes that add
+# one at the same time, each may find the other's code under its own number.
+
+
+FOLDER, PACKAGED = cache_folder(), packaged_folder()
+VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is made for
+
+# The files of machine code that this process has read, and those that it has written: True.
+FILES: dict[Path, bool] = {}
+
+NO_FOLDER = "no folder for it can be written, or is safe from others"
+
+
+def keep(function: Any) -> None:
+    """Have the machine code of a compiled function kept in our folder, if there is one."""
+    function._cache = KernelCache(function.py_func.__code__)
+
+
+class KernelCache:
+    """A function's machine code, for numba: what the package brings along, then what is in our folder.
+
+    What cannot be read is compiled again, what cannot be written is not kept.
+    """
+
+    cache_path = None  # for numba's statistics
+
+    def __init__(self, code: Any) -> None:
+        self._places: list[CodeFiles] = []
+        found = names(code)
+        if FOLDER is not None and found is not None:
+            name, base = f"{found[0]}-{VERSION}", found[1]
+            if PACKAGED is not None:
+                self._places.append(CodeFiles(PACKAGED / name, base, is_portable=True))
+            self._places.append(CodeFiles(FOLDER / name, base))
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return the machine code for a signature, None if there is none that can be read."""
+        target.refresh()
+        for files in self._places:
+            try:
+                found = files.load((signature, target.codegen().magic_tuple()))
+                if found is not None:
+                    return CompileResult._rebuild(target, *found)
+            except Exception:  # of any kind: so many are the ways in which a pickle can be damaged
+                files.flush()
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep machine code; whoever wants to know is told if that is not possible."""
+        try:
+            if not self._places:
+                raise OSError(NO_FOLDER)
+            self._places[-1].save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
+        except Exception as error:  # of any kind: no cache is needed, and this is numba's inner life
+            not_kept(_reason(error))
+
+    def flush(self) -> None:
+        """Remove the files, as numba asks before it compiles everything anew."""
+        for files in self._places[-1:]:
+            files.flush()
+
+
+class CodeFiles:
+    """The machine code of a function, a file for each overload, which is written in one go.
+
+    A key is a signature, and what system and processor the code is for.
+
+    Args:
+        folder: where the files are; made when there is something to keep, and what other versions left beside it goes,
+            the oldest first.
+        base: what their names begin with.
+        is_portable: whether the code is for any processor of the level, not for this machine's.
+    """
+
+    def __init__(self, folder: Path, base: str, is_portable: bool = False) -> None:
+        self._folder, self._base, self._is_portable = folder, base, is_portable
+
+    def load(self, key: Any) -> Any:
+        """Return what was kept under a key, None if there is nothing.
+
+        Raises:
+            Exception: of any kind: so many are the ways in which a pickle can be damaged.
+        """
+        key = self._kept(key)
+        with suppress(FileNotFoundError):
+            kept, data = pickle.loads((path := self._path(key)).read_bytes())
+            if kept == key:
+                FILES.setdefault(path, False)
+                with suppress(OSError):  # of others, or removed
+                    os.utime(self._folder)  # in use, so none of the oldest
+                return data
+        return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep something under a key."""
+        if not self._folder.exists():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            remove_oldest(self._folder.parent.glob(f"{self._folder.name.split('-')[0]}-*"))
+        path = self._path(self._kept(key))
+        part = path.with_suffix(f".{os.getpid()}.part")
+        try:
+            part.write_bytes(dumps((key, data)))
+            part.replace(path)
+            FILES[path] = True
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    def flush(self) -> None:
+        """Remove the files."""
+        with suppress(OSError):
+            for path in self._folder.glob(f"{self._base}.*"):
+                path.unlink(missing_ok=True)
+
+    def _kept(self, key: Any) -> Any:
+        signature, (triple, *processor) = key
+        return signature, (triple, *(TARGET if self._is_portable else processor))
+
+    def _path(self, key: Any) -> Path:
+        signature, target = key
+        told = repr(([str(each) for each in signature], target))  # addresses in it are another process's
+        name = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
+        return self._folder / f"{self._base}.{name}.nbc"
+
+
+class CompileListener(Listener):
+    """Tells of kernels that are compiled; what a host program compiles is its own affair."""
+
+    def on_start(self, event: Any) -> None:
+        """Tell that the compiling of a kernel begins."""
+        self._tell(event, True)
+
+    def on_end(self, event: Any) -> None:
+        """Tell that it has ended, well or not."""
+        self._tell(event, False)
+
+    def _tell(self, event: Any, begins: bool) -> None:
+        if isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache):
+            compiling(begins)
+
+
+register("numba:compile", CompileListener())
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__

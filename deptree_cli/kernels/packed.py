@@ -1,0 +1,185 @@
+"""Matrices of many sentences one after another."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deptree_cli.kernels import trees as tree_scores
+from deptree_cli.kernels.elementary import largest
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.shift import shift_sentence
+from deptree_cli.kernels.xoshiro import U64, rotate_left
+
+# Matrices of many sentences in one array, and the weights of a block of them as the kernels of batches take them.
+
+
+class Matrices(NamedTuple):
+    """A square matrix of each sentence, ``[head, dependent]``: of its nodes, or with padding behind them.
+
+    Attributes:
+        values: the numbers of all, flat.
+        starts: (B,), where each begins.
+        sizes: (B,), how many rows it has.
+    """
+
+    values: Any
+    starts: Any
+    sizes: Any
+
+
+class Packed(NamedTuple):
+    """The weights of some sentences, (n+1, n+1) one after another; those of a sentence are at most 1.
+
+    Attributes:
+        weights: float64 or float32, flat; some kernels overwrite them.
+        starts: (B,), where each sentence's begin.
+        lengths: (B,), the numbers of words.
+        final_words: (B,), the word that elimination takes last, 0 if ROOT has no arc.
+        single_root: whether trees have one ROOT arc, or one or more.
+        short: up to how many words sentences go side by side (`batches.py`).
+        in_range: (B,), whether numbers of this type suffice for the sentence; kernels unset it.
+    """
+
+    weights: Any
+    starts: Any
+    lengths: Any
+    final_words: Any
+    single_root: Any
+    short: Any
+    in_range: Any
+
+
+@kernel(allocates=True)
+def sentence(numbers, start, n):
+    """Return a view of the (n+1)^2 numbers from a place on as a matrix."""
+    return numbers[start : start + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
+
+
+@kernel(allocates=True)
+def matrix(matrices, b):
+    """Return a view of a sentence's matrix."""
+    values, starts, sizes = matrices
+    return sentence(values, starts[b], sizes[b] - 1)
+
+
+@kernel(allocates=True)
+def shift_sentences(scores, mask, packed, constants):
+    """Fill the packed weights with log-scores less a constant for each word, constants (B,) with what log Z loses.
+
+    mask: scores down from -mask forbid, those above it are none. Fills `final_words`, and `in_range` with whether
+    there are neither NaN nor scores too large, and some arc from ROOT. Elimination wants a word last that reaches all
+    others: mostly that is the one that only ROOT may govern, or else the one with the best arc from ROOT.
+    """
+    weights, starts, lengths, final_words, single_root, _, in_range = packed
+    peaks = np.empty(largest(lengths) + 1)
+    for b in range(lengths.shape[0]):
+        target = sentence(weights, starts[b], lengths[b])
+        constants[b], final_words[b], in_range[b] = shift_sentence(matrix(scores, b), mask, single_root, peaks, target)
+
+
+# Matrices of many sentences laid out as ``[head, dependent]`` with ROOT first, one after another, and back.
+
+
+# Where ROOT stands.
+FIRST, LAST, DIAGONAL = 0, 1, 2
+
+
+@kernel(allocates=True)
+def lay_out(values, shapes, starts, dep_head, root, empty, lengths, offsets, out):
+    """Fill out with the matrices of sentences of lengths (B,), each (n+1, n+1) from its offset on.
+
+    values: the numbers of all as they were read, a matrix of shapes (B, 2) from each of starts (B,) on. dep_head (B,):
+    whether its rows are dependents. Column 0 and the diagonal become `empty`.
+    """
+    for b in range(lengths.shape[0]):
+        n, rows, columns = lengths[b], shapes[b, 0], shapes[b, 1]
+        given = values[starts[b] : starts[b] + rows * columns].reshape(rows, columns)
+        target = sentence(out, offsets[b], n)
+        for i in range(n + 1):
+            target[i, 0] = target[i, i] = empty
+        for i in range(rows):
+            for j in range(columns):
+                head, word = arc_of(i, j, rows, columns, dep_head[b], root, n)
+                if word > 0 and head != word:
+                    target[head, word] = given[i, j]
+
+
+@kernel
+def clear_no_arcs(values, sizes, offsets, empty):
+    """Overwrite column 0 and the diagonal of square matrices of sizes (B,), one after another, by `empty`."""
+    for b in range(sizes.shape[0]):
+        for i in range(sizes[b]):
+            values[offsets[b] + i * sizes[b]] = empty
+            values[offsets[b] + i * (sizes[b] + 1)] = empty
+
+
+@kernel(allocates=True)
+def lay_back(found, shapes, starts, dep_head, root, lengths, offsets, values):
+    """Fill values as `lay_out` takes them with what belongs to arcs, 0 where a cell has none."""
+    for b in range(lengths.shape[0]):
+        n, rows, columns = lengths[b], shapes[b, 0], shapes[b, 1]
+        given = sentence(found, offsets[b], n)
+        target = values[starts[b] : starts[b] + rows * columns].reshape(rows, columns)
+        for i in range(rows):
+            for j in range(columns):
+                head, word = arc_of(i, j, rows, columns, dep_head[b], root, n)
+                target[i, j] = given[head, word] if word > 0 and head != word else 0.0
+
+
+@kernel
+def arc_of(i, j, rows, columns, dep_head, root, n):
+    """Return the head and the word of a cell of a matrix as it was read."""
+    head, word, dependents = (j, i, rows) if dep_head else (i, j, columns)
+    if root == DIAGONAL:
+        return 0 if head == word else head + 1, word + 1
+    shift = 0 if root == FIRST else 1
+    return (head + shift) % (n + 1), (word + shift) % (n + 1) if dependents > n else word + 1
+
+
+@kernel(allocates=True)
+def find_plain(scores, lengths, starts, most, plain):
+    """Fill plain (B,) with whether all scores of arcs are numbers nearer to 0 than `most`."""
+    for b in range(lengths.shape[0]):
+        scores_of_one = sentence(scores, starts[b], lengths[b])
+        plain[b] = True
+        for i in range(scores_of_one.shape[0]):
+            for j in range(1, scores_of_one.shape[0]):
+                plain[b] = plain[b] and (i == j or abs(scores_of_one[i, j]) < most)
+
+
+# The first numbers of many streams, without an object for each: those of NumPy's SFC64 (Doty-Humphrey).
+#
+# It adds, shifts and rotates three words and a counter; NumPy leaves out the first twelve numbers.
+
+
+SKIPPED = 12
+
+
+@kernel
+def fill_states(words, states):
+    """Fill states (B, K) with the first K numbers of 64 bits of SFC64 seeded with words (B, 3)."""
+    for i in range(states.shape[0]):
+        a, b, c = words[i, 0], words[i, 1], words[i, 2]
+        for step in range(SKIPPED + states.shape[1]):
+            bits = a + b + U64(step + 1)
+            a, b, c = b ^ (b >> U64(11)), c + (c << U64(3)), rotate_left(c, 24) + bits
+            if step >= SKIPPED:
+                states[i, step - SKIPPED] = bits
+
+
+# Log-probabilities of trees of many sentences.
+
+
+@kernel(allocates=True)
+def tree_log_probs(log_weights, lengths, log_z, heads, starts, out):
+    """Fill out (B, K) with the log-probabilities of K trees of each sentence, heads (K, n) from its start (B,) on.
+
+    log_weights: matrices of shifted scores, one after another; log_z: (B,), of these.
+    """
+    size = out.shape[1]
+    for b in range(lengths.shape[0]):
+        n = lengths[b]
+        trees = heads[starts[b] : starts[b] + size * n].reshape(size, n)
+        tree_scores.tree_log_probs(matrix(log_weights, b), log_z[b], trees, out[b])

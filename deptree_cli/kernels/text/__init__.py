@@ -1,1 +1,0 @@
-"""Scanning and splicing the bytes of CoNLL-U."""

@@ -1,0 +1,593 @@
+"""Trees of heads: the best one, labels, which are allowed, and what they score."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+
+# The tree of the largest sum of scores: Chu-Liu-Edmonds in Tarjan's manner on a dense matrix, O(n^2).
+#
+# Every word takes its best head. A cycle of such choices is contracted into one node, whose arcs from outside are
+# scored by what they gain over the cycle's own arc into the same word, and the search goes on. In the end the cycles
+# are opened again where an arc enters them.
+#
+# Under the single-root constraint every optimum must use as few ROOT arcs as possible; Stanojevic and Cohen 2021
+# subtract a large constant from the scores of ROOT arcs. Here a node takes ROOT only if it has no other head left.
+# That amounts to the same, as a cycle never contains ROOT, so that all arcs from one head into a node contain the
+# constant equally often; and there is no constant beside which scores are rounded.
+
+
+NONE = -1
+
+
+@kernel(allocates=True)
+def best_tree(scores, single_root, heads):
+    """Fill heads (n,) with a tree of the largest sum of scores (n+1, n+1), ``[head, dependent]``; return that sum.
+
+    A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
+    """
+    nodes = scores.shape[0]
+    # By slot, which holds a node or what was contracted into it: the best arc from slot h into slot d, its gain over
+    # the arc that it replaces (-inf if h is no longer in use) and its ends.
+    gain = scores.copy()
+    for h in range(nodes):
+        gain[0, h] = -math.inf
+    ends = np.empty((nodes, nodes), np.int32)  # head * nodes + word
+    for d in range(1, nodes):
+        for h in range(nodes):
+            ends[d, h] = h * nodes + d
+        for h in range(nodes):
+            gain[d, h] = scores[h, d] if h != d else -math.inf
+    # By name, nodes first, then cycles in the order of contraction: the cycle that it became part of, and the arc into
+    # it.
+    within = np.full(2 * nodes, NONE, np.int64)
+    arcs = np.empty(2 * nodes, np.int32)
+    name = np.arange(nodes)  # of what is in a slot
+    names = nodes
+    live = np.ones(nodes, np.bool_)
+    done = np.zeros(nodes, np.bool_)  # whether a slot's path to ROOT is settled
+    done[0] = True
+    place = np.full(nodes, NONE, np.int64)  # of a slot on the path, which leads from dependent to head
+    path = np.empty(nodes, np.int64)
+    chosen = np.empty(nodes, np.int64)
+    for start in range(1, nodes):
+        if not live[start] or done[start]:
+            continue
+        steps = 0
+        slot = start
+        while not done[slot]:
+            if place[slot] == NONE:
+                path[steps] = slot
+                place[slot] = steps
+                steps += 1
+            else:
+                first = place[slot]
+                contract(path[first:steps], chosen, gain, ends, live)
+                for cycled in path[first:steps]:
+                    within[name[cycled]] = names
+                name[slot] = names
+                names += 1
+                steps = first + 1
+            head = best_head(gain[slot], 1 if single_root else 0)
+            if head == NONE:
+                return -math.inf
+            arcs[name[slot]] = ends[slot, head]
+            chosen[slot] = head
+            slot = head
+        for settled in path[:steps]:
+            done[settled] = True
+    open_cycles(names, within, arcs, nodes)
+    return total_of(scores, single_root, arcs, heads)
+
+
+@kernel
+def best_head(gain, first):
+    """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
+    best, most = NONE, -math.inf
+    for h in range(first, gain.shape[0]):
+        if gain[h] > most:
+            best, most = h, gain[h]
+    return 0 if best == NONE and gain[0] > -math.inf else best
+
+
+@kernel
+def contract(cycle, chosen, gain, ends, live):
+    """Contract a cycle of slots into one node, in its first slot; arcs into it replace the cycle's arc into their word.
+
+    cycle: the slots; chosen: the head of each slot; gain, ends, live: as in `best_tree`, updated in place.
+    """
+    rep = cycle[0]
+    for member in cycle:
+        live[member] = False
+    for other in range(gain.shape[0]):
+        if live[other]:
+            into, most = rep, -math.inf
+            out = rep
+            for member in cycle:
+                x = gain[member, other] - gain[member, chosen[member]]
+                if x > most:
+                    into, most = member, x
+                if gain[other, member] > gain[other, out]:
+                    out = member
+            gain[rep, other] = most
+            ends[rep, other] = ends[into, other]
+            best, end = gain[other, out], ends[other, out]
+            for member in cycle:
+                gain[other, member] = -math.inf
+            gain[other, rep] = best
+            ends[other, rep] = end
+    for member in cycle:
+        gain[rep, member] = -math.inf
+    live[rep] = True
+
+
+@kernel
+def open_cycles(names, within, arcs, nodes):
+    """Give the arc into each cycle to the member that it enters, in place of its own; the outermost cycle first."""
+    for cycle in range(names - 1, nodes - 1, -1):
+        member = arcs[cycle] % nodes
+        while within[member] != cycle:
+            member = within[member]
+        arcs[member] = arcs[cycle]
+
+
+@kernel
+def total_of(scores, single_root, arcs, heads):
+    """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
+    total, nodes = 0.0, scores.shape[0]
+    root_arcs = 0
+    for word in range(1, nodes):
+        head = arcs[word] // nodes
+        heads[word - 1] = head
+        total += scores[head, word]
+        root_arcs += head == 0
+    return -math.inf if single_root and root_arcs > 1 else total
+
+
+@kernel(allocates=True)
+def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
+    """Fill heads (n, n) and totals (n,) with the best tree of each part of a cell, and its score; -inf for no tree.
+
+    The parts are Lawler's (1972) partition of all trees of the cell except `tree` (n,), its best. The cell: trees that
+    agree with `tree` on the words before `first`, and whose word `first` has none of the heads at which banned (n+1,)
+    is true. Part i, in row i - 1, for i = first..n: those that agree with `tree` on the words before i and differ from
+    it on word i.
+    """
+    n = tree.shape[0]
+    given = scores.copy()
+    for word in range(1, first):
+        fix(given, word, tree[word - 1])
+    for h in range(n + 1):
+        if banned[h]:
+            given[h, first] = -math.inf
+    for word in range(first, n + 1):
+        own = given[tree[word - 1], word]
+        given[tree[word - 1], word] = -math.inf
+        totals[word - 1] = best_tree(given, single_root, heads[word - 1])
+        given[tree[word - 1], word] = own
+        fix(given, word, tree[word - 1])
+
+
+@kernel
+def fix(scores, word, head):
+    """Forbid all heads of a word but `head`, in place."""
+    for h in range(scores.shape[0]):
+        if h != head:
+            scores[h, word] = -math.inf
+
+
+# Which words stand on every way from ROOT to another word: the dominators of a graph, without any weights.
+#
+# Iteration over immediate dominators in reverse postorder (Cooper, Harvey, Kennedy 2001): a few passes over the arcs,
+# O(n^2) each; only adversarial graphs need more than a handful.
+
+
+NO_WORD = -1
+
+
+@kernel(allocates=True)
+def forbid_dominating(allowed, starts, supported):
+    """Clear supported[h, d] for words h and d where every way from ROOT to h leads through d.
+
+    allowed: bool (n+1, n+1), ``[head, dependent]``, arcs between words; starts: bool (n+1,), the words that a way from
+    ROOT may enter first, from which every word is reached; supported: bool (n+1, n+1), filled by the caller.
+    """
+    nodes = allowed.shape[0]
+    order, rank = reverse_postorder(allowed, starts)
+    above = immediate_dominators(allowed, starts, order, rank)
+    for h in range(1, nodes):
+        d = h
+        while d != 0:
+            supported[h, d] = False
+            d = above[d]
+
+
+@kernel(allocates=True)
+def reverse_postorder(allowed, starts):
+    """Return the nodes by the end of their visit in a depth-first search from node 0, last first; and their ranks."""
+    nodes = allowed.shape[0]
+    order = np.zeros(nodes, np.int64)
+    rank = np.full(nodes, NO_WORD, np.int64)
+    seen = np.zeros(nodes, np.bool_)
+    path = np.zeros(nodes, np.int64)
+    following = np.ones(nodes, np.int64)  # the next word to try from each node of the path
+    seen[0] = True
+    length, last = 1, nodes
+    while length > 0:
+        u = path[length - 1]
+        v = following[u]
+        while v < nodes and (seen[v] or not (starts[v] if u == 0 else allowed[u, v])):
+            v += 1
+        following[u] = v + 1
+        if v < nodes:
+            seen[v] = True
+            path[length] = v
+            length += 1
+        else:
+            length -= 1
+            last -= 1
+            order[last] = u
+            rank[u] = last
+    return order, rank
+
+
+@kernel(allocates=True)
+def immediate_dominators(allowed, starts, order, rank):
+    """Return for every word the last node that all ways from node 0 to it pass before it, (n+1,); 0 for node 0."""
+    nodes = allowed.shape[0]
+    above = np.full(nodes, NO_WORD, np.int64)
+    above[0] = 0
+    changed = True
+    while changed:
+        changed = False
+        for place in range(1, nodes):
+            v = order[place]
+            found = np.int64(0 if starts[v] else NO_WORD)
+            for u in range(1, nodes):
+                if found != 0 and allowed[u, v] and above[u] != NO_WORD:
+                    found = u if found == NO_WORD else meet(above, rank, u, found)
+            if above[v] != found:
+                above[v] = found
+                changed = True
+    return above
+
+
+@kernel
+def meet(above, rank, u, v):
+    """Return the last node that dominates both u and v, as far as dominators are known."""
+    while u != v:
+        while rank[u] > rank[v]:
+            u = above[u]
+        while rank[v] > rank[u]:
+            v = above[v]
+    return u
+
+
+# What is left of a word's arcs where some of its choices go: the best of them, for searches that ask it often.
+#
+# A choice is some heads of a word, (n+1, 1), or heads with labels, (n+1, L); so is what a word may have. Scores are
+# (n+1, n+1, L), ``[head, dependent, label]``; a column (n+1,) has the best score of each of a word's arcs until now,
+# -inf where it is not left.
+
+
+@kernel
+def best_label(scores, word, head, kept, gone):
+    """Return the best score of an arc with a label that is kept and not gone, -inf if there is none; and the label."""
+    most, found = -math.inf, 0
+    for label in range(scores.shape[2]):
+        if kept.shape[1] > 1 and not kept[head, label]:
+            continue
+        if (gone.shape[1] == 1 or not gone[head, label]) and scores[head, word, label] > most:
+            most, found = scores[head, word, label], label
+    return most, found
+
+
+@kernel
+def most_left(scores, word, column, kept, gone, most, at):
+    """Fill in the best of a word's arcs without those that are gone: of arcs from words, and from ROOT.
+
+    most (2, n+1): the best score of arcs to each word from words, and that from ROOT, -inf if none is left.
+    at (3, n+1): the head and the label of the one, and the label of the other.
+    """
+    most[0, word] = most[1, word] = -math.inf
+    at[0, word] = at[1, word] = at[2, word] = 0
+    for head in range(column.shape[0]):
+        row = 1 if head == 0 else 0
+        if column[head] > most[row, word]:  # else none of its labels is better
+            own, label = column[head], 0
+            if gone.shape[1] > 1:
+                own, label = best_label(scores, word, head, kept, gone)
+            elif gone[head, 0]:
+                own = -math.inf
+            if own > most[row, word]:
+                most[row, word] = own
+                at[1 + row, word] = label
+                if row == 0:
+                    at[0, word] = head
+    if gone.shape[1] == 1:
+        at[1, word] = best_label(scores, word, at[0, word], kept, gone)[1]
+        at[2, word] = best_label(scores, word, 0, kept, gone)[1]
+
+
+@kernel
+def fill_kept(scores, word, column, kept, gone, labels, found):
+    """Fill labels (n+1, L) with what is left of what is kept; and found (n+1,), the best scores of arcs with these."""
+    for head in range(column.shape[0]):
+        count = 0
+        for label in range(scores.shape[2]):
+            labels[head, label] = kept.shape[1] == 1 or kept[head, label]
+            count += gone[head, label]
+        found[head] = column[head]
+        if count > 0:
+            for label in range(scores.shape[2]):
+                labels[head, label] = labels[head, label] and not gone[head, label]
+            if column[head] > -math.inf:
+                found[head] = best_label(scores, word, head, labels, gone)[0]
+
+
+# Of pairs of words, that of which the first does not descend from the second for the fewest reasons.
+#
+# The reasons are the words on the ways from both up to a node above both; where the way up to ROOT has no more, that is
+# enough. Heads are (n+1,), those of nodes, ROOT its own. Of a cycle, which no tree has, each word counts once.
+
+
+NOWHERE = -1
+
+
+@kernel
+def fill_line(heads, node, places):
+    """Fill places (n+1,) with how many arcs each node is above a node, `NOWHERE` if it is not; return its way's end.
+
+    That is ROOT, whose place is the number of words on the way; or of a cycle the word that it comes to first.
+    """
+    places[:] = NOWHERE
+    steps = 0
+    while node != 0 and places[node] == NOWHERE:
+        places[node] = steps
+        steps += 1
+        node = heads[node]
+    places[0] = steps
+    return node
+
+
+@kernel
+def reasons_of_word(heads, word, beside, end, own, most):
+    """Return how many words on the ways from a word, and from another one, keep the first from descending from that.
+
+    And the node where the ways meet. Both numbers are 0 if it descends; a sum of `most` may be any that is not less.
+
+    beside, end: the other's line; own: room, (n+1,), for the word from which each was last reached.
+    """
+    steps, top = 0, word
+    while beside[top] == NOWHERE and own[top] != word and steps < most:
+        own[top] = word
+        steps += 1
+        top = heads[top]
+    if top == 0 or beside[top] == NOWHERE:  # or in a cycle, or too many
+        return steps, 0, 0
+    if beside[top] == 0 or beside[end] == 0:
+        return 0, 0, 0
+    depth = steps + beside[0] - min(beside[top], beside[end])
+    if depth <= steps + beside[top]:
+        return depth, 0, 0
+    return steps, beside[top], top
+
+
+@kernel
+def reasons_of_other(heads, other, own, end, most):
+    """Return the same for a word with the line own, which ends in `end`, and another one."""
+    steps, top = 0, other
+    while own[top] == NOWHERE and steps < min(most, own[0]):
+        steps += 1
+        top = heads[top]
+    if steps == 0:
+        return 0, 0, 0
+    if top != 0 and own[top] > own[end]:  # both end in a cycle: from there on to where the word comes to it
+        steps, top = steps + own[0] - own[top], end
+    if own[top] == NOWHERE or own[0] <= own[top] + steps:
+        return min(most, own[0]), 0, 0
+    return own[top], steps, top
+
+
+@kernel
+def fill_way(heads, node, steps, path, start):
+    """Fill in path the first words of the way up from a node, from `start` on; return where they end."""
+    for step in range(steps):
+        path[start + step] = node
+        node = heads[node]
+    return start + steps
+
+
+@kernel(allocates=True)
+def apart_in_gap(heads, word, path):
+    """Return a word in the gap of a word's arc, 0 if there is none; where the ways of it and of the head meet; and
+    where in path (2n+2,) these end.
+
+    Words are looked at whose arcs leave the gap, and the first above the head that is in it.
+    """
+    head = heads[word]
+    first, last = min(word, head), max(word, head)
+    own, beside = np.zeros(heads.shape[0], np.int64), np.empty(heads.shape[0], np.int64)
+    end = fill_line(heads, head, beside)
+    fewest, best = np.int64(heads.shape[0]), (0, 0, 0, 0)
+    above, steps = head, 0
+    while above != 0 and steps <= heads.shape[0] and not first < above < last:
+        above = heads[above]
+        steps += 1
+    for place in range(first + 1, last + 1):
+        each = place if place < last else above
+        if head != 0 and first < each < last and (place == last or heads[each] < first or heads[each] > last):
+            lower, upper, top = reasons_of_word(heads, each, beside, end, own, fewest)
+            if 0 < lower + upper < fewest:
+                fewest, best = lower + upper, (each, lower, upper, top)
+    found, lower, upper, meeting = best
+    lower = fill_way(heads, found, lower, path, 0)
+    return found, meeting, lower, fill_way(heads, head, upper, path, lower)
+
+
+@kernel(allocates=True)
+def apart_under(heads, word, path):
+    """Return the head of an arc over a word that passes over it, to beyond its own head, and from which the word does
+    not descend, 0 if there is none; the arc's other end; where the ways meet; and where in path (2n+2,) these end.
+    """
+    head = heads[word]
+    own = np.empty(heads.shape[0], np.int64)
+    end = fill_line(heads, word, own)
+    fewest, best, far = np.int64(heads.shape[0]), (0, 0, 0, 0), 0
+    for each in range(1, heads.shape[0]):
+        above = heads[each]
+        first, last = min(each, above), max(each, above)
+        if above == 0 or not first < word < last or (first <= head if head < word else last >= head):
+            continue
+        if above == best[0]:
+            far = each
+            continue
+        lower, upper, top = reasons_of_other(heads, above, own, end, fewest)
+        if 0 < lower + upper < fewest:
+            fewest, best, far = lower + upper, (above, lower, upper, top), each
+    found, lower, upper, meeting = best
+    lower = fill_way(heads, word, lower, path, 0)
+    return found, far, meeting, lower, fill_way(heads, found, upper, path, lower)
+
+
+# Labels of arcs: drawn by their probabilities, and what is left of these where some are forbidden.
+
+
+@kernel
+def draw_labels(probs, heads, uniforms, labels):
+    """Fill labels (k, n) with labels of the arcs heads (k, n), drawn by probs (n+1, n+1, L), ``[head, dependent]``.
+
+    uniforms: (k, n) random numbers from [0, 1). What rounding leaves over goes to the last label of positive
+    probability, never to one of probability 0.
+    """
+    for tree in range(heads.shape[0]):
+        for i in range(heads.shape[1]):
+            own = probs[heads[tree, i], i + 1]
+            rest = uniforms[tree, i]
+            for label in range(own.shape[0]):
+                if own[label] > 0.0:
+                    labels[tree, i] = label
+                    if rest < own[label]:
+                        break
+                    rest -= own[label]
+
+
+@kernel
+def fill_beyond(log_probs, forbidden, highest, beyond, some):
+    """Fill in what is left of labels' log-probabilities (n+1, n+1, L) where some are forbidden.
+
+    highest (n+1, n+1): the highest that is left, -inf if none is. beyond (n+1, n+1, L): how far each is above that, 0
+    for those that are not left. some (n+1, n+1): whether any is forbidden.
+    """
+    for h in range(log_probs.shape[0]):
+        for d in range(log_probs.shape[1]):
+            own, gone, most = log_probs[h, d], forbidden[h, d], -math.inf
+            any_gone = False
+            for label in range(own.shape[0]):
+                any_gone = any_gone | gone[label]
+                if not gone[label] and own[label] > most:
+                    most = own[label]
+            highest[h, d], some[h, d] = most, any_gone
+            for label in range(own.shape[0]):
+                is_left = not gone[label] and own[label] > -math.inf
+                beyond[h, d, label] = own[label] - most if is_left else 0.0
+
+
+@kernel
+def fill_left(log_probs, forbidden, shares, left):
+    """Fill left (n+1, n+1, L) with the log-probabilities of labels given those that are not forbidden, -inf for others.
+
+    shares (n+1, n+1): the logarithm of what is left of each arc.
+    """
+    for h in range(log_probs.shape[0]):
+        for d in range(log_probs.shape[1]):
+            share = shares[h, d]
+            for label in range(log_probs.shape[2]):
+                is_left = share > -math.inf and not forbidden[h, d, label]
+                left[h, d, label] = log_probs[h, d, label] - share if is_left else -math.inf
+
+
+@kernel
+def drop(log_probs, forbidden, weights):
+    """Set weights (n+1, n+1, L) to 0 that are not left."""
+    for h in range(weights.shape[0]):
+        for d in range(weights.shape[1]):
+            for label in range(weights.shape[2]):
+                if forbidden[h, d, label] or not log_probs[h, d, label] > -math.inf:
+                    weights[h, d, label] = 0.0
+
+
+# Log-probabilities of given trees, from shifted scores and log Z.
+
+
+@kernel
+def tree_log_probs(log_weights, log_z, trees, out):
+    """Fill out (k,) with log-probabilities of trees (k, n), int32 heads, from log-weights of arcs (n+1, n+1) and log Z.
+
+    -inf where an arc is forbidden.
+    """
+    for t in range(trees.shape[0]):
+        total = 0.0
+        for word in range(1, log_weights.shape[0]):
+            total += log_weights[trees[t, word - 1], word]
+        out[t] = total - log_z
+
+
+# Which rules a tree may break, as far as its labels tell, and which of its arcs are crossed: most trees break none.
+
+
+@kernel
+def fill_suspects(heads, labels, crossed, siblings, below, apart, crossing, found):
+    """Set found (R,) to True for each of R rules that a tree, heads (n,) and labels (n,), may break.
+
+    Labels of which a head has one dependent at most, siblings (R, L); pairs of labels of a head, which is a word, and
+    its dependent, below (R, L, L); labels of dependents that stand beside their heads, apart (R, L), and whose arcs are
+    not crossed, crossing (R, L). crossed: (n,), 0 for words whose arcs no arc crosses.
+    """
+    n = heads.shape[0]
+    for rule in range(found.shape[0]):
+        for i in range(n):
+            if found[rule]:
+                break
+            head, label = heads[i], labels[i]
+            found[rule] = crossing[rule, label] and crossed[i] != 0
+            if head > 0:
+                far = head - i - 1 > 1 or i + 1 - head > 1
+                found[rule] = found[rule] or below[rule, labels[head - 1], label] or (far and apart[rule, label])
+            if siblings[rule, label]:
+                for j in range(i):
+                    if heads[j] == head and siblings[rule, labels[j]]:
+                        found[rule] = True
+
+
+# Which arcs cross the pinned ones, those that every tree is to contain.
+
+
+@kernel
+def reach(pinned, first, last):
+    """Fill first and last (n+1,) with the outermost nodes that every node is linked with by arcs, or is itself.
+
+    pinned: (n+1, n+1), ``[head, dependent]``.
+    """
+    for i in range(len(first)):
+        first[i] = last[i] = i
+    for head in range(len(first)):
+        for dependent in range(len(first)):
+            if pinned[head, dependent]:
+                first[head], last[head] = min(first[head], dependent), max(last[head], dependent)
+                first[dependent], last[dependent] = min(first[dependent], head), max(last[dependent], head)
+
+
+@kernel
+def prune_crossing(first, last, arcs):
+    """Remove the arcs (n+1, n+1) that pinned ones cross, by what `reach` fills in."""
+    nodes = len(first)
+    for i in range(nodes):
+        low, high = nodes, -1
+        for j in range(i + 1, nodes):
+            if low < i or high > j:
+                arcs[i, j] = arcs[j, i] = False
+            low, high = min(low, first[j]), max(high, last[j])

@@ -1,1 +1,0 @@
-"""Random walks over the words of a sentence, from which trees are drawn."""

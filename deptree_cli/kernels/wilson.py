@@ -1,0 +1,184 @@
+"""Wilson's walk (1996) on packed alias tables: arborescences of a graph by loop-erased random walks.
+
+A walk may take arbitrarily long: words that choose each other with probability 1 - 1e-12 keep it for 1e11 steps. So
+all that is drawn by walking here has a limit of steps. The steps are as many as the cycles that a walk pops have
+arcs, and one for each word; the cycles are independent of the tree given the graph and the root (Wilson 1996). So a
+walk that was given up says nothing about its tree, which may be drawn anew, for the same root, by another exact
+sampler.
+
+A table has one row per word and 2^bits entries per row. An entry is a 48-bit threshold and a 16-bit alias head in one
+uint64: one random draw gives the bucket (its first bits) and the number to compare with the threshold (the next 48),
+and one load fetches both. Bucket b stands for head b itself; buckets beyond the last head have threshold 0. As the
+number of buckets is a power of two, there is no modulo and no bias from one; thresholds of 32 bits or float32 would
+bias saturated words or trap walks in them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.head_path import FREE
+from deptree_cli.kernels.xoshiro import U64, step
+
+ONE = U64(1)
+ALIAS = U64(16)
+ALIAS_MASK = U64(0xFFFF)
+ALWAYS = U64(0xFFFFFFFFFFFF)
+
+
+@kernel
+def entry(threshold, alias):
+    """Return a table entry, uint64."""
+    return (threshold << ALIAS) | U64(alias)
+
+
+@kernel(allocates=True)
+def build_tables(weights, first_head, bits, tables):
+    """Fill alias tables (Walker 1974, Vose 1991): row u draws word u's head from first_head..n, row 0 the root.
+
+    weights: (n+1, n+1), ``[head, dependent]``, at most about 1 each; column 0 has the weights of roots. tables: uint64
+    (n+1, 2^bits), filled where a column has a positive weight. A head of weight 0 is never drawn, whatever rounding
+    leaves over.
+    """
+    nodes = weights.shape[0]
+    buckets = 1 << bits
+    small = np.empty(buckets, np.int64)
+    large = np.empty(buckets, np.int64)
+    q = np.empty(buckets)
+    for u in range(nodes):
+        total = 0.0
+        top = first_head
+        for v in range(first_head, nodes):
+            total += weights[v, u]
+            if weights[v, u] > weights[top, u]:
+                top = v
+        if total > 0.0:
+            fill_row(weights[:, u], first_head, buckets / total, top, tables[u], q, small, large)
+
+
+@kernel
+def fill_row(weights, first_head, factor, top, table, q, small, large):
+    """Fill one word's table (2^bits,): pair buckets with less than their share of the weight with ones that have more.
+
+    weights: (n+1,); factor: what scales them so that a bucket's share is 1; top: the heaviest head; q, small, large:
+    (2^bits,) to compute in.
+    """
+    smalls = 0
+    larges = 0
+    for b in range(table.shape[0]):
+        q[b] = weights[b] * factor if first_head <= b < weights.shape[0] else 0.0
+        if q[b] < 1.0:
+            small[smalls] = b
+            smalls += 1
+        else:
+            large[larges] = b
+            larges += 1
+    while smalls > 0 and larges > 0:
+        smalls -= 1
+        a = small[smalls]
+        b = large[larges - 1]
+        table[a] = entry(U64(q[a] * 281474976710656.0), b)
+        q[b] = (q[b] + q[a]) - 1.0
+        if q[b] < 1.0:
+            larges -= 1
+            small[smalls] = b
+            smalls += 1
+    for i in range(larges):
+        table[large[i]] = entry(ALWAYS, large[i])
+    for i in range(smalls):  # rounding left these a little below their share
+        b = small[i]
+        own = first_head <= b < weights.shape[0] and weights[b] > 0.0
+        table[b] = entry(ALWAYS, b) if own else entry(U64(0), top)
+
+
+@kernel(forceinline=True)
+def head_by(tables, bits, u, z):
+    """Return the head of node u that 64 random bits choose from the flattened tables."""
+    bucket = z >> U64(64 - bits)
+    found = tables[(u << U64(bits)) | bucket]
+    return bucket if ((z << U64(bits)) >> ALIAS) < (found >> ALIAS) else found & ALIAS_MASK
+
+
+@kernel(allocates=True)
+def draw_roots(tables, bits, state, roots):
+    """Fill roots (k,) with draws from row 0 of the flattened tables."""
+    s0, s1, s2, s3 = state
+    for i in range(roots.shape[0]):
+        z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+        roots[i] = head_by(tables, bits, U64(0), z)
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+
+
+@kernel
+def walk(tables, bits, root, fixed, state, limit, now, stamp, row):
+    """Fill row (n,), int32, with an arborescence rooted at a node, by Wilson's algorithm (1996).
+
+    From each word in turn walk from head to head until the tree is met; the last exit from a word is its head. That is
+    as long as the mean hitting time. A root that is a word gets head 0.
+
+    tables: flattened, from `build_tables`; fixed: (n+1,) the heads given, by node, negative where none is; state: of
+    `xoshiro.py`; stamp: int64 (n+1,) that does not contain `now`, which marks the tree. Returns how many of `limit`
+    steps are left, a negative number if they were not enough: the row is then meaningless.
+    """
+    s0, s1, s2, s3 = state
+    stamp[root] = now
+    for start in range(1, row.shape[0] + 1):
+        u = U64(start)
+        while stamp[u] != now and limit >= 0:
+            head = U64(fixed[u])
+            if fixed[u] < 0:
+                z, s0, s1, s2, s3 = step(s0, s1, s2, s3)
+                head = head_by(tables, bits, u, z)
+            row[u - ONE] = head
+            u = head
+            limit -= 1
+        if limit < 0:
+            break
+        u = U64(start)
+        while stamp[u] != now:
+            stamp[u] = now
+            u = U64(row[u - ONE])
+    if root > 0:
+        row[root - 1] = 0
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return limit
+
+
+@kernel(allocates=True)
+def walk_trees(tables, bits, roots, state, limit, heads):
+    """Fill heads (k, n), int32, with arborescences rooted at the nodes roots (k,), one after another.
+
+    Returns how many there are before the first walk that did not end, and how many of `limit` steps are left.
+    """
+    free, stamp = np.full(heads.shape[1] + 1, FREE), np.zeros(heads.shape[1] + 1, np.int64)
+    for i in range(heads.shape[0]):
+        limit = walk(tables, bits, roots[i], free, state, limit, i + 1, stamp, heads[i])
+        if limit < 0:
+            return i, limit
+    return heads.shape[0], limit
+
+
+@kernel(allocates=True)
+def walk_until_single_root(tables, bits, roots, state, limit, heads):
+    """Do what `walk_trees` does, each tree again until it has one ROOT arc (Wilson-Reject: Stanojevic 2022, Alg. 4)."""
+    free, stamp = np.full(heads.shape[1] + 1, FREE), np.zeros(heads.shape[1] + 1, np.int64)
+    trials = 0
+    for i in range(heads.shape[0]):
+        while True:
+            trials += 1
+            limit = walk(tables, bits, roots[i], free, state, limit, trials, stamp, heads[i])
+            if limit < 0:
+                return i, limit
+            if root_arcs(heads[i]) == 1:
+                break
+    return heads.shape[0], limit
+
+
+@kernel
+def root_arcs(row):
+    """Return how many words of a tree (n,) have the head 0."""
+    count = 0
+    for head in row:
+        count += head == 0
+    return count
