@@ -33,6 +33,7 @@ WINGS: dict[str, list[str]] = {
 
 # The rooms of a wing: each keeps to what the floor of the main house keeps to.
 ROOMS = {"kernels": "kernels", "model": "core", "files": "io", "options": "cli", "commands": "commands"}
+ROOMS |= {"distribution": "core", "chart": "core", "arcs": "core", "scores": "core", "picture": "io"}
 
 # Wings of one room.
 LIBRARIES = ("pruning", "torch", "jax")
@@ -54,7 +55,7 @@ def imported_from(floor: str, prefixes: Iterable[str]) -> list[tuple[str, str]]:
 
 def test_there_are_modules_on_every_floor() -> None:
     """Else the tests below would look at nothing."""
-    assert all(len(on_floor(floor)) > 3 for floor in (*FORBIDDEN, *WINGS))
+    assert all(len(on_floor(floor)) > 2 for floor in (*FORBIDDEN, *WINGS))
     assert {each.split(".")[1] for each in FILES if "." in each} == {*FORBIDDEN, *WINGS, "__main__", "lazy", "version"}
     assert "deptree_cli.core.arc_factored.ArcFactored" in set(imports_of("deptree_cli.core.distribution"))
 
@@ -162,10 +163,8 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 def test_no_folder_imports_itself_by_way_of_others() -> None:
     graph = folder_graph()
-    assert {"deptree_cli.core.spaces", "deptree_cli.io.scores", "deptree_cli.cli", "deptree_cli.core.errors"} <= {
-        *graph
-    }
-    assert "deptree_cli.core.spaces" in graph["deptree_cli.core.swor"]
+    assert {"deptree_cli.core.walks", "deptree_cli.io.scores", "deptree_cli.cli", "deptree_cli.core.errors"} <= {*graph}
+    assert "deptree_cli.core.spaces" in graph["deptree_cli.core.walks"]
     assert circles(graph) == []
 
 

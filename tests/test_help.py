@@ -118,7 +118,7 @@ EVERYWHERE = {
     "Writing": ["--output"],
     "Running": ["--jobs", "--shard", "--on-error", "--quiet", "--help"],
 }
-ALL_AT_ONCE = ("hpyp train", "hpyp describe", "show", "bitext show", "warm")
+ALL_AT_ONCE = ("hpyp train", "show", "bitext show", "warm")
 NO_SCORES = ("dump", "estimate", "warm", *(name for name in COMMANDS if name.startswith("hpyp ")))
 
 

@@ -18,8 +18,7 @@ DRAWN = "randomized", "fixed", "rdp"
 PAIRS, SHORTEST, LONGEST = times(100, 5), 5, 20
 METHODS = points(
     ("exact", ""),
-    ("tic-tac-toe", "--margin 10"),
-    ("tic-tac-toe", "--margin 20"),
+    ("tic-tac-toe", ""),
     ("rdp", "--iterations 10"),
     ("randomized", "--iterations 250"),
     ("fixed", ""),

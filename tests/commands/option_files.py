@@ -76,7 +76,6 @@ def _write_texts(folder: Path) -> None:
     _write(folder / "few.conllu", (folder / "treebank.conllu").read_text().split("\n\n")[:30])
     (folder / "forbidden.tsv").write_text("en-1\t7\tNotHead\t2,4\n")
     (folder / "impossible.tsv").write_text("en-1\t7\tHeadIn\t7\n")
-    (folder / "contexts.toml").write_text('word = ["s1.t"]\n')
 
 
 def _write(path: Path, blocks: Iterable[str]) -> None:

@@ -88,7 +88,7 @@ def test_the_signature_in_front_if_asked_for(run, name: str) -> None:
     assert rest == run(name, "--no-header")
 
 
-@having("--output", "warm", "hpyp describe", "hpyp train", "bitext show")  # hpyp train writes a model, to a file alone
+@having("--output", "warm", "hpyp train", "bitext show")  # hpyp train writes a model, to a file alone
 def test_a_file_has_the_bytes_of_standard_output(run, name: str) -> None:
     """By the suffix of the format that is usual there."""
     usual = run(name)

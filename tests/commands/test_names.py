@@ -23,7 +23,6 @@ SHORT = {"-j": "--jobs", "-q": "--quiet", "-o": "--output"}
 # A model is trained by one process; what it holds is looked up at once.
 WITHOUT = {
     "hpyp train": {"-j"},
-    "hpyp describe": {"-j", "-q"},
     "warm": {"-j"},
     "show": {"-j"},  # one sentence
     "bitext show": {"-j"},

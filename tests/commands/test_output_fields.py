@@ -108,11 +108,8 @@ hpyp surprisal model.npz raw.conllu --seed 1 --regions spaces
 hpyp perplexity model.npz raw_gold.conllu --seed 1
 hpyp generate model.npz -k 2 --seed 7
 hpyp generate model.npz -k 2 --seed 7 --format jsonl
-hpyp describe model.npz
 hpyp train treebank.conllu -o states.npz --iterations 3 --states 2 --seed 1
-hpyp describe states.npz
 hpyp train treebank.conllu -o text.npz --iterations 2 --unlabelled raw.conllu --seed 1
-hpyp describe text.npz
 bitext expectations bitext.npz
 bitext expectations bitext.npz --method randomized --iterations 50 --seed 7
 bitext expectations bitext.npz --method rdp --iterations 5 --seed 7

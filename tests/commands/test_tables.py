@@ -46,7 +46,6 @@ TABLES = {
     "estimate": ("swor.jsonl",),
     "calibrate": (*SCORES, *GOLD, "-o", "out.jsonl"),
     "hpyp perplexity": ("m.npz", "gold.conllu", "--seed", 1),
-    "hpyp describe": ("m.npz",),
     "bitext align": (DATA / "bitext.npz", "--gold", DATA / "bitext_gold.align", "-o", "out.jsonl"),
 }
 

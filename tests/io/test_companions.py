@@ -195,7 +195,7 @@ COMPANIONS: dict[str, Callable[..., str]] = {
     "--gold": gold,
     "--other": other,
     "--label-scores": label_scores,
-    "--symmetric": symmetric,
+    "read_pairs(symmetric=)": symmetric,
     "--features": features,
     "--lengths": lengths,
     "--text": words,
@@ -217,7 +217,7 @@ def test_every_companion_is_paired_as_the_docs_say(companion: str, case: str, sc
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case != "duplicate names"])
-@pytest.mark.parametrize("companion", ["--conllu", "--other", "--label-scores", "--symmetric"])
+@pytest.mark.parametrize("companion", ["--conllu", "--other", "--label-scores", "read_pairs(symmetric=)"])
 def test_a_container_of_names_is_paired_alike(companion: str, case: str, scratch: object) -> None:
     """An .npz, whose arrays are loaded by name and which always has names."""
     expected = OUTCOMES[table()[companion]][list(CASES).index(case)]
