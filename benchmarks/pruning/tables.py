@@ -35,7 +35,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.pruning.methods import Chain
 from deptree_cli.second_order import SecondOrder
-from deptree_cli.second_order.chart import SecondOrderArcs
+from deptree_cli.second_order.arcs import SecondOrderArcs
 
 SCORES = {"flat (3)": FLAT, "peaked (6)": PEAKED, "peaked (9)": 9.0}
 PICTURED = "peaked (6)"

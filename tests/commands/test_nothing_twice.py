@@ -18,7 +18,6 @@ from deptree_cli.core.audit import ENUMERATED_N
 from deptree_cli.io.conllu.blocks import read_blocks
 from deptree_cli.kernels import charts as eisner
 from deptree_cli.kernels import elimination as marginals
-from deptree_cli.kernels import trees
 from deptree_cli.kernels.numbers import Dual
 from tests.every_command import ENTRIES, example
 from tests.sample import DATA, LABELS, SCORES

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, OfDistribution
-from deptree_cli.core.measures import quantities
 from deptree_cli.core.quantities import EXPECTED, NUMBERS
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
 from tests.oracle import Oracle
@@ -99,12 +98,12 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
 
 
 def of_trees(name: str) -> Callable[..., Any]:
-    """The expectation of a quantity of trees, as kernels count it; 0 where it is not defined."""
+    """The expectation of a quantity of trees, tree by tree; 0 where it is not defined."""
 
     def value(oracle: Oracle) -> Any:
         heads = oracle.trees.astype(np.int64)
         starts = np.arange(0, heads.size + 1, heads.shape[1])
-        return probs(oracle) @ np.nan_to_num(getattr(quantities, name)(heads.ravel(), starts))
+        return probs(oracle) @ np.nan_to_num(NUMBERS.get(name).of_trees(heads.ravel(), starts))
 
     return value
 

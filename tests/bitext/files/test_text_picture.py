@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from deptree_cli.io.pictures.forms import cells
 
 from deptree_cli.bitext.picture import EMPTY, SHADES, AlignmentPicture, alignment_picture, alignment_text
+from deptree_cli.io.pictures.arcs import cells
 
 
 def picture(source: str, target: str, links: dict[tuple[int, int], float], targets: list[int]) -> AlignmentPicture:
