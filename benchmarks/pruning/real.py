@@ -19,8 +19,8 @@ from benchmarks.corpora import corpus
 from benchmarks.pruning.generated import NOISE, noisy_copy, similarity
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
-from deptree_cli.bitext.distribution import AlignmentDistribution, LinkCounts, links_of
-from deptree_cli.bitext.scores import KnownLinks, Links
+from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.treebank import read_treebank

@@ -369,8 +369,6 @@ _METHOD = [
     ),
 ]
 
-_SETTINGS = ("iterations", "seconds")
-
 
 def _build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
     for name in given:
@@ -389,7 +387,7 @@ def _one_of(names: Iterable[str]) -> str:
 
 
 # Gives a command --method and its settings; it receives them as one `pruning: PruningOptions`.
-pruning_options = bound("pruning", [*_METHOD, seed_option], _build, ("method", "seed", *_SETTINGS))
+pruning_options = bound("pruning", [*_METHOD, seed_option], _build)
 
 # The methods for help texts.
 LISTING = Listing("Methods to compute link probabilities", METHODS, lambda method: f"{method.name}: {method.summary}")

@@ -22,8 +22,6 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Deptree(LazyGroup):
-    """The command itself."""
-
     def invoke(self, ctx: click.Context) -> object:
         """Run as click does, but let Ctrl-C end quietly: click would write an empty line."""
         try:

@@ -36,10 +36,7 @@ ENOUGH, FEWEST = 1000, 20
 
 
 def noted(sentences: Iterator[Read], upos: Sequence[str]) -> Iterator[Read]:
-    """The sentences of a file, noted if most of its first tags are no parts of speech: then rules use none of them.
-
-    upos: the parts of speech; empty: any.
-    """
+    """The sentences of a file, noted if most of its first tags are no parts of speech: then rules use none of them."""
     held: list[Read] = []
     tags = Counter[bool]()
     while upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
@@ -56,14 +53,7 @@ _NONE = Counter[str]()
 
 
 class Counts(NamedTuple):
-    """What a sentence counts for.
-
-    Attributes:
-        rules: how often each is broken.
-        no_upos, no_deprel: how many of its words have none.
-        labels: those that some word has.
-        other_upos: how many have one that is no part of speech, and that rules do not use.
-    """
+    """What a sentence counts for: how often each rule is broken, and how many words lack what or have other tags."""
 
     rules: Counter[str]
     no_upos: int
@@ -74,16 +64,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GivenTree:
-    """What a sentence has for a tree, and what it should be.
-
-    Attributes:
-        read: the sentence as it was read.
-        block: the sentence.
-        name: its own, or its running number.
-        asked: what its tree should obey; if the tags are no parts of speech, rules know none.
-        of: what trees should be.
-        distribution: of its trees, if there are scores.
-    """
+    """What a sentence has for a tree, and what it should be; if its tags are no parts of speech, rules know none."""
 
     read: Any
     block: Block
@@ -132,13 +113,7 @@ class GivenTree:
 
 @dataclass(frozen=True)
 class Asked:
-    """What trees should be; it travels to worker processes.
-
-    Attributes:
-        constraints: what they should obey.
-        space: of which they should be.
-        mends: whether trees are repaired: rules do not use single tags that are no parts of speech.
-    """
+    """What trees should be; picklable. `mends`: they are repaired, and rules use no single tag that is none of UD's."""
 
     constraints: Constraints
     space: TreeSpace
@@ -197,15 +172,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class GivenTrees:
-    """Sentences that have trees, of which rules ask something.
-
-    Attributes:
-        places: the number of each among those that there were.
-        read: the sentences as they were read.
-        blocks: the sentences.
-        trees: their trees.
-        of: what these should be.
-    """
+    """Sentences that have trees, of which rules ask something; `places`: their numbers among those that there were."""
 
     places: list[int]
     read: list[Any]
@@ -265,12 +232,7 @@ class GivenTrees:
 
 
 class BrokenRules(Fold[Counts]):
-    """How often each rule is broken, and in how many sentences; and what keeps rules from being applied.
-
-    Args:
-        rules: all of them.
-        title: of the column of their names in a table.
-    """
+    """How often each rule is broken, and in how many sentences; and what keeps rules from being applied."""
 
     def __init__(self, rules: Ruleset, title: str = "rule") -> None:
         self._rules, self._title, self._labels = rules, title, set[str]()

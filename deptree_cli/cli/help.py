@@ -22,14 +22,7 @@ COMMENTS, MISC = "Comments", "MISC"
 
 
 class Field(NamedTuple):
-    """A row of the table ``fields.tsv``.
-
-    Attributes:
-        section: where the manual has it.
-        names: one, or several that are explained together.
-        commands: those that write it, each with the option that asks for it.
-        meaning: what it is, in a phrase.
-    """
+    """A row of the table ``fields.tsv``; each of `commands` is followed by the option that asks for it."""
 
     section: str
     names: tuple[str, ...]
@@ -59,11 +52,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def fields_of(command: str, section: str = "") -> list[tuple[str, str]]:
-    """Return what a command writes beside what all do: names, and the meaning with the options that ask for it.
-
-    Args:
-        section: `COMMENTS` or `MISC`; by default fields of JSON Lines and TSV.
-    """
+    """Return what a command writes beside what all do: names, and the meaning with the options that ask for it."""
     found = []
     for each in fields():
         options = each.options(command)
@@ -80,18 +69,12 @@ SECTIONS = ("", READING, WRITING, RUNNING)
 # Those of what a command writes, behind them in the whole help.
 OUTPUT = {"Fields": "", COMMENTS: COMMENTS, MISC: MISC}
 
-# Of a command's text a page has what it does and what it writes.
-PARAGRAPHS = 2
-
 
 @dataclass(frozen=True)
 class Listing:
     """The entries of a register, as a command's whole help explains them.
 
-    Attributes:
-        title: what stands before them, without a colon.
-        describe: an entry, in lines.
-        of_argument: whether they are values of an argument: the page, too, has their names then.
+    `of_argument`: they are values of an argument, so that the page has their names too.
     """
 
     title: str
@@ -102,17 +85,15 @@ class Listing:
     def entries(self) -> str:
         return self.register.listing(self.describe)
 
-    def line(self) -> str:
-        return f"{self.title}: {', '.join(each.name for each in self.register)}."
-
 
 def write_text(command: click.Command, listing: Listing | None, whole: bool, formatter: click.HelpFormatter) -> None:
     """Write what a command does: all of it and the listing, or the beginning and the names."""
     parts = cleandoc(command.help or "").split("\n\n")
     if not whole:
-        parts = parts[:PARAGRAPHS]
+        parts = parts[:2]  # what it does and what it writes
     if listing and (whole or listing.of_argument):
-        parts += [f"{listing.title}:", listing.entries()] if whole else [listing.line()]
+        names = ", ".join(each.name for each in listing.register)
+        parts += [f"{listing.title}:", listing.entries()] if whole else [f"{listing.title}: {names}."]
     formatter.write_paragraph()
     with formatter.indentation():
         formatter.write_text("\n\n".join(parts))

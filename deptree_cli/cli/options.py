@@ -33,11 +33,6 @@ class FileName(click.ParamType):  # type: ignore[type-arg]  # click 8.2 has none
     name = "file"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the path.
-
-        Raises:
-            click.BadParameter: it is empty, as that of a variable that is not set.
-        """
         return str(value) or self.fail(EMPTY_NAME, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -51,38 +46,16 @@ INPUT, NAME_OR_INPUT, OUTPUT = FileName(), FileName(), FileName()
 RESULTS = FileName()
 
 
-def inputs_of(ctx: click.Context) -> list[Named]:
-    return [each for each in _named(ctx, INPUT) if each.path]
-
-
-def outputs_of(ctx: click.Context) -> list[Named]:
-    """Return the files that the command line has written; `-` is standard output."""
-    results = [each._replace(path=each.path or STDIN) for each in _named(ctx, RESULTS)]
-    return [*results, *(each for each in _named(ctx, OUTPUT) if each.path)]
-
-
-def results_of(ctx: click.Context) -> str | None:
-    return next((each.path for each in _named(ctx, RESULTS)), None) or None
-
-
 def _named(ctx: click.Context, kind: FileName) -> list[Named]:
     """The paths that are values of this type, with the options and arguments; empty where one has no value."""
-    return [
-        Named(parameter.opts[0] if isinstance(parameter, click.Option) else _shown(parameter), path)
-        for parameter in ctx.command.params
-        if parameter.type is kind
-        for path in _paths(ctx.params.get(parameter.name or ""))
-    ]
-
-
-def _shown(argument: click.Parameter) -> str:
-    return argument.human_readable_name.strip("[].")
-
-
-def _paths(value: Any) -> list[str]:
-    """The paths among the values of a parameter, which may also be numbers; an empty one for what is none."""
-    given = value if isinstance(value, tuple | list) else [value]
-    return [each if isinstance(each, str) else "" for each in given]
+    found = []
+    for each in ctx.command.params:
+        if each.type is kind:
+            name = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name.strip("[].")
+            value = ctx.params.get(each.name or "")
+            paths = value if isinstance(value, tuple | list) else [value]
+            found += [Named(name, path if isinstance(path, str) else "") for path in paths]  # else a number
+    return found
 
 
 # A bound that is only there because memory ends somewhere is named to those who exceed it.
@@ -99,11 +72,6 @@ class _Range:
     max_open: bool
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number.
-
-        Raises:
-            click.BadParameter: it is none, or out of bounds.
-        """
         with suppress(click.BadParameter):
             if not isnan(number := super().convert(value, param, ctx)):  # type: ignore[misc]  # click's
                 return number
@@ -129,14 +97,10 @@ class _Range:
 
 
 class IntRange(_Range, click.IntRange):
-    """A whole number from `min` to `max`."""
-
     expected = "a whole number"
 
 
 class FloatRange(_Range, click.FloatRange):
-    """A number from `min` to `max`."""
-
     expected = "a number"
 
 
@@ -148,7 +112,7 @@ class Option(click.Option):
     """An option in a section of its command's help; without one it is the command's own.
 
     Args:
-        names: those that its help has in the place of ``{names}``, of a register for example; asked for when shown.
+        names: those that its help has in the place of ``{names}``; asked for when shown.
         often: whether a command's page explains it; usually if it is the command's own.
     """
 
@@ -171,11 +135,7 @@ class Option(click.Option):
         return (record[0], record[1].replace("{names}", ", ".join(self._names()))) if record and self._names else record
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value in its type; text that names no file is UTF-8 in any locale.
-
-        Raises:
-            click.BadParameter: it is an empty text, which would pass for no value.
-        """
+        """The value in its type, not empty, which would pass for none; what names no file is UTF-8 in any locale."""
         is_name = isinstance(self.type, FileName | click.Path)
         if value == "" or (self.multiple and "" in (value or ())):
             raise click.BadParameter(EMPTY_NAME if is_name else "The value is empty.", ctx, self)
@@ -190,12 +150,7 @@ GONE = {
 
 
 class Command(click.Command):
-    """A command whose help has its options in sections, and which guards its files and its terminal.
-
-    Args:
-        listing: the entries of a register that the whole help explains.
-        gone: options that it had, and what does their work now.
-    """
+    """A command whose help has its options in sections, and which guards its files and its terminal."""
 
     def __init__(
         self, *args: Any, listing: Listing | None = None, gone: Mapping[str, str] = MappingProxyType({}), **options: Any
@@ -208,11 +163,7 @@ class Command(click.Command):
         return [*super().get_params(ctx), _HELP_ALL]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse a command line.
-
-        Raises:
-            click.UsageError: an option that was removed is named, with what does its work now.
-        """
+        """Parse a command line; an option that was removed is named, with what does its work now."""
         given = [*args]
         try:
             return super().parse_args(ctx, args)
@@ -232,12 +183,13 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run; no output takes the place of another file of the command line, and people see what goes on."""
-        inputs, quiet = inputs_of(ctx), bool(ctx.params.get("quiet"))
+        inputs, others = ([each for each in _named(ctx, kind) if each.path] for kind in (INPUT, OUTPUT))
+        results, quiet = _named(ctx, RESULTS), bool(ctx.params.get("quiet"))
         check_read_once(inputs)
-        refuse_overwrites(inputs, outputs_of(ctx))
+        refuse_overwrites(inputs, [*(each._replace(path=each.path or STDIN) for each in results), *others])
         fewer = "Ask for fewer trees, or l" if ctx.get_parameter_source("size") is ParameterSource.COMMANDLINE else "L"
         enough = memory_for(0, "these sentences", f"{fewer}eave out the longest ones")
-        with enough, status_shown(results_of(ctx), quiet), kernels_told(quiet):
+        with enough, status_shown(results[0].path or None if results else None, quiet), kernels_told(quiet):
             return super().invoke(ctx)
 
 
@@ -262,7 +214,6 @@ _HELP_ALL = click.Option(
 
 
 def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:
-    """`click.option` in a section."""
     return click.option(*names, cls=Option, section=section, **attributes)
 
 
@@ -272,7 +223,6 @@ running_option = partial(option, section=RUNNING)
 
 
 def command(**attributes: Any) -> Callable[[Callable[..., Any]], Command]:
-    """`click.command` with help in sections."""
     return click.command(cls=Command, **attributes)
 
 
@@ -282,17 +232,13 @@ def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
     return function
 
 
-def bound(
-    name: str, options: Sequence[Decorator[Any]], build: Callable[..., Any], taken: Sequence[str] = ()
-) -> Decorator[Any]:
+def bound(name: str, options: Sequence[Decorator[Any]], build: Callable[..., Any]) -> Decorator[Any]:
     """Return what gives a command these options; their values reach it as the one object that `build` makes of them.
 
     Args:
         name: of the command's parameter for that object.
-        build: takes the options by their names; those with a default may be missing from a command.
-        taken: the names of these options, where the parameters of `build` do not tell.
+        build: takes these by their names, and its other parameters from options that a command has besides.
     """
-    names = taken or tuple(signature(build).parameters)
 
     def decorate(function: Callable[..., Any]) -> Any:
         @wraps(function)
@@ -300,7 +246,10 @@ def bound(
             own = {each: given.pop(each) for each in names if each in given}
             return function(**{name: build(**own)}, **given)
 
-        return apply(options, with_object)
+        before = len(getattr(function, "__click_params__", ()))
+        apply(options, with_object)
+        names = [*signature(build).parameters, *(each.name for each in vars(with_object)["__click_params__"][before:])]
+        return with_object
 
     return decorate
 
@@ -321,10 +270,6 @@ def chosen_for_user(signature: str) -> bool:
     return any(f"|{field}:" in signature for field in chosen)
 
 
-# What an int32 counts; no sentence's trees fit into memory before that.
-MOST_TREES = 2**31 - 1
-
-
 def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | None) -> int:
     """The seed given, or a fresh one, which the signature shows on stderr."""
     if seed is not None:
@@ -334,12 +279,7 @@ def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | 
 
 
 def check_effect(names: Collection[str], needs: str) -> None:
-    """Raise for the first of these options on the command line, which has no effect there.
-
-    Args:
-        names: of the options' parameters.
-        needs: what an effect needs, for the message.
-    """
+    """Raise for the first of these parameters on the command line: there it has no effect, which `needs` something."""
     context = click.get_current_context()
     for each in context.command.params:
         if each.name in names and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
@@ -368,7 +308,7 @@ def size_option(default: int | None, text: str, shown: str | None = None, often:
         "-k",
         "--size",
         "size",
-        type=IntRange(1, MOST_TREES),
+        type=IntRange(1, 2**31 - 1),  # what an int32 counts; no sentence's trees fit into memory before that
         default=default,
         metavar="N",
         help=f"{text}  [default: {shown or default}]",
@@ -386,10 +326,7 @@ def entry_option(
 ) -> Decorator[Any]:
     """An option whose value is an entry of a register, by name; the command receives the entry.
 
-    Args:
-        names: of the option and, last, of the parameter.
-        name: how help lists an entry.
-        attributes: as of `option`.
+    `names` are those of the option and, last, of the parameter; `name` is how help lists an entry.
     """
 
     def entry(context: click.Context, parameter: click.Parameter, asked: str | None) -> Entry | None:

@@ -1,4 +1,4 @@
-"""How a command runs, whatever it reads: from sentences by way of workers to results, messages and an exit status."""
+"""How a command runs: its source and work, messages, options of running, workers, sums over results, and its job."""
 
 from __future__ import annotations
 
@@ -37,19 +37,16 @@ from deptree_cli.kernels.budget import TREE, foresee, is_decided, once_more
 
 
 class Item(Protocol):
-    """What is read: a sentence, or a batch of them."""
+    """What is read: a sentence, or a batch of them; `weight` numbers are kept for as long as others are waited for."""
 
     @property
-    def sent_id(self) -> str:
-        """Its name, on which its random numbers depend."""
+    def sent_id(self) -> str: ...
 
     @property
-    def place(self) -> str:
-        """Where it was read."""
+    def place(self) -> str: ...
 
     @property
-    def weight(self) -> int:
-        """How many numbers it has, which are kept for as long as others are waited for."""
+    def weight(self) -> int: ...
 
 
 @runtime_checkable
@@ -137,15 +134,7 @@ _OWN = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?<=\d)")
 
 
 class Messages:
-    """The one way to stderr for what is neither a result nor the error that ends the run.
-
-    Args:
-        quiet: whether warnings are left out.
-
-    Attributes:
-        skips: whether errors are skipped; else the first of them ends the run.
-        skipped: how many errors were.
-    """
+    """The one way to stderr for what is neither a result nor the error that ends the run."""
 
     def __init__(self, quiet: bool = False, skips: bool = False) -> None:
         self.skips = skips
@@ -175,11 +164,7 @@ class Messages:
             message(line)
 
     def skip(self, error: DeptreeError, noun: str) -> None:
-        """Name an error, or count it among the others of its kind; raise it if errors are not skipped.
-
-        Args:
-            noun: what the thing is called that cannot be used.
-        """
+        """Name an error, or count it among the others of its kind; raise it if errors are not skipped."""
         if not self.skips:
             raise error
         self.skipped += 1
@@ -204,15 +189,7 @@ class Messages:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a command runs.
-
-    Attributes:
-        output: where results go; None is standard output.
-        workers: who does the work.
-        shard: (i, N): the sentences i, i + N, i + 2 N, ... only.
-        quiet: say nothing on stderr but errors.
-        messages: what is told beside results.
-    """
+    """How a command runs; of a shard (i, N) it takes the sentences i, i + N, i + 2 N, ... only."""
 
     output: str | None = None
     workers: Workers = field(default_factory=Workers)
@@ -224,7 +201,6 @@ class RunOptions:
         self.messages.warn(key, line)
 
     def skip(self, error: DeptreeError, noun: str = "sentence") -> None:
-        """Leave out what cannot be used, which is called so; raise the error if errors are not skipped."""
         self.messages.skip(error, noun)
 
     @property
@@ -238,14 +214,6 @@ def _shard(context: click.Context, parameter: click.Parameter, text: str | None)
     if not match or int(match[1]) > int(match[2]):
         raise click.BadParameter(f"{text!r} is not I/N with I from 1 to N, such as 1/8.")
     return int(match[1]), int(match[2])
-
-
-def _sensible(jobs: int, messages: Messages) -> int:
-    """The number of workers, or as many as this machine keeps busy."""
-    most = most_workers()
-    if jobs > most:
-        messages.warn("jobs", f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
-    return min(jobs, most)
 
 
 on_error_option = running_option(
@@ -289,8 +257,10 @@ def _run(
     quiet: bool,
 ) -> RunOptions:
     messages, scheduler = Messages(quiet, on_error == "skip"), os.environ.get("DEPTREE_SCHEDULER") or None
-    workers = Workers(jobs if scheduler else _sensible(jobs, messages), scheduler)
-    return RunOptions(output, workers, shard, quiet, messages)
+    if not scheduler and jobs > (most := most_workers()):
+        messages.warn("jobs", f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
+        jobs = most
+    return RunOptions(output, Workers(jobs, scheduler), shard, quiet, messages)
 
 
 # Gives a command the options of running, as one `run: RunOptions`.
@@ -313,13 +283,7 @@ LOOKED_AT = 256
 
 
 class Pipeline(Generic[Read, Prepared]):
-    """The items of a source, prepared and worked on by any number of workers, in order.
-
-    Args:
-        source: what is read.
-        run: who works, and what becomes of errors.
-        select: which tasks are done, for commands that want some of them only.
-    """
+    """The items of a source, prepared and worked on by any number of workers, in order; `select`: which of them."""
 
     def __init__(self, source: Source[Read, Prepared], run: RunOptions, select: Select[Read] = iter) -> None:
         self._source = source.items
@@ -330,15 +294,9 @@ class Pipeline(Generic[Read, Prepared]):
     def map(
         self, work: Work[Outcome] | Function[Outcome], seed: int | None = None, placeholders: Sequence[Outcome] = ()
     ) -> Iterator[Outcome]:
-        """The work on every prepared item and its random stream, in order; `work` is picklable.
+        """The work on every prepared item and its random stream (none without a seed), in order; `work` is picklable.
 
-        Args:
-            seed: of the random streams, None for work that draws nothing: then none are made.
-            placeholders: what comes in the place of each item that is skipped: nothing, or one result that keeps the
-                others in step with the source.
-
-        Raises:
-            DeptreeError: the first item that cannot be used, unless errors are skipped; or reading cannot go on.
+        `placeholders` come in the place of each item that is skipped: they keep the others in step with the source.
         """
         step: Step[Read, Prepared, Outcome] = Step(self._prepare, as_work(work), seed)
         run, source = self._run, self._source
@@ -370,7 +328,6 @@ class Pipeline(Generic[Read, Prepared]):
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 where something was skipped."""
         return 1 if self._run.messages.skipped else 0
 
 
@@ -383,7 +340,6 @@ class Step(Generic[Read, Prepared, Outcome]):
     seed: int | None
 
     def __call__(self, task: Task[Read] | DeptreeError) -> Outcome | DeptreeError:
-        """The work's result, or the error that makes the item unusable."""
         if isinstance(task, DeptreeError):
             return task
         try:
@@ -450,19 +406,6 @@ def _foreseen(tasks: Iterator[Task[Read] | DeptreeError], step: Step[Read, Any, 
 
 Counts = TypeVar("Counts")
 
-# So many sentences are named.
-NAMED_SENTENCES = 3
-
-
-class Summed(Protocol):
-    """What adds up by itself."""
-
-    def add(self, *counts: Any) -> None:
-        """Count a result."""
-
-    def row(self) -> Row:
-        """Return the sums by name."""
-
 
 class Fold(Generic[Counts]):
     """Adds up what results count for.
@@ -477,11 +420,7 @@ class Fold(Generic[Counts]):
         raise NotImplementedError
 
     def rows(self) -> Sequence[Row]:
-        """Return what was found, behind the last result, for the output.
-
-        Raises:
-            DeptreeError: nothing was counted that a row could be about.
-        """
+        """Return what was found, behind the last result, for the output; raise where there is nothing for a row."""
         return []
 
     def lines(self) -> Iterable[Table | str]:
@@ -489,15 +428,11 @@ class Fold(Generic[Counts]):
 
 
 class OneRow(Fold[tuple[Any, ...]]):
-    """Counts that know by themselves what to add up, and are one row in the end.
-
-    Args:
-        empty: what is wrong where nothing was counted.
-    """
+    """Counts that know by themselves what to add up, and are one row in the end; `empty` is raised for none."""
 
     attribute = ""
 
-    def __init__(self, counts: Summed, empty: DeptreeError | None = None) -> None:
+    def __init__(self, counts: Any, empty: DeptreeError | None = None) -> None:
         self._counts = counts
         self._empty = empty
 
@@ -519,17 +454,17 @@ def layout_doubts(errors: float, words: int) -> list[str]:
 
 @dataclass
 class NamedSentences:
-    """Counts sentences, and names the first of them."""
+    """Counts sentences, and names the first three of them."""
 
     count: int = 0
     names: tuple[str, ...] = ()
 
     def add(self, sent_id: str) -> None:
         self.count += 1
-        self.names = (*self.names, sent_id)[:NAMED_SENTENCES]
+        self.names = (*self.names, sent_id)[:3]
 
     def __str__(self) -> str:
-        return f"{counted(self.count, 'sentence')} ({', '.join(self.names)}{', ...' * (self.count > NAMED_SENTENCES)})"
+        return f"{counted(self.count, 'sentence')} ({', '.join(self.names)}{', ...' * (self.count > 3)})"
 
 
 _NONE: Mapping[str, object] = {}
@@ -542,21 +477,9 @@ class Job(Generic[Read, Prepared]):
     """One run of a command.
 
     Args:
-        command: its name.
-        source: what is read.
-        run: how the command runs, and where results go.
-        writing: how they are written.
         first, last: fields of the signature in front of those of `source` and `run`, and behind them.
         select: which of the items are worked on, for commands that want some of them only.
         about: what formats of scores and of reports are to know of all results.
-
-    Attributes:
-        pipeline: from the source to results.
-        signature: how these were made.
-        encoder: their format.
-
-    Raises:
-        DeptreeError: the output has a suffix of another format, or words are missing for CoNLL-U.
     """
 
     def __init__(
@@ -587,14 +510,7 @@ class Job(Generic[Read, Prepared]):
         sheet: Sheet = NO_ROWS,
         folds: Sequence[Fold[Any]] = (),
     ) -> int:
-        """Write the results, and tell what the folds found of them; the exit status.
-
-        Args:
-            work: what is done to an item; its result is encoded by the worker.
-            seed: of random numbers, None for work that draws none.
-            sheet: how rows are laid out.
-            folds: each adds what results count for there.
-        """
+        """Write the results, which workers encode, and tell what the folds found of them; the exit status."""
         with self._opened(sheet) as write:
             results = self._results(work, self.encoder.encode, seed, folds)
             for data in with_signature(results, self.signature, self.run):
@@ -635,7 +551,6 @@ class Job(Generic[Read, Prepared]):
         return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet, self._about))
 
     def _told(self, folds: Sequence[Fold[Any]]) -> int:
-        """Tell people what the folds found; the exit status."""
         if not self.run.quiet:
             for fold in folds:
                 for each in fold.lines():
@@ -658,12 +573,7 @@ def with_signature(results: Iterable[Outcome], signature: str, run: RunOptions) 
 
 @dataclass(frozen=True)
 class Encoded(Work[Any]):
-    """Work whose result is encoded, None without an encoder, with what it counts for in folds.
-
-    Attributes:
-        style: of trees.
-        attributes: of a result, which folds count; empty for the result itself.
-    """
+    """Work whose result is encoded, None without an encoder, with its `attributes` that folds count; "" is itself."""
 
     work: Work[Any]
     encode: Callable[[Any, Any], Any] | None

@@ -1,4 +1,4 @@
-"""The options that say how a matrix of scores is laid out, and which trees they are scores of."""
+"""The options of reading scores: files, layout, trees and their rules; and those that choose samplers and sentences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from deptree_cli.cli.options import (
     positive,
     reading_option,
 )
-from deptree_cli.cli.run import Fold, Read, RunOptions, Source, Task
+from deptree_cli.cli.run import Fold, RunOptions, Select, Source, Task
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, printable
 from deptree_cli.core.labels import is_root
@@ -33,10 +33,10 @@ from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.columns import no_sentences
-from deptree_cli.io.files.streams import check_readable, place_of, share_of
+from deptree_cli.io.files.streams import check_readable
 from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource, ScoreStream, side_of
-from deptree_cli.io.scores.layout import CHOICES, PRESETS, Layout, complete, layout, text_of
+from deptree_cli.io.scores.layout import PRESETS, Layout, complete, layout, text_of
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence, Side, Warn
@@ -110,19 +110,12 @@ LENGTHS = reading_option(
     help="Words per sentence of a padded batch, one number a line or .npy.",
 )
 
-# What the scores of one parser need; beside trees, which tell how many words there are; and where the temperature is
-# sought.
-LAYOUT_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, _LABELS, LENGTHS]
-COMPANION_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, _LABELS]
-UNTEMPERED_OPTIONS = [*MATRIX_OPTIONS, _LABELS, LENGTHS]
+# What the scores of one parser need.
+_LAYOUT_OPTIONS = [*MATRIX_OPTIONS, _TEMPERATURE, _LABELS, LENGTHS]
 
 
 def own_trees(sources: Sequence[ScoreSource]) -> str:
-    """What the files say that their trees are, which is news to the user, empty if they say nothing.
-
-    Raises:
-        DeptreeError: some do, and others do not.
-    """
+    """What the files say that their trees are, which is news to the user, empty if they say nothing."""
     kinds = {each.meta.trees: each for each in sources}
     own = next(filter(None, kinds), "")
     if own:
@@ -134,11 +127,7 @@ def own_trees(sources: Sequence[ScoreSource]) -> str:
 
 
 def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
-    """The layout of all the files, as they say of themselves, which is news to the user, or as the options ask.
-
-    Raises:
-        DeptreeError: one file says another than the others, or than the options.
-    """
+    """The layout of all the files, as they say of themselves, which is news to the user, or as the options ask."""
     layouts = [each.layout(asked) for each in sources]
     for each, own in zip(sources, layouts, strict=True):
         if own.reading != layouts[0].reading:
@@ -149,9 +138,6 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
         mark_provenance(click.get_current_context(silent=True), "from")
     return layouts[0]
 
-
-# Prints rules instead.
-SHOW = "show"
 
 _SEARCH = [
     option(
@@ -175,12 +161,7 @@ search_options: Decorator[Any] = partial(apply, _SEARCH)
 
 
 def rule_option(effect: str, default: Sequence[str] = ()) -> Decorator[Any]:
-    """``--rules``, which reaches a command as `Constraints`, or None.
-
-    Args:
-        effect: what becomes of rules.
-        default: those of a command that is about nothing else.
-    """
+    """``--rules``, which reaches a command as `Constraints`, or None; a command about nothing else has a default."""
     usual = f"  [default: {', '.join(default)}]" if default else ""
     return reading_option(
         "--rules",
@@ -197,12 +178,12 @@ def rule_option(effect: str, default: Sequence[str] = ()) -> Decorator[Any]:
 
 
 def _constraints(context: click.Context, parameter: click.Parameter, names: Sequence[str]) -> Constraints | None:
-    """What the names ask for; `SHOW` prints the rules of Universal Dependencies as a file and ends."""
+    """What the names ask for; `show` prints the rules of Universal Dependencies as a file and ends."""
     if not names:
         return None
     from deptree_cli.io.rules.constraints import read_constraints  # few runs have rules
 
-    if SHOW in names:
+    if "show" in names:
         from deptree_cli.io.rules.reading import UD, text_of
 
         click.echo(text_of(UD), nl=False)
@@ -211,12 +192,7 @@ def _constraints(context: click.Context, parameter: click.Parameter, names: Sequ
 
 
 def check_known(rules: Constraints, labels: tuple[str, ...] | None, has_words: bool, warn: Warn) -> None:
-    """Raise for rules that ask for what no option gives; tell of labels that only they name, or that they forbid.
-
-    Args:
-        labels: those of the scores, None where nobody names them.
-        has_words: whether there are sentences.
-    """
+    """Raise for rules that ask for what no option gives; tell of labels that only they name, or that they forbid."""
     from deptree_cli.io.rules.reading import forbidden_labels, unknown_labels, words_of
 
     words = replace(words_of(None, 1, None), labels=labels or ("",))
@@ -263,11 +239,7 @@ def obeying(
 def met(
     items: Iterable[Any], rules: Constraints, names_of: Callable[[Any], Sequence[str]] = lambda item: [item.sent_id]
 ) -> Iterator[Any]:
-    """The sentences as they are, and behind them an error for each that files of rules name and that did not come.
-
-    Args:
-        names_of: what an item may be called in these files.
-    """
+    """The sentences as they are, and behind them an error for each that files of rules name and that did not come."""
     missing = {name: asked[0].place for name, asked in rules.of_words.items()}
     for item in items:
         for name in names_of(item) if missing else ():
@@ -300,13 +272,7 @@ class RelaxedSentences(Fold[tuple[str, str, GivenUp]]):
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """What is read, and how it is interpreted.
-
-    Attributes:
-        files: the score files, in order, each with the paths of what belongs to it.
-        how: how records become distributions.
-        labels_path: the file of the names of labels, if the scores tell them.
-    """
+    """What is read, each score file with the paths of what belongs to it, and how records become distributions."""
 
     files: tuple[ScoreFiles, ...]
     how: Interpretation
@@ -323,7 +289,6 @@ class ScoreOptions:
 
     @property
     def gold(self) -> str | None:
-        """The path of the first file of gold heads; there are as many as score files, or none."""
         return self.files[0].gold
 
     @property
@@ -334,37 +299,14 @@ class ScoreOptions:
     def name(self) -> str:
         return ", ".join(each.source.path for each in self.files)
 
-    def with_other(self, path: str) -> ScoreOptions:
-        """Return these with a second score file of the same sentences.
-
-        Raises:
-            DeptreeError: it says that it has another layout, or no scores.
-        """
-        other, read = ScoreSource(path), self.how.layout.complete
-        own = other.layout(Layout())
-        for name in CHOICES:
-            one, two = getattr(read, name), getattr(own, name)
-            if one and two and one != two:
-                problem = f"the file says {two} of itself, but {self.place} is read as {one}"
-                raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
-        return replace(self, files=(replace(self.files[0], other=other), *self.files[1:]))
-
     def check_words(self) -> None:
-        """Raise unless there are sentences to write as CoNLL-U.
-
-        Raises:
-            DeptreeError: a score file has none, neither of its own nor from --conllu.
-        """
+        """Raise unless there are sentences to write as CoNLL-U, in the score files or from --conllu."""
         for each in self.files:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
     def source(self, run: RunOptions) -> Source[Sentence, ScoredSentence]:
-        """The sentences, to be read once.
-
-        Raises:
-            DeptreeError: rules ask for what nobody gives, or there are several score files where two are compared.
-        """
+        """The sentences, to be read once."""
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, run.warn)
@@ -380,15 +322,6 @@ class ScoreOptions:
         source = self.source(run)
         found = with_samples(source.items, trees, partial(run.skip, noun="sample"))
         return Source(Counted(found, lambda: len(found)), source.prepare, source.signature_fields)
-
-    def of_trees(self, path: str, run: RunOptions) -> Source[Sentence, ScoredSentence]:
-        """The trees of a file in their order, each with the sentence that it is a tree of; to be read once."""
-        from deptree_cli.io.trees import read_trees  # few commands read trees
-        from deptree_cli.io.trees.sets import scored_trees
-
-        source = self.source(run)
-        found = scored_trees(read_trees(path, named=False), self.side(source), place_of(path), run.warn)
-        return Source(Counted(found, share=share_of([path])), source.prepare, source.signature_fields)
 
     def side(self, source: Source[Sentence, ScoredSentence]) -> Side:
         """The sentences as what is read together with others; CoNLL-U gives them an order."""
@@ -422,7 +355,6 @@ class ScoreOptions:
 
     @property
     def signature_fields(self) -> dict[str, object]:
-        """What of these a run must repeat to give the same result."""
         return {
             "from": text_of(self.how.layout.complete),
             **signature_of(self.how.space),
@@ -450,17 +382,16 @@ _CONLLU = reading_option(
     help="The sentences in CoNLL-U, one file per file of SCORES.",
 )
 
-_FIX_HEADS = reading_option(
-    "--fix-heads",
-    is_flag=True,
-    often=True,
-    help="Keep the HEADs and DEPRELs in --conllu that are not _.",
-)
-
-READING_OPTIONS = [_CONLLU, *LAYOUT_OPTIONS, _FIX_HEADS, LABEL_SCORES]
+READING_OPTIONS = [
+    _CONLLU,
+    *_LAYOUT_OPTIONS,
+    reading_option(
+        "--fix-heads", is_flag=True, often=True, help="Keep the HEADs and DEPRELs in --conllu that are not _."
+    ),
+    LABEL_SCORES,
+]
 
 _SCORES = click.argument("scores", nargs=-1, required=True, type=INPUT)
-_ONE_SCORES = click.argument("scores", type=INPUT)
 
 
 def gold_option(text: str) -> Decorator[Any]:
@@ -523,22 +454,15 @@ def options_of(
 score_options = bound("scores", [_SCORES, *READING_OPTIONS], options_of)
 
 # The same for a command that judges the heads of --conllu, and so fixes none; and for one that seeks a temperature too.
-judging_options = bound("scores", [_SCORES, _CONLLU, *LAYOUT_OPTIONS, LABEL_SCORES], options_of)
-untempered_options = bound("scores", [_SCORES, _CONLLU, *UNTEMPERED_OPTIONS, LABEL_SCORES], options_of)
+judging_options = bound("scores", [_SCORES, _CONLLU, *_LAYOUT_OPTIONS, LABEL_SCORES], options_of)
+untempered_options = bound("scores", [_SCORES, _CONLLU, *MATRIX_OPTIONS, _LABELS, LENGTHS, LABEL_SCORES], options_of)
 
 # The same with a single SCORES.
-one_score_options = bound("scores", [_ONE_SCORES, *READING_OPTIONS], options_of)
-
-
-NAMES = ("scores", "preset", "labels", "lengths", "space", "multi_root", "projective", "temperature")
+one_score_options = bound("scores", [click.argument("scores", type=INPUT), *READING_OPTIONS], options_of)
 
 
 def companion(*, scores: str | None, also: Collection[str] = (), **how: Any) -> ScoreOptions | None:
-    """The options of reading scores, None without a file of them.
-
-    Args:
-        also: names of those that say something without scores too.
-    """
+    """The options of reading scores, None without a file of them; `also` say something without scores too."""
     if scores is not None:
         return options_of(scores=scores, **how)
     context = click.get_current_context()
@@ -551,12 +475,12 @@ def companion(*, scores: str | None, also: Collection[str] = (), **how: Any) -> 
 
 def companion_scores_options(help: str, *more: Decorator[Any]) -> Decorator[Any]:
     """Give a command --scores FILE and the options of reading it, as one `scores: ScoreOptions | None`; and `more`."""
-    return bound("scores", [*companion_options(help), *more], companion, NAMES)
+    return bound("scores", [*companion_options(help), *more], companion)
 
 
 def companion_options(help: str) -> list[Decorator[Any]]:
     """The same options, for `companion`."""
-    return [reading_option("--scores", type=INPUT, often=True, help=help), *COMPANION_OPTIONS]
+    return [reading_option("--scores", type=INPUT, often=True, help=help), *MATRIX_OPTIONS, _TEMPERATURE, _LABELS]
 
 
 def _named(entry: Sampler) -> str:
@@ -576,46 +500,38 @@ SAMPLERS_LISTED = Listing(
 )
 
 
-# Names of sentences kept to find the one that may have been meant.
-MOST_NAMES = 10_000
-
 wanted_option = option(
     "--sentence", "wanted", metavar="ID", help="The sent_id of the sentence, or its number.  [default: the first]"
 )
 
+# Names of sentences kept to find the one that may have been meant.
+MOST_NAMES = 10_000
 
-@dataclass(frozen=True)
-class ChosenSentence:
-    """Chooses the one sentence of that name or else of that running number, or the first one; no other is computed.
 
-    Attributes:
-        name: what was asked for, None for the first.
-        place: what is read, for messages.
-        noun: what a sentence is called.
+def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> Select[Any]:
+    """What chooses the one sentence of a name or else of a running number, or the first; no other is computed.
+
+    `place` and `noun`: what is read, and what a sentence is called, for messages.
     """
 
-    name: str | None
-    place: str
-    noun: str = "sentence"
-
-    def __call__(self, tasks: Iterator[Task[Read] | DeptreeError]) -> Iterator[Task[Read] | DeptreeError]:
-        found: Task[Read] | DeptreeError | None = None
+    def choose(tasks: Iterator[Task[Any] | DeptreeError]) -> Iterator[Task[Any] | DeptreeError]:
+        found: Task[Any] | DeptreeError | None = None
         names, sentences = list[str](), 0
         for sentences, task in enumerate(tasks, 1):
             name = task.sent_id if isinstance(task, DeptreeError) else task[0].sent_id
-            if self.name in (None, name):
+            if wanted in (None, name):
                 yield task
                 return
-            if self.name == str(sentences):
+            if wanted == str(sentences):
                 found = task
             if len(names) < MOST_NAMES:
                 names.append(name)
-        if found is None:
-            raise self._unknown(names, sentences).at(self.place)
-        yield found
+        if found is not None:
+            yield found
+        elif wanted is None:
+            raise DeptreeError(f"there are no {noun}s to draw", "Check the file", place=place)
+        else:
+            remedy = did_you_mean(wanted, names, f"Give a sent_id, or a number from 1 to {sentences}")
+            raise DeptreeError(f"there is no {noun} {wanted!r}", remedy, place=place)
 
-    def _unknown(self, names: Sequence[str], sentences: int) -> DeptreeError:
-        if self.name is None:
-            return DeptreeError(f"there are no {self.noun}s to draw", "Check the file")
-        remedy = did_you_mean(self.name, names, f"Give a sent_id, or a number from 1 to {sentences}")
-        return DeptreeError(f"there is no {self.noun} {self.name!r}", remedy)
+    return choose

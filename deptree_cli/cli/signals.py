@@ -78,16 +78,10 @@ class Closed(io.TextIOBase):
     """In place of a standard output that is closed: an error for those who write, nothing for the others."""
 
     def write(self, text: str, /) -> NoReturn:
-        """Refuse.
-
-        Raises:
-            DeptreeError: always.
-        """
         raise DeptreeError("standard output is closed", "Name a file with -o")
 
     @property
     def buffer(self) -> BinaryIO:
-        """Refuse, as `write` does."""
         self.write("")
 
 
@@ -95,7 +89,6 @@ class Lossy(io.FileIO):
     """A file whose writing never fails: what cannot be written (a full disk, a closed pipe) is dropped."""
 
     def write(self, data: bytes | bytearray | memoryview, /) -> int:  # type: ignore[override]
-        """Write what can be written; the length of all of it."""
         rest = memoryview(data).cast("B")
         try:
             while rest:

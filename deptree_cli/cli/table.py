@@ -151,12 +151,7 @@ def entries_of(ctx: click.Context) -> dict[str, Entry]:
 
 
 class LazyGroup(click.Group):
-    """A group by a table; groups within groups work alike, each with the table of its own folder.
-
-    Args:
-        package: where the commands' modules are: ``check-bias`` is the object `check_bias` of the module `check_bias`.
-        table: the commands by their names, in order.
-    """
+    """A group by a table; groups within groups work alike, each with the table of its own folder."""
 
     def __init__(self, *args: Any, package: str, table: Mapping[str, Entry], **options: Any) -> None:
         super().__init__(*args, **options)
@@ -167,7 +162,6 @@ class LazyGroup(click.Group):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
         if cmd_name not in self.table:
             return None
         name, entry = cmd_name.replace("-", "_"), self.table[cmd_name]
@@ -176,7 +170,6 @@ class LazyGroup(click.Group):
         return command
 
     def entries(self) -> dict[str, Entry]:
-        """All commands, those of groups by two words."""
         found: dict[str, Entry] = {}
         for name, entry in self.table.items():
             group = self.get_command(click.Context(self), name) if entry.package else None

@@ -79,7 +79,6 @@ class Column(NamedTuple):
         return cls(heading, cells, wraps, max(LEAST_ID * has_ids, min(longest, LONGEST)))
 
     def broken(self, room: int) -> Column:
-        """Return the column with its heading in lines as wide as its cells or the room."""
         title = _broken(self.heading, max(self.least, room))
         return self._replace(heading=title, least=max([self.least, *map(_width, title.split("\n"))]))
 
@@ -88,9 +87,6 @@ def drawn(table: Table, width: int, styled: bool = False) -> str:
     """Return a table as text, at most `width` columns wide, ending in a newline.
 
     Headings are broken where the terminal is narrow; if numbers had to be cut even so, rows become records.
-
-    Args:
-        styled: whether the terminal may be told what is italic and bold.
     """
     from rich.console import Console
     from rich.text import Text
@@ -187,7 +183,6 @@ class Counted(Generic[Each]):
     Args:
         total: the exact number, None if it is not known (yet).
         share: how much of the input has been read, from 0 to 1; None if that is not known.
-        noun: what one item is called.
         note: what to show behind the numbers.
     """
 
@@ -229,14 +224,7 @@ _WIDTH = 24
 class StatusLine:
     """The line of a run, which counts what is done; nothing is drawn where nobody would see it.
 
-    Args:
-        output: where results go; None is standard output.
-        quiet: whether nothing is shown.
-
-    Attributes:
-        is_open: whether it can be drawn (still).
-        shared: whether data may go to the same terminal; then it ends before the first of them.
-        done: how many items are.
+    `shared`: data may go to the same terminal; then it ends before the first of them.
     """
 
     def __init__(self, output: str | None = None, quiet: bool = True) -> None:
@@ -396,10 +384,7 @@ def kernels_told(quiet: bool) -> Iterator[None]:
 
 
 def _keep_drawing(events: int, in_words: bool) -> None:
-    """Draw the status line while kernels are compiled, until nobody is left who could send `BEGINS` and `ENDS`.
-
-    in_words: say it once instead, where no line can be drawn.
-    """
+    """Draw the status line while kernels are compiled, until nobody is left who could send `BEGINS` and `ENDS`."""
     at_work = done = 0
     spent = 0.0
     while True:

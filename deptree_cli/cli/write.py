@@ -32,11 +32,9 @@ class Writing:
     """How results are written.
 
     Attributes:
-        formats: the names of those that there is a choice of, or they themselves; the usual one first, but for those
-            that only a terminal gets; CoNLL-U is usual where it is read.
-        fmt: the name of the one that is asked for, None if the output decides.
+        formats: those that there is a choice of, or their names; the usual one first, but for those that only a
+            terminal gets; CoNLL-U is usual where it is read.
         header: whether the signature is shown where the format leaves the choice; None for what is usual.
-        style: of trees in CoNLL-U.
         single: whether there is but one row: then it may go into a file `.json`.
     """
 
@@ -47,22 +45,14 @@ class Writing:
     single: bool = False
 
     def encoder(self, output: str | None, of_conllu: bool = False) -> Encoder:
-        """The format of results, of sentences in CoNLL-U or of others.
-
-        Raises:
-            DeptreeError: the suffix of the output promises another one.
-            click.UsageError: it leaves no choice of a header, but the command line has one.
-        """
-        found = self._encoder(output, of_conllu)
+        """The format of results, of sentences in CoNLL-U or of others; --header has to have an effect there."""
+        on_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
+        usual = _usual(self.formats, on_terminal, of_conllu)
+        as_json = self.single and self.fmt is None and suffix_of(output) == ".json"
+        found = JSONL if as_json else encoder_of(self.fmt, output, self.formats, usual)
         if not found.header:
             check_effect(["header"], f"a format that leaves the choice, but the output is {found.name}")
         return found
-
-    def _encoder(self, output: str | None, of_conllu: bool) -> Encoder:
-        if self.single and self.fmt is None and suffix_of(output) == ".json":
-            return JSONL
-        on_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
-        return encoder_of(self.fmt, output, self.formats, _usual(self.formats, on_terminal, of_conllu))
 
     def narrowed(self, what: str, *formats: str) -> Writing:
         """The same for results for which only some of the formats have a place; `what` they are, for a message."""
@@ -165,14 +155,12 @@ _STYLE_OPTIONS = [
 ]
 
 
-def format_options(*formats: str | Encoder, style: bool = False, header: bool = True) -> Decorator[Any]:
-    """Give a command --format and --header as one `writing: Writing`.
+# Formats whose names are also options, for short.
+_SHORT = {JSONL.name: "json", TSV.name: "tsv"}
 
-    Args:
-        formats: of its results, as of `Writing`.
-        style: whether there are trees, with options for their style.
-        header: whether there is a choice of showing the signature.
-    """
+
+def format_options(*formats: str | Encoder, style: bool = False, header: bool = True) -> Decorator[Any]:
+    """Give a command --format and --header as one `writing: Writing`; `style`: with the options of trees."""
     names = [each.name for each in encoders(formats)]
     short = [each for each in _SHORT if each in names and len(names) > 1]
     options = [_format_option(formats, names)] if len(names) > 1 else []
@@ -188,12 +176,7 @@ def format_options(*formats: str | Encoder, style: bool = False, header: bool = 
             raise click.UsageError(f"{asked[0]} and {asked[1]} are two formats. Choose one.")
         return Writing(formats, asked[0] if asked else None, header, Style(**style))
 
-    taken = ("fmt", *_SHORT.values(), "header", "deps", "sent_id_format")
-    return bound("writing", [*options, *(_STYLE_OPTIONS if style else [])], build, taken)
-
-
-# Formats whose names are also options, for short.
-_SHORT = {JSONL.name: "json", TSV.name: "tsv"}
+    return bound("writing", [*options, *(_STYLE_OPTIONS if style else [])], build)
 
 
 def _format_option(formats: tuple[str | Encoder, ...], names: list[str]) -> Decorator[Any]:

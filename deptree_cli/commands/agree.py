@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from math import isnan
 from typing import Any, NamedTuple
@@ -58,9 +57,6 @@ P_VALUES = (*(f"p_{name}" for name in STATISTICS), "p")
 TEST = (*PAIR, "sentences", "trees_a", "trees_b", *P_VALUES, "verdict")
 TEST_BY_SENTENCE = ("sent_id", "words", "trees_a", "trees_b", *P_VALUES)
 
-# How many trees a sentence needs so that permuting them changes anything.
-_ENOUGH = 3
-
 
 @command()
 @click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
@@ -105,11 +101,16 @@ def agree(
     _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        return _agreement(Job("agree", _source(trees, scores, run), run, writing, first), trees, per)
+        job, compared = Job("agree", _source(trees, scores, run), run, writing, first), partial(compare, trees, per)
+        if per == SENTENCE:
+            return job.write(compared, sheet=Sheet(BY_SENTENCE))
+        if per == LABEL:
+            return job.summarise(compared, LabelAgreement(trees), Sheet(BY_LABEL))
+        return job.summarise(compared, Agreement(trees), Sheet(COLUMNS))
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
     job = Job("agree", _source(trees, scores, run), run, writing, first, last)
-    work, found = Test(permutations), TwoFiles(trees, alpha)
+    work, found = partial(tested, permutations), TwoFiles(trees, alpha)
     if per == SENTENCE:
         code = job.write(work, seed, Sheet(TEST_BY_SENTENCE), [found])
     else:
@@ -138,18 +139,7 @@ def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) 
     return Source(Counted(found, share=share_of(trees[:1])), source.prepare, source.signature_fields)
 
 
-def _agreement(job: Job[Sentence, Any], trees: Sequence[str], per: str | None) -> int:
-    work = Compare(tuple(trees), per)
-    if per == SENTENCE:
-        return job.write(work, sheet=Sheet(BY_SENTENCE))
-    if per == LABEL:
-        return job.summarise(work, LabelAgreement(trees), Sheet(BY_LABEL))
-    return job.summarise(work, Agreement(trees), Sheet(COLUMNS))
-
-
 class Result(NamedTuple):
-    """A sentence's rows, and what it counts for."""
-
     found: Sequence[Row]
     counted: Any
 
@@ -157,59 +147,46 @@ class Result(NamedTuple):
         return self.found
 
 
-@dataclass(frozen=True)
-class Compare:
-    """Compares the trees of a sentence in some files; `per`: of what there are rows."""
-
-    files: tuple[str, ...]
-    per: str | None
-
-    def __call__(self, prepared: Sentence | ScoredSentence, _: None) -> Result:
-        compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
-        sets = _sets(compared, len(self.files))
-        names, labels = numbered([each.labels for each in sets])
-        shares = [
-            shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
-            for each, numbers in zip(sets, labels, strict=True)
-        ]
-        words, pairs = shares[0].n, list(combinations(shares, 2))
-        both = [None if a.labelled is None or b.labelled is None else (a.labelled, b.labelled) for a, b in pairs]
-        known = [of_labels(*each.labelled, len(names)) for each in shares if each.labelled is not None]
-        counts = SentenceAgreement(
-            words,
-            np.array([agreement(a.heads, b.heads) for a, b in pairs]),
-            np.array([agreement(*each) if each else np.nan for each in both]),
-            np.sum([distances(each) for each in shares], axis=0),
-            Counter(dict(zip(names, np.sum(known, axis=0).tolist() if known else (), strict=False))),
-            [by_label(*each, names) if each else {} for each in both] if self.per == LABEL else [],
-            marginal_chance(scored.distribution.marginals()) if scored else None,
-        )
-        if self.per != SENTENCE:
-            return Result((), counts)
-        chance = None if counts.chance is None else counts.chance / words
-        agreed = zip(combinations(self.files, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True)
-        of_sentence = {"sent_id": compared.sent_id}
-        rows = [
-            {**of_sentence, **dict(zip(PAIR, pair, strict=True)), "words": words}
-            | agreement_row(heads, labelled, words, chance)
-            for pair, heads, labelled in agreed
-        ]
-        return Result(rows, counts)
+def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | ScoredSentence, _: None) -> Result:
+    compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
+    sets = _sets(compared, len(files))
+    names, labels = numbered([each.labels for each in sets])
+    shares = [
+        shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
+        for each, numbers in zip(sets, labels, strict=True)
+    ]
+    words, pairs = shares[0].n, list(combinations(shares, 2))
+    both = [None if a.labelled is None or b.labelled is None else (a.labelled, b.labelled) for a, b in pairs]
+    known = [of_labels(*each.labelled, len(names)) for each in shares if each.labelled is not None]
+    counts = SentenceAgreement(
+        words,
+        np.array([agreement(a.heads, b.heads) for a, b in pairs]),
+        np.array([agreement(*each) if each else np.nan for each in both]),
+        np.sum([distances(each) for each in shares], axis=0),
+        Counter(dict(zip(names, np.sum(known, axis=0).tolist() if known else (), strict=False))),
+        [by_label(*each, names) if each else {} for each in both] if per == LABEL else [],
+        marginal_chance(scored.distribution.marginals()) if scored else None,
+    )
+    if per != SENTENCE:
+        return Result((), counts)
+    chance = None if counts.chance is None else counts.chance / words
+    agreed = zip(combinations(files, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True)
+    of_sentence = {"sent_id": compared.sent_id}
+    rows = [
+        {**of_sentence, **dict(zip(PAIR, pair, strict=True)), "words": words}
+        | agreement_row(heads, labelled, words, chance)
+        for pair, heads, labelled in agreed
+    ]
+    return Result(rows, counts)
 
 
-@dataclass(frozen=True)
-class Test:
-    """Tests the two sets of trees of a sentence."""
-
-    permutations: int
-
-    def __call__(self, compared: Sentence, rng: np.random.Generator) -> Result:
-        sets = _sets(compared, 2)
-        samples = two_samples([each.heads for each in sets], [each.times for each in sets])
-        found = statistics(samples, self.permutations, rng)
-        trees = int(sets[0].times.sum()), int(sets[1].times.sum())
-        row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
-        return Result([{**row, **test_row(p_values(found))}], SentenceTest(found, trees))
+def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> Result:
+    sets = _sets(compared, 2)
+    samples = two_samples([each.heads for each in sets], [each.times for each in sets])
+    found = statistics(samples, permutations, rng)
+    trees = int(sets[0].times.sum()), int(sets[1].times.sum())
+    row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
+    return Result([{**row, **test_row(p_values(found))}], (found, trees))
 
 
 def _sets(compared: Sentence, files: int) -> list[TreeSet]:
@@ -217,16 +194,10 @@ def _sets(compared: Sentence, files: int) -> list[TreeSet]:
 
 
 class SentenceAgreement(NamedTuple):
-    """What a sentence counts for; agreement is in words.
+    """What a sentence counts for; agreement, also by chance, is in words, and that of labels NaN where there are none.
 
-    Attributes:
-        words: how many it has.
-        attachment: of each pair of files.
-        labelled: of each pair, NaN where trees have no labels.
-        distances: (2 words + 1,), of heads from their words, of all files together.
-        labels: how often each is there, in words of all files together.
-        by_label: of each pair, by label; only --per label asks.
-        chance: how many heads agree by chance under the scores; None without scores.
+    `distances` (2 words + 1,), of heads from their words, and `labels` are of all files together; `by_label` is of each
+    pair, for --per label alone.
     """
 
     words: int
@@ -278,12 +249,9 @@ class Agreement(Fold[SentenceAgreement]):
 def agreement_row(
     attachment: float, labelled: float, words: int, chance: float | None, labels: float | None = None
 ) -> dict[str, float | None]:
-    """Agreement per word, with what chance does to it; a label is chosen independently of the head then.
+    """Agreement per word of so many words that agree (NaN: no labels), with what chance does to it.
 
-    Args:
-        attachment, labelled: how many words agree; NaN if there are no labels.
-        chance: of heads, per word; None if nothing is known of it.
-        labels: the same of labels.
+    `chance` and `labels` are of heads and of labels, per word; a label is chosen independently of the head then.
     """
     row: dict[str, float | None] = {}
     both = None if chance is None or labels is None else chance * labels
@@ -298,8 +266,6 @@ def agreement_row(
 
 
 class LabelAgreement(Fold[SentenceAgreement]):
-    """Agreement by label, for each pair of files."""
-
     def __init__(self, paths: Sequence[str]) -> None:
         self._pairs = list(combinations(paths, 2))
         self._counts: list[dict[str, LabelCounts]] = [{} for _ in self._pairs]
@@ -324,15 +290,11 @@ class LabelAgreement(Fold[SentenceAgreement]):
         ]
 
 
-class SentenceTest(NamedTuple):
-    """What a sentence counts for in the test: statistics, (1 + permutations, ...), and how many trees there are."""
+class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
+    """The test of two files: the statistics of all sentences, whose permutations are independent, are added up.
 
-    statistics: Float
-    trees: tuple[int, int]
-
-
-class TwoFiles(Fold[SentenceTest]):
-    """The test of two files: the statistics of all sentences, whose permutations are independent, are added up."""
+    A sentence counts with these, (1 + permutations, ...), and with the numbers of its trees.
+    """
 
     def __init__(self, paths: Sequence[str], alpha: float) -> None:
         self._paths, self._alpha = paths, alpha
@@ -340,11 +302,12 @@ class TwoFiles(Fold[SentenceTest]):
         self._trees = (0, 0)
         self._statistics: Float | None = None
 
-    def add(self, counts: SentenceTest) -> None:
+    def add(self, counts: tuple[Float, tuple[int, int]]) -> None:
+        found, (first, second) = counts
         self._sentences += 1
-        self._most = max(self._most, sum(counts.trees))
-        self._trees = self._trees[0] + counts.trees[0], self._trees[1] + counts.trees[1]
-        self._statistics = counts.statistics if self._statistics is None else self._statistics + counts.statistics
+        self._most = max(self._most, first + second)
+        self._trees = self._trees[0] + first, self._trees[1] + second
+        self._statistics = found if self._statistics is None else self._statistics + found
 
     @cached_property
     def _tested(self) -> Tested:
@@ -361,13 +324,11 @@ class TwoFiles(Fold[SentenceTest]):
 
     def rows(self) -> list[Row]:
         check_some(self._sentences)
-        if self._most < _ENOUGH:
+        if self._most < 3:  # so few are the same, however they are permuted
             problem = "no sentence has more than a tree in each file, so there is nothing to permute"
             raise DeptreeError(problem, "Test sets of samples; eval tests whether a parser is better than another")
-        row = {"sentences": self._sentences, **dict(zip(("trees_a", "trees_b"), self._trees, strict=True))}
-        return [
-            {**dict(zip(PAIR, self._paths, strict=True)), **row, **test_row(self._tested), "verdict": self._verdict}
-        ]
+        found = dict(zip(TEST, (*self._paths, self._sentences, *self._trees), strict=False))
+        return [{**found, **test_row(self._tested), "verdict": self._verdict}]
 
     def lines(self) -> Iterator[str]:
         yield f"{self._verdict}: p = {self._tested.p:.3g} over {counted(self._sentences, 'sentence')}"

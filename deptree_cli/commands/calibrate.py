@@ -77,34 +77,23 @@ class GoldLabels(NamedTuple):
 
 
 def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels | None]:
-    """Return what is kept of a sentence: its arcs, and its labels if the scores tell some."""
     heads = sentence.record.known_heads
-    return GoldArcs.of(sentence.distribution, heads), _labels(sentence, heads.tolist())
-
-
-def _labels(sentence: ScoredSentence, heads: list[int]) -> GoldLabels | None:
+    arcs = GoldArcs.of(sentence.distribution, heads)
     labels, block = sentence.distribution.labels, sentence.record.gold or sentence.record.block
     if labels is None or block is None:
-        return None
+        return arcs, None
     numbers = {name: number for number, name in enumerate(labels.names)}
     found = [
         (labels.log_probs[head, word], numbers[deprel])
-        for word, (head, deprel) in enumerate(zip(heads, block.deprels, strict=True), 1)
+        for word, (head, deprel) in enumerate(zip(heads.tolist(), block.deprels, strict=True), 1)
         if head > 0 and np.isfinite(labels.log_probs[head, word, numbers.get(deprel, -1)]) and deprel in numbers
     ]
     rows = np.array([row for row, _ in found]).reshape(-1, len(labels.names))
-    return GoldLabels(rows, [number for _, number in found])
+    return arcs, GoldLabels(rows, [number for _, number in found])
 
 
 class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
-    """Keeps the sentences, and fits temperatures and sets of heads to them at the end.
-
-    Args:
-        criterion: one of `CRITERIA`.
-        coverages: of sets of heads.
-        how: how sentences were read.
-        signature: of the run.
-    """
+    """Keeps the sentences, and fits temperatures and sets of heads to them at the end."""
 
     attribute = ""
 
@@ -121,11 +110,6 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
 
     @cached_property
     def _parts(self) -> list[ArcEvidence]:
-        """The sentences, divided.
-
-        Raises:
-            DeptreeError: there are no gold heads, or too few sentences with some.
-        """
         if not self._arcs:
             raise DeptreeError("no word of --gold has a head", "Give sentences with HEADs")
         if len(self._arcs) == 1:
@@ -178,7 +162,8 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
         before = self.arcs.before.calibration
         yield Table("calibration of heads before", COLUMNS, before.rows())
         yield f"attachment score {before.accuracy:.4f}, expected by the parser {before.mean_confidence:.4f}"
-        yield Table("calibration", _HEADINGS, [row for name, fit in fits.items() for row in _fitted(name, fit)])
+        headings = ["", "temperature", "log-likelihood per word", "calibration error"]
+        yield Table("calibration", headings, [row for name, fit in fits.items() for row in _fitted(name, fit)])
         if self._sets:
             sets = [list(asdict(each).values()) for each in self._sets]
             yield Table("sets of heads", ["coverage", "threshold", "covered", "heads per word"], sets)
@@ -186,9 +171,6 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
             yield f"{counted(left, 'sentence')} without a complete, possible gold tree do not count for the likelihood"
         for name in (name for name, fit in fits.items() if fit.at_the_end):
             yield f"the temperature of {name} is at the end of its range: check --from, or give more gold sentences"
-
-
-_HEADINGS = ["", "temperature", "log-likelihood per word", "calibration error"]
 
 
 def _fitted(name: str, fit: Fit) -> Iterator[list[object]]:

@@ -59,8 +59,6 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
 
 
 class Checked(NamedTuple):
-    """The rows of the rules that a sentence's tree breaks, and what it counts for."""
-
     found: list[Row]
     counted: Counts
 

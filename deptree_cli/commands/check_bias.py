@@ -98,7 +98,6 @@ def check_bias(
     seed: int,
     writing: Writing,
 ) -> int:
-    """Test a sampler, or given samples, against the exact distribution."""
     writing.encoder(run.output)  # raises for another suffix, before samples are read
     if samples:
         check_effect(["sampler", "size", "seed"], "trees to draw, but --samples FILE has them. Remove one")
@@ -163,8 +162,6 @@ class Audited:
 
 @dataclass(frozen=True)
 class AuditSampler(Work[Any]):
-    """The audit of a sampler of the register on one sentence."""
-
     sampler: Sampler
     size: int
 

@@ -89,8 +89,6 @@ def _member(path: LaidOutPath, usual: Layout) -> Member:
 
 @dataclass(frozen=True)
 class Combinable:
-    """A sentence, and what each file makes of it: a distribution, or a set of trees."""
-
     read: Sentence
     members: Sequence[ArcFactored | TreeSet]
     space: TreeSpace
@@ -107,12 +105,7 @@ class Combinable:
 
 @dataclass(frozen=True)
 class Distributions:
-    """Makes of what was read of a sentence what can be combined; it travels to worker processes.
-
-    Attributes:
-        how: how scores become distributions.
-        layouts: of each file, None for trees.
-    """
+    """Makes of what was read of a sentence what can be combined; picklable. `layouts`: of each file, None for trees."""
 
     how: Interpretation
     layouts: tuple[Layout | None, ...]
@@ -130,40 +123,29 @@ class Distributions:
             raise error.at(item.place, read.sent_id) from None
 
 
-@dataclass(frozen=True)
-class Product:
+def product_of(weights: Float, target: Layout, sentence: Combinable, _: None) -> SentenceScores:
     """The product of a sentence's distributions, by (m,) weights, laid out to be written."""
-
-    weights: Float
-    target: Layout
-
-    def __call__(self, sentence: Combinable, _: None) -> SentenceScores:
-        scores = product(sentence.distributions, self.weights)
-        found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
-        written = from_head_dep(found.log_scores, self.target, self.target.shape(found.n), self.target.forbidden)
-        block = sentence.read.block
-        return SentenceScores(found.id, written, block.column("form") if block else None)
+    scores = product(sentence.distributions, weights)
+    found = ArcFactored(scores, space=sentence.space, id=sentence.read.sent_id)  # raises where no tree is left
+    written = from_head_dep(found.log_scores, target, target.shape(found.n), target.forbidden)
+    block = sentence.read.block
+    return SentenceScores(found.id, written, block.column("form") if block else None)
 
 
-@dataclass(frozen=True)
-class Mix:
+def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     """The mixture of a sentence's distributions and sets of trees, by (m,) weights that sum to 1."""
-
-    weights: Float
-
-    def __call__(self, sentence: Combinable, _: None) -> Mixed:
-        shares = [
-            tree_shares(each.heads, each.times) if isinstance(each, TreeSet) else Shares(each.marginals())
-            for each in sentence.members
-        ]
-        found = mixture(shares, self.weights)
-        heads = consensus(found.marginals, sentence.space)
-        sets = [
-            LabelledVotes(weight, each.heads, each.times, each.labels)
-            for weight, each in zip(self.weights.tolist(), sentence.members, strict=True)
-            if isinstance(each, TreeSet) and each.labels
-        ]
-        return Mixed(sentence.read, found, heads, majority_labels(heads, sets) if sets else None)
+    shares = [
+        tree_shares(each.heads, each.times) if isinstance(each, TreeSet) else Shares(each.marginals())
+        for each in sentence.members
+    ]
+    found = mixture(shares, weights)
+    heads = consensus(found.marginals, sentence.space)
+    sets = [
+        LabelledVotes(weight, each.heads, each.times, each.labels)
+        for weight, each in zip(weights.tolist(), sentence.members, strict=True)
+        if isinstance(each, TreeSet) and each.labels
+    ]
+    return Mixed(sentence.read, found, heads, majority_labels(heads, sets) if sets else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,11 +204,6 @@ class Fit:
 
     @cached_property
     def found(self) -> Pooled:
-        """The weights.
-
-        Raises:
-            DeptreeError: there is no gold tree that could tell.
-        """
         if not self._kept:
             raise DeptreeError("no sentence has a gold tree that the files allow", "Give gold trees of these sentences")
         return fit_mixture(np.array(self._kept)) if self._mixed else fit_product(self._kept)
@@ -241,16 +218,14 @@ class Fit:
         if self._impossible:
             yield f"{counted(self._impossible, 'gold tree')} impossible by the scores: not fitted to"
         if not self._mixed:
-            yield from filter(None, map(_at_a_bound, self._paths, found.weights))
-
-
-def _at_a_bound(path: str, weight: float) -> str | None:
-    least, most = BOUNDS
-    if weight <= least:
-        return f"{path}: lowest weight, {least:g}. Only its forbidden arcs count; 0 in --weights leaves it out."
-    if weight >= most:
-        return f"{path}: highest weight, {most:g}. Was this parser trained on these gold trees? Then fit to others."
-    return None
+            for path, weight in zip(self._paths, found.weights, strict=False):
+                least, most = BOUNDS
+                if weight <= least:
+                    why = "Only its forbidden arcs count; 0 in --weights leaves it out."
+                    yield f"{path}: lowest weight, {least:g}. {why}"
+                elif weight >= most:
+                    why = "Was this parser trained on these gold trees? Then fit to others."
+                    yield f"{path}: highest weight, {most:g}. {why}"
 
 
 def written_weight(weight: float) -> str:
@@ -311,7 +286,6 @@ def combine(
     run: RunOptions,
     **how: Any,
 ) -> int:
-    """Combine parsers, or votes."""
     _check(scores, weights, fit, gold, conllu)
     asked = layout(how["preset"])
     members = [_member(path, asked) for path in scores]
@@ -334,9 +308,9 @@ def combine(
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
     read, positive = source(list(compress(members, used))), used[used > 0]
     if mixed:
-        return Job("combine", read, run, writing, {"method": MIXTURE}, last).write(Mix(positive))
+        return Job("combine", read, run, writing, {"method": MIXTURE}, last).write(partial(mixture_of, positive))
     first = {"from": text_of(WRITTEN), "method": PRODUCT}
-    return Job("combine", read, run, writing, first, last).write(Product(positive, WRITTEN))
+    return Job("combine", read, run, writing, first, last).write(partial(product_of, positive, WRITTEN))
 
 
 def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:

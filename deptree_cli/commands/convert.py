@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 # Who keeps rules about whole trees.
 _ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
 
-# What is written unless something else is asked for, on the scale read.
-USUAL = Layout("head-dep", "first")
-
 
 @command()
 @score_options
@@ -59,15 +57,17 @@ def convert(scores: ScoreOptions, run: RunOptions, to: str | None, to_labels: st
     """
     _check_arcs_decide(scores.how.constraints)
     chosen = layout(to)
-    target = replace(USUAL, scale=scores.how.layout.complete.scale).merged(chosen)
-    target = _with_labels(target, scores, to_labels)
+    usual = Layout("head-dep", "first", scores.how.layout.complete.scale)
+    target = _with_labels(usual.merged(chosen), scores, to_labels)
     asked = chosen.scale is not None or target.scale == "weight"
     source = scores.source(run)
     read = {f"read{name}": value for name, value in source.signature_fields.items()}
     source = replace(source, signature_fields=read)
-    job = Job("convert", source, run, writing, _fields(scores, target), about=NewScores(asked))
+    knows_order = scores.conllu or all(each.source.meta.ordered for each in scores.files)
+    first = {"from": text_of(target), "trees": scores.how.space.kind or None, "order": None if knows_order else UNKNOWN}
+    job = Job("convert", source, run, writing, first, about=NewScores(asked))
     with Output(to_labels) if to_labels else nullcontext() as names:
-        return job.write(Convert(target), folds=[Lost(), *([LabelNames(names)] if names else [])])
+        return job.write(partial(converted, target), folds=[Lost(), *([LabelNames(names)] if names else [])])
 
 
 def _check_arcs_decide(rules: Constraints | None) -> None:
@@ -77,18 +77,7 @@ def _check_arcs_decide(rules: Constraints | None) -> None:
         raise click.UsageError(f"Only whole trees decide {which}, and scores are of single arcs. {_ELSEWHERE}.")
 
 
-def _fields(scores: ScoreOptions, target: Layout) -> dict[str, object]:
-    order = None if _knows_order(scores) else UNKNOWN
-    return {"from": text_of(target), "trees": scores.how.space.kind or None, "order": order}
-
-
-def _knows_order(scores: ScoreOptions) -> bool:
-    return bool(scores.conllu) or all(each.source.meta.ordered for each in scores.files)
-
-
 class Lost(Fold[int]):
-    """Counts arcs that were lost."""
-
     attribute = "lost"
 
     def __init__(self) -> None:
@@ -139,30 +128,23 @@ class Converted(NamedTuple):
         return self.written
 
 
-@dataclass(frozen=True)
-class Convert:
-    """Scores in another layout."""
-
-    target: Layout
-
-    def __call__(self, sentence: ScoredSentence, _: None) -> Converted:
-        """The work on one sentence."""
-        if sentence.needs_trees:
-            raise DeptreeError("only whole trees decide a span, and scores are of single arcs", _ELSEWHERE)
-        target, distribution, record = self.target, sentence.distribution, sentence.record
-        if target.labels and distribution.labels and distribution.labels.added:
-            name = distribution.labels.names[-distribution.labels.added]
-            remedy = "Put _ for it, or leave out --fix-heads"
-            raise DeptreeError(f"the label {name!r} of the CoNLL-U has no scores to write", remedy)
-        scores, lost = distribution.joint_log_scores() if target.labels else distribution.log_scores, 0
-        if target.scale == "weight":
-            scores, lost = to_weights(scores)
-        written = from_head_dep(scores, target, target.shape(distribution.n, scores.shape[2:]), target.forbidden)
-        if distribution.labels is None and sentence.interpretation.layout.complete.scale == target.scale:
-            written = _as_read(written, record.scores.dtype)
-        forms = record.block.column("form") if record.block else None
-        labels = distribution.labels.names if distribution.labels else ()
-        return Converted(SentenceScores(sentence.id, written, forms), labels, lost)
+def converted(target: Layout, sentence: ScoredSentence, _: None) -> Converted:
+    if sentence.needs_trees:
+        raise DeptreeError("only whole trees decide a span, and scores are of single arcs", _ELSEWHERE)
+    distribution, record = sentence.distribution, sentence.record
+    if target.labels and distribution.labels and distribution.labels.added:
+        name = distribution.labels.names[-distribution.labels.added]
+        remedy = "Put _ for it, or leave out --fix-heads"
+        raise DeptreeError(f"the label {name!r} of the CoNLL-U has no scores to write", remedy)
+    scores, lost = distribution.joint_log_scores() if target.labels else distribution.log_scores, 0
+    if target.scale == "weight":
+        scores, lost = to_weights(scores)
+    written = from_head_dep(scores, target, target.shape(distribution.n, scores.shape[2:]), target.forbidden)
+    if distribution.labels is None and sentence.interpretation.layout.complete.scale == target.scale:
+        written = _as_read(written, record.scores.dtype)
+    forms = record.block.column("form") if record.block else None
+    labels = distribution.labels.names if distribution.labels else ()
+    return Converted(SentenceScores(sentence.id, written, forms), labels, lost)
 
 
 def _as_read(scores: Float, dtype: np.dtype[Any]) -> Array:

@@ -12,7 +12,6 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import (
-    Decorator,
     FloatRange,
     bound,
     check_effect,
@@ -44,13 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """How many of the best trees are written.
-
-    Attributes:
-        size: at most so many; None: the best one.
-        mass: as many as have this probability together.
-        nats: all within so many nats of the best one.
-    """
+    """How many of the best trees are written: `size` at most, with this mass together, or within nats of the best."""
 
     size: int | None = None
     mass: float | None = None
@@ -63,20 +56,15 @@ class StoppingRule:
             return f"--mass {self.mass:g}"
         return f"--within {self.nats:g}" if self.nats is not None else ""
 
-    @property
-    def signature_fields(self) -> dict[str, object]:
-        return {"size": self.size, "mass": self.mass, "within": self.nats}
-
     def trees_of(self, distribution: ArcFactored) -> tuple[Heads, bool | None]:
         """The best trees, (k, n), and whether these are enough; None if nothing but `size` decides."""
         size = self.size or 1
-        if not self.option:
+        if self.mass is not None:
+            ranked = covering(distribution, self.mass, size)
+        elif self.nats is not None:
+            ranked = within(distribution, self.nats, size)
+        else:
             return best_trees(distribution, size), None
-        ranked = (
-            within(distribution, self.nats or 0.0, size)
-            if self.mass is None
-            else covering(distribution, self.mass, size)
-        )
         return ranked.heads, ranked.complete
 
 
@@ -103,9 +91,6 @@ _OPTIONS = [
     ),
 ]
 
-# Gives a command -k, --mass and --within, as one `rule: StoppingRule`.
-stopping_options: Decorator[Any] = bound("rule", _OPTIONS, _rule)
-
 
 class TruncatedLists(Fold[str]):
     """Which sentences have more trees that are wanted than -k allows."""
@@ -127,14 +112,10 @@ class TruncatedLists(Fold[str]):
 
 @dataclass(frozen=True, eq=False)
 class Decoded(AsTrees):
-    """A sentence's best trees.
+    """A sentence's best trees, (k, n).
 
-    Attributes:
-        heads: (k, n).
-        labels: their numbers, (k, n), if there are labels.
-        ranked: whether there may be several, which have ranks.
-        gaps: under rules, by how much better trees may be better.
-        complete: whether these are all that was asked for, if a number alone does not say that.
+    `ranked`: whether there may be several, which have ranks; `gaps`: under rules, by how much better trees may be
+    better; `complete`: whether these are all that was asked for, if a number alone does not say that.
     """
 
     sentence: ScoredSentence
@@ -197,7 +178,7 @@ def probability_notes(log_probs: Float, entropies: Sequence[float], others: Iter
 @score_options
 @rule_option("Only trees that obey these rules")
 @entry_option(METHODS, "--method", default=MST, help=f"{{names}}  [default: {MST}]", name=attrgetter("line"))
-@stopping_options
+@bound("rule", _OPTIONS, _rule)
 @search_options
 @format_options("jsonl", "conllu", ARRAYS, style=True)
 @run_options
@@ -221,7 +202,7 @@ def decode(
     _check(method, rule, scores.how.constraints is not None)
     scores = replace(scores, how=replace(scores.how, relax=relax, budget=budget))
     searched = {"budget": None if budget == BUDGET else budget, "relax": "yes" if relax else None}
-    last = {**rule.signature_fields, **searched, **writing.style_fields}
+    last = {"size": rule.size, "mass": rule.mass, "within": rule.nats, **searched, **writing.style_fields}
     first = {"method": "k-best" if rule.size and method.name == MST else method.name}
     writing = writing if rule.size else writing.of_single_trees()
     folds: list[Fold[Any]] = [RelaxedSentences(run)] * relax + [TruncatedLists(rule)] * bool(rule.option)
@@ -244,12 +225,6 @@ def _check(method: NamedFunction, rule: StoppingRule, rules: bool) -> None:
 
 @dataclass(frozen=True)
 class Decode(Work[Any]):
-    """The best tree of a sentence by a method, or as many trees as a rule says.
-
-    Attributes:
-        budget: how many maximum trees each tree may cost under rules.
-    """
-
     method: NamedFunction
     rule: StoppingRule
     budget: int
@@ -273,17 +248,14 @@ class Decode(Work[Any]):
         """The work on one sentence; the labels of a mass of trees, which is one of heads, are found afterwards."""
         distribution, labels, ranked = sentence.distribution, sentence.distribution.labels, self.rule.size is not None
         joint = labels is not None and self.rule.mass is None
-        if sentence.interpretation.constraints is not None or (joint and self.method.name == MBR):
-            return self._searched(sentence)
+        has_rules = sentence.interpretation.constraints is not None
+        if has_rules or (joint and self.method.name == MBR):
+            found = sentence.constrained.best_trees(self.rule.size or 1, self.method.name, self.budget)
+            heads, numbers = np.array([each.heads for each in found]), np.array([each.labels for each in found])
+            gaps = [each.gap for each in found] if has_rules else None
+            return Decoded(sentence, heads, None if labels is None else numbers, ranked, gaps)
         distribution = distribution.with_best_labels() if joint else distribution
         heads, complete = (
             self.rule.trees_of(distribution) if ranked else (self.method.function(distribution)[None], None)
         )
         return Decoded(sentence, heads, labels.best(heads) if labels else None, ranked, complete=complete)
-
-    def _searched(self, sentence: ScoredSentence) -> Decoded:
-        found = sentence.constrained.best_trees(self.rule.size or 1, self.method.name, self.budget)
-        heads, labels = np.array([each.heads for each in found]), np.array([each.labels for each in found])
-        gaps = [each.gap for each in found] if sentence.interpretation.constraints is not None else None
-        has_labels = sentence.distribution.labels is not None
-        return Decoded(sentence, heads, labels if has_labels else None, self.rule.size is not None, gaps)

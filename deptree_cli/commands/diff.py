@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -11,9 +12,9 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, bound, command
+from deptree_cli.cli.options import INPUT, command
 from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
-from deptree_cli.cli.score_options import LABEL_SCORES, NAMES, ScoreOptions, companion, companion_options
+from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions, companion_scores_options
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import DeptreeError, counted_thousands
@@ -31,14 +32,8 @@ from deptree_cli.io.trees.written import annotations_of, read_annotations
 
 TEXT = as_text(differences_to_text)
 
-# Two files.
-PAIR = 2
-
 # What fields call annotations: head_a, head_b, ...
 LETTERS = ascii_lowercase
-
-# Exit status if something differs, as that of Unix diff.
-DIFFERENT = 1
 
 # The fields of an annotation, the last two with scores, and with scores of labels.
 _FIELDS = {
@@ -54,12 +49,7 @@ _FIELDS = {
     )
 )
 @click.argument("files", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@bound(
-    "scores",
-    [*companion_options("Scores that tell which head is likelier."), LABEL_SCORES],
-    companion,
-    (*NAMES, "label_scores"),
-)
+@companion_scores_options("Scores that tell which head is likelier.", LABEL_SCORES)
 @format_options(TEXT, JSONL.name, TSV.name, CONLLU.name)
 @run_options
 def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, run: RunOptions) -> int:
@@ -70,21 +60,21 @@ def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, 
     and which is likelier. A terminal shows the arcs of both; --format conllu writes A with OtherHead and OtherDeprel in
     MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2 unusable.
     """
-    if len(files) < PAIR:
+    if len(files) < 2:
         raise click.UsageError("One file: give two or more, A B.")
     _check_trees(files)
     if len(files) > len(LETTERS):
         raise click.UsageError(f"{len(files)} are more than the {len(LETTERS)} letters for files. Name fewer.")
     first = {"trees": ", ".join(files), "scores": scores and scores.files[0].source.path}
     job = Job("diff", _source(files, scores, run), run, writing, first)
-    if job.encoder is CONLLU and len(files) > PAIR:
+    if job.encoder is CONLLU and len(files) > 2:
         raise click.UsageError(f"--format conllu writes A with what B has. Name two files, not {len(files)}.")
     shown = 3 + (scores is not None) + bool(scores and scores.how.labels)
     answers = [name for letter in LETTERS[: len(files)] for name in _FIELDS[letter][:shown]]
     sheet = Sheet(("sent_id", "word", "form", "upos", *answers, *["likelier"] * (scores is not None)))
     names = tuple(f"{letter}: {Path(path).name}" for letter, path in zip(LETTERS, files, strict=False))
     found = DifferencesFound()
-    return max(job.write(FindDifferences(names), sheet=sheet, folds=[found]), found.exit_code)
+    return max(job.write(partial(find_differences, names), sheet=sheet, folds=[found]), found.exit_code)
 
 
 def _check_trees(paths: Sequence[str]) -> None:
@@ -110,13 +100,7 @@ def _source(files: Sequence[str], scores: ScoreOptions | None, run: RunOptions) 
 
 
 class Counts(NamedTuple):
-    """What a sentence counts for.
-
-    Attributes:
-        words: how many it has.
-        heads, labels: how many of these have other heads, or the same head with another label.
-        unlabelled: whether labels are not compared.
-    """
+    """What a sentence counts for; `labels`: of words with the same head; `unlabelled`: labels are not compared."""
 
     words: int
     heads: int
@@ -142,16 +126,7 @@ class Probabilities(NamedTuple):
 
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
 class DifferentWords:
-    """A sentence's words that differ.
-
-    Attributes:
-        sent_id: the sentence's name.
-        blocks: the annotations.
-        names: of these, for pictures.
-        found: the words.
-        unlabelled: whether their labels are not compared.
-        probabilities: of each of these, if there are scores.
-    """
+    """A sentence's words that differ between annotations, which `names` call in pictures."""
 
     sent_id: str
     blocks: Sequence[Block]
@@ -199,18 +174,12 @@ class DifferentWords:
         return Arc(head, self.found[number].word, prob or 0.0, shown_form(label) if label else "")
 
 
-@dataclass(frozen=True)
-class FindDifferences:
-    """Finds the words of a sentence that differ; names: of the annotations, for pictures."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, read: Sentence | ScoredSentence, _: None) -> DifferentWords:
-        sentence = read if isinstance(read, Sentence) else read.record
-        blocks = annotations_of(sentence, len(self.names))
-        found, unlabelled = differences(blocks)
-        probabilities = _probabilities(read, found) if found and isinstance(read, ScoredSentence) else ()
-        return DifferentWords(sentence.sent_id, blocks, self.names, found, unlabelled, probabilities)
+def find_differences(names: tuple[str, ...], read: Sentence | ScoredSentence, _: None) -> DifferentWords:
+    sentence = read if isinstance(read, Sentence) else read.record
+    blocks = annotations_of(sentence, len(names))
+    found, unlabelled = differences(blocks)
+    probabilities = _probabilities(read, found) if found and isinstance(read, ScoredSentence) else ()
+    return DifferentWords(sentence.sent_id, blocks, names, found, unlabelled, probabilities)
 
 
 def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
@@ -252,7 +221,7 @@ class DifferencesFound(Fold[Counts]):
 
     @property
     def exit_code(self) -> int:
-        return DIFFERENT if self._different else 0
+        return 1 if self._different else 0  # as Unix diff
 
     def lines(self) -> Iterator[str]:
         words, sentences = counted_thousands(self._words, "word"), counted_thousands(self._sentences, "sentence")

@@ -53,8 +53,8 @@ SENTENCES = (
 )
 RANK = "rank"
 
-# In MISC: the probability that the annotation is wrong; and what somebody says of it: words that are fine are left out.
-KEY, NOTE, FINE = "Doubt", "DoubtNote", "fine"
+# In MISC: the probability that the annotation is wrong; and what somebody says of words, which are left out.
+KEY, FINE = "Doubt", "DoubtNote=fine"
 
 # Of a kind of word: what is not known of it.
 UNKNOWN = "_"
@@ -139,14 +139,7 @@ class Ranked(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a sentence counts for.
-
-    Attributes:
-        ranked: its words, or itself.
-        words: how many are annotated.
-        errors: how many of these to expect wrong.
-        unknown: how many of these have a label that the scores do not tell.
-    """
+    """What a sentence counts for; `unknown`: how many annotated words have a label that the scores do not tell."""
 
     ranked: list[Ranked]
     words: int
@@ -158,12 +151,9 @@ class Ranking(Fold[Counts]):
     """Keeps what is ranked, with `top` only so many, and sums up what was read.
 
     Args:
-        columns: the names of their cells, `RANK` last.
         by: what sentences are ranked by; None: words are ranked.
-        top: this many of the first ones.
         most: of these, in their order, each that still fits into so many words.
         shown: how many have a place where they are written, None: all.
-        place: of the sentences, for messages.
     """
 
     def __init__(
@@ -239,9 +229,6 @@ class Annotated:
     """Sentences of one length, with what their distributions say.
 
     Attributes:
-        how: what is asked about them.
-        sent_ids: their names.
-        blocks: the CoNLL-U sentences, None where there is none.
         heads: (b, n), the annotated ones, -1 where there is none.
         marginals: (b, n+1, n+1).
         entropies, log_probs: make the entropies, and the log-probabilities of the annotated trees; (b,).
@@ -257,9 +244,6 @@ class Annotated:
     log_probs: Callable[[], Float]
     labels: Labels | None = None
 
-    def each(self) -> list[Doubted]:
-        return [Doubted(self, number) for number in range(len(self.sent_ids))]
-
     def counts(self, at: int) -> Counts:
         ranked = self._sentence(at) if self.how.by else self._words(at)
         names, numbers = (self._deprels, self._numbers.tolist()) if self.labels else ([], [])
@@ -272,7 +256,6 @@ class Annotated:
 
     @cached_property
     def _known(self) -> list[int]:
-        """How many words of each are annotated."""
         found: list[int] = (self.heads >= 0).sum(axis=1).tolist()
         return found
 
@@ -304,8 +287,9 @@ class Annotated:
         """(b, n): of head and label, where both are known, else of the head, NaN where there is none, or it is fine."""
         doubts = self._finest("doubts")
         for row, block in zip(doubts, self.blocks, strict=True):
-            if block and _FINE in block.raw:
-                row[[at for at, entries in enumerate(block.column("misc")) if _is_fine(entries)]] = np.nan
+            if block and FINE.encode() in block.raw:
+                notes = [entries.split("|") for entries in block.column("misc")]
+                row[[at for at, some in enumerate(notes) if FINE in (each.partition(":")[0] for each in some)]] = np.nan
         return doubts
 
     @cached_property
@@ -381,13 +365,6 @@ class Annotated:
         }
 
 
-_FINE = f"{NOTE}={FINE}".encode()
-
-
-def _is_fine(entries: str) -> bool:
-    return any(each.partition(":")[0] == f"{NOTE}={FINE}" for each in entries.split("|"))
-
-
 def with_doubts(block: Block, doubts: Float, threshold: float, comments: Sequence[str]) -> bytes:
     """The sentence as it is, with `Doubt` in MISC of words of more than a threshold, and comments behind its own.
 
@@ -424,13 +401,7 @@ def _comments(values: dict[str, Any], by: Criterion) -> list[str]:
 
 @dataclass(frozen=True)
 class Doubt(Work[Doubted]):
-    """The work on sentences.
-
-    Attributes:
-        by: what sentences are ranked by; None: words are ranked.
-        threshold: of suspects.
-        conllu: whether the sentence is written.
-    """
+    """The work on sentences, which are ranked by something, or their words (None)."""
 
     by: Criterion | None
     threshold: float
@@ -443,7 +414,7 @@ class Doubt(Work[Doubted]):
         heads = _heads(block, distribution.n)[None]
         asked = lambda: np.array([distribution.entropy()]), lambda: distribution.log_probs(heads)
         marginals = distribution.marginals()[None]
-        return Annotated(self, [sentence.id], [block], heads, marginals, *asked, distribution.labels).each()[0]
+        return Doubted(Annotated(self, [sentence.id], [block], heads, marginals, *asked, distribution.labels), 0)
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[Doubted]:
         from deptree_cli.core.blocks import alike  # loads kernels: when there is work
@@ -456,7 +427,7 @@ class Doubt(Work[Doubted]):
             log_probs = partial(trees.log_probs, some.rows, heads, trees.sums[0])
             asked = partial(lambda rows: trees.entropies[rows], some.rows), log_probs
             these = Annotated(self, names, blocks, heads, some.of_arcs(trees.marginals), *asked)
-            found.update(zip(some.rows.tolist(), these.each(), strict=True))
+            found.update((row, Doubted(these, number)) for number, row in enumerate(some.rows.tolist()))
         return [found[row] for row in range(len(trees.lengths))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -84,7 +84,6 @@ def dump(
     labels: str | None,
     writing: Writing,
 ) -> int:
-    """Run a parser and write its arc scores."""
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
     page = Page(signature("dump", fields), writing.header)
     with ExitStack() as opened:
@@ -103,23 +102,16 @@ def dump(
         start, step = run.shard[0] - 1, run.shard[1]
         source = batches(islice(read, start, None, step), size, file.place)
         pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
-        scored = pipeline.map(ScoreBatch(parser.name, model, bool(label_scores)))
+        scored = pipeline.map(partial(score_batch, parser.name, model, bool(label_scores)))
         for each in with_signature(_sound(scored, run), page.signature, run):
             for write in writers:
                 write(each)
     return pipeline.exit_code
 
 
-@dataclass(frozen=True)
-class ScoreBatch:
-    """A batch with its scores; every process loads the parser once."""
-
-    parser: str
-    model: str | None
-    labelled: bool
-
-    def __call__(self, batch: Batch, _: None) -> list[Scored | DeptreeError]:
-        return score(PARSERS.get(self.parser), adapter_of(self.parser, self.model), batch, self.labelled)
+def score_batch(parser: str, model: str | None, labelled: bool, batch: Batch, _: None) -> list[Scored | DeptreeError]:
+    """Scores a batch; every process loads the parser once."""
+    return score(PARSERS.get(parser), adapter_of(parser, model), batch, labelled)
 
 
 def _sound(scored: Iterable[list[Scored | DeptreeError]], run: RunOptions) -> Iterator[Scored]:

@@ -1,10 +1,11 @@
-"""``deptree estimate``."""
+"""``deptree estimate``: the distinct trees of swor, read and checked, and expectations estimated from them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from functools import partial
 from typing import Any, NamedTuple
 
 import click
@@ -25,17 +26,12 @@ from deptree_cli.io.encoders.base import JSONL, Sheet
 from deptree_cli.io.files.streams import share_read
 from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
-# Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
-_SHORTEST = 1e-100
-
-_REMEDY = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
-
 
 class DrawnTrees(NamedTuple):
-    """All distinct trees drawn of one sentence: heads (k, n), log_probs (k,), and what else `estimate` needs.
+    """All distinct trees drawn of one sentence, and what else `estimate` needs.
 
     tau: when the next would have come; certain: how many of the first reached the mass that was asked for; window: the
-    time from the last of these to tau; arrivals: (k,), None in a file without them.
+    time from the last of these to tau.
     """
 
     sent_id: str
@@ -56,9 +52,6 @@ def read_draws(path: str) -> Iterator[DrawnTrees | DeptreeError]:
     """The output of `deptree swor`, sentence by sentence, or with ``file:line`` what is wrong with a sentence's trees.
 
     What is no tree makes the sentence useless that it stands in: nobody knows what it was.
-
-    Raises:
-        DeptreeError: reading cannot begin or go on.
     """
     trees: list[GivenTree | DeptreeError] = []
     for tree in read_trees(path):
@@ -80,11 +73,9 @@ def _apart(one: GivenTree | DeptreeError, other: GivenTree | DeptreeError) -> bo
 
 
 def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | DeptreeError:
-    trees: list[GivenTree] = []
-    for tree in found:
-        if isinstance(tree, DeptreeError):
-            return tree
-        trees.append(tree)
+    if wrong := next((each for each in found if isinstance(each, DeptreeError)), None):
+        return wrong
+    trees = [each for each in found if isinstance(each, GivenTree)]
     try:
         for tree in trees:
             _check_numbers(tree)
@@ -93,7 +84,7 @@ def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | Deptree
         _check_order(trees)
         return _checked(trees)
     except DeptreeError as error:
-        error.remedy = _REMEDY
+        error.remedy = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
         return error.at(trees[0].place, trees[0].sent_id)
 
 
@@ -107,7 +98,8 @@ def _check_numbers(tree: GivenTree) -> None:
         raise _refused("log_prob is missing", tree)
     if not -math.inf < log_prob <= 0:
         raise _refused("log_prob is not the logarithm of a probability", tree)
-    if tau is not None and not tau > _SHORTEST:
+    # Trees come at the rate 1, all together; the square of a weight, at most of 1 / tau, must be a number.
+    if tau is not None and not tau > 1e-100:
         raise _refused("tau is not a time", tree)
     if tau is not None and not 0 <= since < tau:
         raise _refused("since is not a time before tau", tree)
@@ -186,7 +178,6 @@ Row = dict[str, Any]
 @format_options(*ROWS)
 @run_options
 def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writing) -> int:
-    """Estimate expectations from distinct trees."""
     quantities = [OF_TREES.get(name).name for name in dict.fromkeys(names)] or USUAL
     if not all(OF_TREES.get(name).scalar for name in quantities):
         writing = writing.narrowed("arcs", JSONL.name)
@@ -195,23 +186,17 @@ def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writi
     columns = ["sent_id", "n", "trees", *(f"{name}.{of}" for name in quantities for of in ESTIMATES)]
     by_quantity = job.encoder is TABLE
     sheet = Sheet(columns, "estimate", HEADINGS if by_quantity else None)
-    return job.write(Estimated(tuple(quantities), by_quantity), sheet=sheet)
+    return job.write(partial(estimated, tuple(quantities), by_quantity), sheet=sheet)
 
 
-@dataclass(frozen=True)
-class Estimated:
+def estimated(quantities: tuple[str, ...], by_quantity: bool, trees: DrawnTrees, _: None) -> Row | list[Row]:
     """A sentence's estimates as an object for JSON, or as a row for each quantity."""
-
-    quantities: tuple[str, ...]
-    by_quantity: bool
-
-    def __call__(self, trees: DrawnTrees, _: None) -> Row | list[Row]:
-        row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
-        found: dict[str, Row] = {}
-        for name in self.quantities:
-            values = vars(expectation(trees, name))
-            found[name] = {of: _without_nan(value) for of, value in values.items()}
-        return [{**row, "quantity": name, **each} for name, each in found.items()] if self.by_quantity else row | found
+    row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
+    found: dict[str, Row] = {}
+    for name in quantities:
+        values = vars(expectation(trees, name))
+        found[name] = {of: _without_nan(value) for of, value in values.items()}
+    return [{**row, "quantity": name, **each} for name, each in found.items()] if by_quantity else row | found
 
 
 def _without_nan(value: Float) -> Any:

@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -29,8 +29,6 @@ from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import unmarked
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
-
-SHARE = FloatRange(0, 1, min_open=True, max_open=True)
 
 SCORES = (
     *("system", "metric", "value", "low", "high", "p", "correct", "gold", "predicted", "aligned", "aligned_accuracy"),
@@ -58,7 +56,13 @@ SUSPICIOUS = 100
     help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. May be repeated.",
     metavar="CLASS",
 )
-@option("--confidence", type=SHARE, default=0.95, metavar="P", help="Coverage of intervals.  [default: 0.95]")
+@option(
+    "--confidence",
+    type=FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    metavar="P",
+    help="Coverage of intervals.  [default: 0.95]",
+)
 @option(
     "--resamples",
     type=IntRange(1),
@@ -137,17 +141,11 @@ def _scored(
                 yield item
         yield from compared(read_trees(gold, vocabulary), [trees], kinds)
 
-    return Source(Counted(items()), _Prepare(source.prepare), source.signature_fields)
+    return Source(Counted(items()), partial(_prepared, source.prepare), source.signature_fields)
 
 
-@dataclass(frozen=True)
-class _Prepare:
-    """Prepares what is no unit."""
-
-    prepare: Callable[[Sentence], ScoredSentence]
-
-    def __call__(self, item: Sentence | Unit) -> ScoredSentence | Unit:
-        return item if isinstance(item, Unit) else self.prepare(item)
+def _prepared(prepare: Callable[[Sentence], ScoredSentence], item: Sentence | Unit) -> ScoredSentence | Unit:
+    return item if isinstance(item, Unit) else prepare(item)
 
 
 def _signature_fields(gold: str | None, settings: EvaluationSettings, scores: ScoreOptions | None) -> dict[str, object]:
@@ -183,14 +181,7 @@ class Expected(NamedTuple):
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """What is evaluated, and how.
-
-    Attributes:
-        systems: the paths of their files.
-        kinds: of classes, for tables of these.
-        confidence, resamples, seed: of intervals and of the test.
-        gold: the path of the gold file, None if there is none.
-    """
+    """What is evaluated, and how: the paths of systems and of gold trees, if there are some, and kinds of classes."""
 
     systems: tuple[str, ...]
     kinds: tuple[Classes, ...]
@@ -208,12 +199,7 @@ class EvaluationSettings:
 
 
 class Evaluation(Fold[Unit | Expected]):
-    """Keeps the counts of each unit, which are resampled in the end.
-
-    Args:
-        signature: of the run, for the line to quote.
-        brief: whether rows leave out what that line does.
-    """
+    """Keeps the counts of each unit, which are resampled in the end; `brief` rows leave out what the last line does."""
 
     attribute = ""
 
@@ -261,16 +247,13 @@ class Evaluation(Fold[Unit | Expected]):
             if self._left_out:
                 why = "right everywhere, or not in the gold trees"
                 yield f"{', '.join(self._left_out)}: {why}; left out of tables and of the last line"
-            yield from self._without_wrong_labels()
+            uas, las = map(METRICS.index, ("UAS", "LAS"))
+            for system, sums in zip(self._settings.systems, self._counts.sum(axis=0), strict=True):
+                right = int(sums[uas, CORRECT])
+                if SUSPICIOUS <= right == sums[las, CORRECT] and right < sums[uas, GOLD]:
+                    all_words = f"all {counted_thousands(right, 'word')} with the right head have the right label"
+                    yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
         yield self._quoted
-
-    def _without_wrong_labels(self) -> Iterator[str]:
-        uas, las = map(METRICS.index, ("UAS", "LAS"))
-        for system, sums in zip(self._settings.systems, self._counts.sum(axis=0), strict=True):
-            right = int(sums[uas, CORRECT])
-            if SUSPICIOUS <= right == sums[las, CORRECT] and right < sums[uas, GOLD]:
-                all_words = f"all {counted_thousands(right, 'word')} with the right head have the right label"
-                yield f"{system}: LAS equals UAS: {all_words}, as if labels were copied from the gold trees"
 
     @property
     def _empty(self) -> list[str]:
@@ -294,26 +277,19 @@ class Evaluation(Fold[Unit | Expected]):
 
     @cached_property
     def _scores(self) -> list[Row]:
-        return [*self._resampled(self._counts), *self._expectation()]
-
-    def _resampled(self, counts: Integers) -> Iterator[Row]:
-        if not len(counts):
-            return
-        settings = self._settings
-        found, less = scores(counts, METRICS, Resampling(settings.confidence, settings.resamples, settings.seed))
-        for system, each in zip(settings.systems, found, strict=True):
-            yield from ({"system": system, **_row(score)} for score in each)
-        for score in less:
-            row = _row(score)
-            yield {"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"])}
-
-    def _expectation(self) -> Iterator[Row]:
-        if self._expected is None:
-            return
-        mean, variance, words = self._expected
-        low, high = normal_interval(mean, variance, self._settings.confidence)
-        row = {"system": self._settings.systems[0], "metric": EXPECTED, "value": mean / words}
-        yield {**row, "low": max(low / words, 0.0), "high": min(high / words, 1.0)}
+        settings, counts, rows = self._settings, self._counts, list[Row]()
+        if len(counts):
+            found, less = scores(counts, METRICS, Resampling(settings.confidence, settings.resamples, settings.seed))
+            for system, each in zip(settings.systems, found, strict=True):
+                rows += [{"system": system, **_row(score)} for score in each]
+            for row in map(_row, less):
+                rows.append({"system": settings.systems[1], **row, "metric": DIFFERENCE.format(row["metric"])})
+        if self._expected is not None:
+            mean, variance, words = self._expected
+            low, high = normal_interval(mean, variance, settings.confidence)
+            row = {"system": settings.systems[0], "metric": EXPECTED, "value": mean / words}
+            rows.append({**row, "low": max(low / words, 0.0), "high": min(high / words, 1.0)})
+        return rows
 
     def _by_class(self) -> list[Row]:
         rows = list[Row]()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,8 @@ from deptree_cli.core.expectations import (
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.io.encoders.base import JSONL, Sheet
 from deptree_cli.io.scores.companions import features_of, vector
-from deptree_cli.io.scores.layout import from_head_dep, layout_fields
+from deptree_cli.io.scores.files import ScoreSource
+from deptree_cli.io.scores.layout import CHOICES, Layout, from_head_dep, layout_fields
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
@@ -80,14 +81,14 @@ def _option(needed: Input) -> Callable[[Any], Any]:
 @format_options(*ROWS)
 @run_options
 def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing: Writing, **given: Any) -> int:
-    """Compute an expectation under every sentence's distribution."""
     quantity = EXPECTED.get(name)
     _check_given(quantity, given, scores)
     if grad and not quantity.gradient:
         raise click.UsageError(f"{name} has no --grad.")
-    values = {each.name: _read(each, given[each.name]) for each in quantity.inputs if each.kind != HEADS}
+    values = {each.name: given[each.name] for each in quantity.inputs if each.kind != HEADS}
+    values |= {each.name: vector(values[each.name]) for each in quantity.inputs if each.kind == VECTOR}
     if path := next((given[each.name] for each in quantity.inputs if each.kind == DISTRIBUTION), None):
-        scores = scores.with_other(path)
+        scores = _with_other(scores, path)
     if grad or not quantity.scalar:
         writing = writing.narrowed("gradients" if grad else name, JSONL.name)
     numbers = {each.name: given[each.name] for each in INPUTS if each.kind == NUMBER}
@@ -109,12 +110,20 @@ def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: ScoreO
             raise click.UsageError(f"{quantity.name} does not use {_asked_for(other)}.")
 
 
+def _with_other(scores: ScoreOptions, path: str) -> ScoreOptions:
+    """These with a second score file of the same sentences; it must not say that it has another layout."""
+    other, read = ScoreSource(path), scores.how.layout.complete
+    own = other.layout(Layout())
+    for name in CHOICES:
+        one, two = getattr(read, name), getattr(own, name)
+        if one and two and one != two:
+            problem = f"the file says {two} of itself, but {scores.place} is read as {one}"
+            raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
+    return replace(scores, files=(replace(scores.files[0], other=other), *scores.files[1:]))
+
+
 def _asked_for(needed: Input) -> str:
     return f"--{needed.name} {METAVARS[needed.kind]}"
-
-
-def _read(needed: Input, value: Any) -> Any:
-    return vector(value) if needed.kind == VECTOR else value
 
 
 @dataclass(frozen=True)
@@ -137,7 +146,6 @@ class Quantities(Work[dict[str, Any]]):
         return [{"sent_id": sent_id, "n": n, name: value} if isfinite(value) else None for sent_id, n, value in found]
 
     def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
-        """The work on one sentence."""
         quantity, distribution = self.quantity, sentence.distribution
         inputs = [self._value(each, sentence) for each in quantity.inputs]
         value = np.asarray(quantity.value(distribution, *inputs))
@@ -152,7 +160,6 @@ class Quantities(Work[dict[str, Any]]):
         return row
 
     def _value(self, needed: Input, sentence: ScoredSentence) -> Any:
-        """An input's value for this sentence."""
         if needed.kind == DISTRIBUTION:
             return sentence.other
         if needed.kind == HEADS:

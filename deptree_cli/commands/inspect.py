@@ -1,4 +1,4 @@
-"""``deptree inspect``."""
+"""``deptree inspect``: how scores are read, what they are like, and whether gold heads fit another layout better."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ from deptree_cli.io.sentence import Sentence
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ReadAlike, ScoredBatch
 
-
-FIT = "log_prob_per_word"
 
 # How much better, in nats a word, gold heads must fit another layout for the one read to be called wrong. On trained
 # parsers the right layout is several nats ahead.
@@ -101,7 +99,7 @@ def _candidates(read: Layout, square: bool) -> dict[str, Layout]:
     roots = [read.root, *({"first", "last"} - {read.root} if read.root != "diagonal" else ())]
     found = {}
     for orient, root in product(orients if square else [read.orient], roots):
-        name = FIT + f"_{orient}".replace("-", "_") * square + f"_root_{root}" * (root != read.root)
+        name = "log_prob_per_word" + f"_{orient}".replace("-", "_") * square + f"_root_{root}" * (root != read.root)
         found[name] = replace(read, orient=orient, root=root)
     return found
 
@@ -175,8 +173,6 @@ def _not_weights(scores: ScoreOptions) -> str:
 
 
 class SentenceFacts(NamedTuple):
-    """What there is to report of one sentence; `longer_axis`: rows less columns."""
-
     n: int
     shape: str
     longer_axis: int
@@ -203,12 +199,6 @@ _name_of = cache(str)  # of dtypes: NumPy takes ten microseconds over it
 
 @dataclass(frozen=True)
 class Inspect(Work[tuple[SentenceFacts]]):
-    """What sentences count for.
-
-    Attributes:
-        how: they are read.
-    """
-
     how: Interpretation
 
     in_batches = True
@@ -235,7 +225,6 @@ class Overview:
         self._fits: dict[str, array[float]] = {}
 
     def add(self, facts: SentenceFacts) -> None:
-        """Note a sentence."""
         numbers = facts.numbers
         self._words, self._longest = self._words + facts.n, max(self._longest, facts.n)
         self._lowest, self._highest = min(self._lowest, numbers.lowest), max(self._highest, numbers.highest)
@@ -256,7 +245,6 @@ class Overview:
         return {name: float(np.mean(found)) for name, found in self._fits.items()}
 
     def row(self) -> dict[str, Any]:
-        """One entry per fact for the whole file."""
         layout, shares = self._layout, self._shares
         return {
             "sentences": len(shares["entropy"]),

@@ -41,12 +41,7 @@ ROOT = "ROOT"
 
 
 def arc_rows(sent_id: str, block: Block | None, arcs: Float, above: float) -> Iterator[Row]:
-    """Yield a row for each arc of a probability above a limit, by word and then by head.
-
-    Args:
-        block: the words; without them forms are None.
-        arcs: (n+1, n+1).
-    """
+    """Yield a row for each arc of a probability above a limit, by word and then by head; arcs: (n+1, n+1)."""
     words, heads = np.nonzero(above < arcs.T)
     forms = _forms(block, len(arcs))
     for word, head, prob in zip(words.tolist(), heads.tolist(), arcs[heads, words].tolist(), strict=True):
@@ -56,11 +51,7 @@ def arc_rows(sent_id: str, block: Block | None, arcs: Float, above: float) -> It
 def labelled_rows(
     sent_id: str, block: Block | None, arcs: Float, labels: tuple[str, ...], above: float
 ) -> Iterator[Row]:
-    """Yield a row for each label of each arc of a probability above a limit.
-
-    Args:
-        arcs: (n+1, n+1, L).
-    """
+    """Yield a row for each label of each arc of a probability above a limit; arcs: (n+1, n+1, L)."""
     by_word = arcs.swapaxes(0, 1)
     words, heads, numbers = np.nonzero(by_word > above)
     forms = _forms(block, len(arcs))
@@ -76,14 +67,10 @@ def _forms(block: Block | None, nodes: int) -> list[str | None]:
 
 @dataclass(frozen=True, eq=False)
 class ArcMarginals:
-    """The marginals of a sentence.
+    """The marginals of a sentence, (n+1, n+1), and of its arcs with labels, (n+1, n+1, L).
 
-    Attributes:
-        arcs: (n+1, n+1).
-        labelled: of arcs with labels, (n+1, n+1, L), if there are labels.
-        estimate: what they are from, if they are shares of drawn trees that obey.
-        acceptance: the share of drawn trees that obey, if so.
-        limit: the threshold of sets of heads, if these are asked for.
+    `estimate` and `acceptance` are there if they are shares of drawn trees that obey; `limit` is the threshold of sets
+    of heads, if these are asked for.
     """
 
     sentence: ScoredSentence
@@ -150,11 +137,7 @@ class ArcMarginals:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MatrixAsRead:
-    """A matrix of marginals with the shape and orientation read.
-
-    Attributes:
-        before, behind: fields of a line of JSON on its two sides.
-    """
+    """A matrix of marginals with the shape and orientation read, and fields of a line of JSON on its two sides."""
 
     record: Sentence
     matrix: Float
@@ -227,7 +210,6 @@ def marginals(
     run: RunOptions,
     writing: Writing,
 ) -> int:
-    """Compute the probability of every arc."""
     size = _size(size, scores.how.constraints)
     sets = _head_sets(scores, with_sets, coverage)
     drawn = {"size": size, "seed": seed if size else None}
@@ -265,11 +247,7 @@ Shown = Callable[[ArcMarginals], Any]
 
 
 def _shown(encoder: Encoder, above: float | None, sets: bool) -> Shown:
-    """What a format has of marginals: rows of arcs, the sentence, or a matrix; `sets`: with sets of heads.
-
-    Raises:
-        UsageError: it has no place for what is asked for.
-    """
+    """What a format has of marginals: rows of arcs, the sentence, or a matrix; `sets`: with sets of heads."""
     if encoder not in (JSONL, TSV):
         check_effect(["above"], f"TSV or JSON Lines, but the output is {encoder.name}")
     in_rows = encoder is TSV or above is not None
@@ -282,13 +260,7 @@ def _shown(encoder: Encoder, above: float | None, sets: bool) -> Shown:
 
 @dataclass(frozen=True)
 class Marginals(Work[Any]):
-    """Marginals of one sentence.
-
-    Attributes:
-        shown: what is written of them.
-        size: how many drawn trees they are shares of where rules need whole trees; None without such rules.
-        limit: the threshold of sets of heads, if these are asked for.
-    """
+    """Shows marginals of a sentence; where rules need whole trees they are shares of `size` drawn ones."""
 
     shown: Shown
     size: int | None = None
@@ -304,17 +276,14 @@ class Marginals(Work[Any]):
         return list(map(MatrixAsRead, sentences.records, sentences.as_read(trees.marginals), before))
 
     def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
-        return self.shown(self._found(sentence, rng))
-
-    def _found(self, sentence: ScoredSentence, rng: np.random.Generator) -> ArcMarginals:
-        if self.size is not None and sentence.constrained.finders:
-            return self._of_drawn(sentence, self.size, rng)
-        arcs, labels = sentence.distribution.marginals(), sentence.distribution.labels
-        return ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, limit=self.limit)
-
-    def _of_drawn(self, sentence: ScoredSentence, size: int, rng: np.random.Generator) -> ArcMarginals:
-        found, labels = sentence.constrained.draw(size, rng, SAMPLERS.get("auto")), sentence.distribution.labels
-        arcs = shares(found.heads)
-        both = shares(found.heads, found.labels, len(labels.names)) if labels else None
+        labels = sentence.distribution.labels
+        if self.size is None or not sentence.constrained.finders:
+            arcs = sentence.distribution.marginals()
+            exact = ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, limit=self.limit)
+            return self.shown(exact)
+        drawn = sentence.constrained.draw(self.size, rng, SAMPLERS.get("auto"))
+        of_arcs = shares(drawn.heads)
+        both = shares(drawn.heads, drawn.labels, len(labels.names)) if labels else None
         of_labels = both.expectations if both else None
-        return ArcMarginals(sentence, arcs.expectations, of_labels, both or arcs, found.acceptance, self.limit)
+        found = of_arcs.expectations, of_labels, both or of_arcs, drawn.acceptance, self.limit
+        return self.shown(ArcMarginals(sentence, *found))

@@ -6,7 +6,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import click
@@ -24,7 +24,7 @@ from deptree_cli.cli.options import (
     size_option,
 )
 from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
-from deptree_cli.cli.score_options import NAMES, ScoreOptions, asked_space, companion, companion_options, signature_of
+from deptree_cli.cli.score_options import ScoreOptions, asked_space, companion, companion_options, signature_of
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.chance import RandomTrees, moments
@@ -85,8 +85,6 @@ HEADINGS = ("quantity", "of", "mean", "low", "high", "difference")
 # The columns of words behind their sentences'.
 WORDS = (*("word", "form", "upos", "deprel", "head_deprel", "length", "depth"), "crossed", "nonprojective")
 
-_SPACE = ("space", "multi_root", "projective")
-
 
 class Reading(NamedTuple):
     """How trees are read: of a space, with scores of the same sentences if there are some, and reduced or whole."""
@@ -105,11 +103,7 @@ class Reading(NamedTuple):
         }
 
     def source(self, trees: tuple[str, ...], comments: Sequence[str], run: RunOptions) -> Source[Any, Any]:
-        """The sentences, each with the comments that are asked for.
-
-        Raises:
-            click.UsageError: there are scores of several files.
-        """
+        """The sentences, each with the comments that are asked for."""
         packing = Packing(self.space, self.no_punct, self.tokens)
         if self.scores is None:
             check_readable(trees if len(trees) > 1 else ())
@@ -120,12 +114,13 @@ class Reading(NamedTuple):
         files = (replace(self.scores.files[0], conllu=trees[0]),)
         source = replace(self.scores, files=files).source(run)
         items = Counted(with_comments(source.items, comments, run), share=share_of(trees))
-        return Source(items, ScoredPacking(self.scores.how, packing), source.signature_fields)
+        return Source(items, partial(scored_packing, self.scores.how, packing), source.signature_fields)
 
 
 def _reading(*, scores: str | None, no_punct: bool, tokens: bool, **how: Any) -> Reading:
-    found = companion(scores=scores, also=_SPACE, **how)
-    space = found.how.space if found else asked_space(*(how[name] for name in _SPACE))
+    names = ("space", "multi_root", "projective")
+    found = companion(scores=scores, also=names, **how)
+    space = found.how.space if found else asked_space(*(how[name] for name in names))
     return Reading(space, found, no_punct, tokens)
 
 
@@ -142,7 +137,6 @@ reading_options = bound(
         *companion_options("Arc scores of the same sentences: what the parser expects."),
     ],
     _reading,
-    ("no_punct", "tokens", *NAMES),
 )
 
 
@@ -197,7 +191,6 @@ def measure(
     writing: Writing,
     run: RunOptions,
 ) -> int:
-    """Measure trees beside chance."""
     if per == TREEBANK:
         check_effect(["comments"], "rows: --per sentence or --per word")
     elif per == WORD:
@@ -336,14 +329,7 @@ class Rows:
 
 
 class Column(NamedTuple):
-    """Numbers of sentences.
-
-    Attributes:
-        quantity: its name.
-        of: `TREES`, or a baseline's name.
-        has_sd: whether there are standard deviations within sentences.
-        has_error: whether they are from sampled trees, with standard errors.
-    """
+    """Numbers of sentences: a quantity of the trees (`TREES`) or of a baseline, which may have spreads and errors."""
 
     quantity: str
     of: str
@@ -362,13 +348,11 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure(Work["Measured"]):
-    """Measures trees.
+    """Measures trees, and random trees of the space.
 
     Attributes:
-        names: of quantities.
-        random: all trees of the space.
         size: how many trees of the parser's are drawn for what is no sum over arcs; None: none.
-        scored: whether the parser's scores are read too; then what is prepared are `Scored`.
+        scored: whether the parser's scores are read too: see `scored_packing`.
         reduced: whether words are left out or joined, so that the parser's trees have to be, too.
         keys: of the comments that sentences have.
     """
@@ -394,21 +378,17 @@ class Measure(Work["Measured"]):
 
     @cached_property
     def columns(self) -> list[Column]:
-        return [column for quantity in self._quantities for column in self._columns_of(quantity)]
-
-    def _columns_of(self, quantity: OfTree) -> Iterator[Column]:
-        name = quantity.name
-        yield Column(name, TREES)
-        for of, baseline in quantity.baselines.items():
-            yield Column(name, of, baseline.variance is not None)
-        if name == LENGTH:
-            return
-        exact = isinstance(quantity, OverArcs) and (self.random.space.single_root or not quantity.over)
-        sampled = self.size is not None
-        if exact or sampled:
-            yield Column(name, RANDOM_TREES, sampled, not exact)
-        if self.scored and ((exact and not self.reduced) or sampled):
-            yield Column(name, PARSER, True, not exact or self.reduced)
+        found, sampled = list[Column](), self.size is not None
+        for quantity in self._quantities:
+            name = quantity.name
+            found.append(Column(name, TREES))
+            found += [Column(name, of, each.variance is not None) for of, each in quantity.baselines.items()]
+            exact = isinstance(quantity, OverArcs) and (self.random.space.single_root or not quantity.over)
+            if name != LENGTH and (exact or sampled):
+                found.append(Column(name, RANDOM_TREES, sampled, not exact))
+            if name != LENGTH and self.scored and ((exact and not self.reduced) or sampled):
+                found.append(Column(name, PARSER, True, not exact or self.reduced))
+        return found
 
     @cached_property
     def fields(self) -> list[tuple[str, str, int, str]]:
@@ -423,9 +403,9 @@ class Measure(Work["Measured"]):
     def one(self, prepared: Any, rng: np.random.Generator | None) -> Measured:
         if not self.scored:
             return self._found(prepared)[0]
-        trees = prepared.trees
+        trees, sentence = prepared
         reduction = trees.reductions[0] if trees.reductions else None
-        parser = moments(prepared.sentence.distribution, self._quantities, self.size, rng, reduction)
+        parser = moments(sentence.distribution, self._quantities, self.size, rng, reduction)
         return self._found(trees, np.array([parser]))[0]
 
     def _found(self, trees: PackedTrees, parser: Float | None = None) -> list[Measured]:
@@ -459,21 +439,9 @@ def _of_baseline(baseline: Baseline, trees: PackedTrees) -> Float:
     return np.stack([mean, np.sqrt(np.maximum(baseline.variance(trees.heads, trees.starts), 0.0)), unknown])
 
 
-class Scored(NamedTuple):
-    sentence: ScoredSentence
-    trees: PackedTrees
-
-
-@dataclass(frozen=True)
-class ScoredPacking:
-    """How a sentence with scores becomes both; it travels to worker processes."""
-
-    how: Interpretation
-    packing: Packing
-
-    def __call__(self, read: Sentence) -> Scored:
-        trees = self.packing(read)  # first: it names what is wrong with the tree
-        return Scored(self.how(read), trees)
+def scored_packing(how: Interpretation, packing: Packing, read: Sentence) -> tuple[PackedTrees, ScoredSentence]:
+    trees = packing(read)  # first: it names what is wrong with the tree
+    return trees, how(read)
 
 
 @dataclass(frozen=True, eq=False)

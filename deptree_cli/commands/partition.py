@@ -53,7 +53,6 @@ class Rows(Work[Any]):
     in_batches = True
 
     def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
-        """The work on one sentence."""
         distribution, trees = sentence.distribution, sentence.interpretation.space
         if trees.has_short_name:
             return _row(sentence.id, distribution.n, partition_of(distribution), trees)
@@ -67,7 +66,6 @@ class Rows(Work[Any]):
 
 
 def _row(sent_id: str, n: int, sums: Partition, trees: TreeSpace) -> dict[str, Any]:
-    """A sentence's row of all sums."""
     row = {"sent_id": sent_id, "n": n, **{name: getattr(sums, name) for name in SUMS}}
     if sums.log_z is None:
         return row | {"reason": f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"}

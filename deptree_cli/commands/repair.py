@@ -56,13 +56,11 @@ _SPACE = ("space", "multi_root", "projective")
 # The role of the sentence as it is written beside its scores.
 WRITTEN = "written"
 
-MOST_COST = 1000
-
 
 def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Costs:
     match = re.fullmatch(r"([1-9]\d*):([1-9]\d*)", text)
-    if not match or max(map(int, match.groups())) > MOST_COST:
-        raise click.BadParameter(f"{text!r} is not HEAD:LABEL, two numbers from 1 to {MOST_COST} such as 3:1.")
+    if not match or max(map(int, match.groups())) > 1000:
+        raise click.BadParameter(f"{text!r} is not HEAD:LABEL, two numbers from 1 to 1000 such as 3:1.")
     return Costs(int(match[1]), int(match[2]))
 
 
@@ -187,16 +185,10 @@ def _lead(written: Written) -> Sentence | DeptreeError:
     return Sentence(written.name, number, block.n, written.place, block, named=named, companions={WRITTEN: written})
 
 
-# What is learnt from valid sentences before any is repaired.
-
-
 class Looked(NamedTuple):
-    """What is found of a sentence before any is repaired.
+    """What is found of a sentence before any is repaired; what nobody can read is suspect, and counts for nothing.
 
-    Attributes:
-        suspect: whether something is wrong with it, or nobody can read it.
-        counts: what it counts for; None where nobody can read it.
-        habits: how words attach in it, if it breaks no rule; of many sentences the first tells of all.
+    `habits`: how words attach in it, if it breaks no rule; of many sentences the first tells of all.
     """
 
     suspect: bool
@@ -265,9 +257,6 @@ def given_of(tree: GivenTree) -> Given:
     return Given([FREE if head is None else beyond if head < 0 else head for head in tree.block.heads], tree.labels)
 
 
-# How sentences are repaired.
-
-
 class AsTheyAre(NamedTuple):
     """Sentences with which nothing is wrong; `places`: the number of each among all."""
 
@@ -279,10 +268,7 @@ class AsTheyAre(NamedTuple):
 class Prepared:
     """Looks into the sentences that have to be looked at; it travels to worker processes.
 
-    Attributes:
-        asked: what trees should be.
-        how: how scores become distributions, if there are some.
-        looks: whether it is for `Look`, which looks into all by itself: one that is malformed may be no error yet.
+    `looks`: it is for `Look`, which looks into all by itself: one that is malformed may be no error yet.
     """
 
     asked: Asked
@@ -310,11 +296,7 @@ class Prepared:
 class Repair(Work["Kept | Mended"]):
     """Repairs a sentence, if something is wrong with it.
 
-    Attributes:
-        ties: what decides between trees that change as little.
-        aims: what changes cost, and so on.
-        counted: whether the broken rules of sentences were counted before.
-        told: whether changes are told word by word.
+    `counted`: its broken rules were counted before; `told`: changes are told word by word.
     """
 
     ties: Ties
@@ -349,9 +331,6 @@ class Repair(Work["Kept | Mended"]):
         return Mended(written, found, tree.broken if self.told else (), self.aims.relax, self.told, before)
 
 
-# What becomes of them.
-
-
 class Sums(NamedTuple):
     """How many words have another head, another label, and a head or label where there was none."""
 
@@ -365,15 +344,10 @@ class Sums(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What was done to a sentence.
+    """What was done to a sentence; `before` is None where it was counted before, `sums` where nothing was changed.
 
-    Attributes:
-        before: what it counted for before; None where that was counted by itself.
-        sums: of its changes; None where there are none.
-        reduced: how many words lost arcs of DEPS.
-        unsure: whether a nearer tree is possible.
-        invalid: whether it breaks rules that were given up.
-        left_out: what has no column in the file.
+    `reduced`: how many words lost arcs of DEPS; `unsure`: a nearer tree is possible; `invalid`: it breaks rules that
+    were given up; `left_out`: what has no column in the file.
     """
 
     before: Counts | None = None
@@ -389,8 +363,6 @@ NOTHING_DONE = Done()
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A sentence that stays as it is."""
-
     written: Written
     counted: Done
     relaxed: None = None
@@ -402,16 +374,7 @@ class Kept:
 
 @dataclass(frozen=True, eq=False)
 class Mended:
-    """A sentence with the nearest tree.
-
-    Attributes:
-        written: with the tree that it was given.
-        found: the nearest.
-        broken: what was wrong with the given one, where that is told.
-        relax: whether rules could be given up.
-        told: whether changes are told word by word.
-        before: what it counted for before, if nobody has counted that yet.
-    """
+    """A sentence with the nearest tree; `broken`: what was wrong with the given one, where that is told."""
 
     written: Written
     found: Repaired
@@ -432,9 +395,9 @@ class Mended:
 
     @property
     def counted(self) -> Done:
-        unsure, invalid = not self.found.certified, self.found.given_up is not None
+        unsure, invalid, written = not self.found.certified, self.found.given_up is not None, self._mended
         sums = self._sums if self.changes else None
-        return Done(self.before, sums, self._mended.reduced, unsure, invalid, self._mended.left_out)
+        return Done(self.before, sums, written.reduced, unsure, invalid, written.left_out)
 
     @property
     def _sums(self) -> Sums:
@@ -459,12 +422,10 @@ class Mended:
     def _mended(self) -> mending.Mended:
         """The sentence with changes and notes; without changes it stays as it is, but for what was given up."""
         certified, gap = self.found.certified, self.found.gap
-        notes = relaxed_notes(self.found.given_up, 1) if self.relax else []
-        if self.changes:
-            own = [Note(None, "certified", [certified])]
-            if not certified:
-                own.append(Note(None, "gap", [gap if isfinite(gap) else None]))
-            notes = [*own, *notes]
+        notes = [Note(None, "certified", [certified])] if self.changes else []
+        if self.changes and not certified:
+            notes.append(Note(None, "gap", [gap if isfinite(gap) else None]))
+        notes += relaxed_notes(self.found.given_up, 1) if self.relax else []
         comments = {note.key: note.texts[0] for note in notes if note.key and note.is_known}
         if self.changes:
             return mending.mended(self.written.block, self.changes, {"repaired": str(self._sums), **comments})
@@ -485,9 +446,7 @@ def as_value(text: str) -> int | str | None:
 class Repairs(Fold[Done]):
     """What was repaired, and which rules were broken before.
 
-    Args:
-        before: counts these.
-        untaught: whether nothing tells how words attach: no scores, and no sentence without mistakes.
+    `untaught`: nothing tells how words attach: no scores, and no sentence without mistakes.
     """
 
     def __init__(self, before: BrokenRules, untaught: bool) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deptree_cli.cli.options import INPUT, IntRange, command, option
-from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, layout_doubts, run_options
+from deptree_cli.cli.run import Fold, Job, RunOptions, Work, layout_doubts, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, rule_option, score_options
 from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import counted, printable
@@ -48,28 +48,18 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     names = [printable(PurePath(each).name) for each in (scores.name, scores.conllu) if each]
     how, has_gold = scores.how, bool(scores.gold)
     about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
-    last, source = {"samples": samples, "top": top}, _source(scores, samples, run)
-    job = Job("report", source, run, Writing((HTML,)), last=last, about=about)
-    return job.write(ForPage(rules, has_gold), folds=[Doubts(top, rules)])
-
-
-def _source(scores: ScoreOptions, samples: str | None, run: RunOptions) -> Source[Any, Any]:
     if samples is None:
-        return scores.source(run)
-    from deptree_cli.io.trees import read_trees  # few reports have samples
+        source = scores.source(run)
+    else:
+        from deptree_cli.io.trees import read_trees  # few reports have samples
 
-    return scores.with_samples(read_trees(samples), run)
+        source = scores.with_samples(read_trees(samples), run)
+    job = Job("report", source, run, Writing((HTML,)), last={"samples": samples, "top": top}, about=about)
+    return job.write(ForPage(rules, has_gold), folds=[Doubts(top, rules)])
 
 
 @dataclass(frozen=True)
 class ForPage(Work[PackedSentence | OnPage]):
-    """The work on sentences; it travels to worker processes.
-
-    Attributes:
-        rules: which breaks are counted.
-        has_gold: whether heads are known to be right.
-    """
-
     rules: Constraints | None
     has_gold: bool
 
@@ -85,13 +75,7 @@ class ForPage(Work[PackedSentence | OnPage]):
 
 
 class Doubts(Fold[tuple[int, float, frozenset[str]]]):
-    """Counts how many more heads are expected to be wrong in the trees shown than in the best ones, and of how many
-    words.
-
-    Args:
-        top: how many sentences the page shows.
-        rules: whose breaks are counted.
-    """
+    """Counts how many more heads are expected to be wrong in the trees shown than in the best ones."""
 
     def __init__(self, top: int, rules: Constraints | None) -> None:
         self._top, self._rules = top, rules

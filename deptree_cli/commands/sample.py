@@ -15,7 +15,6 @@ from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.samplers import Sampler
-from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
@@ -34,9 +33,6 @@ and --format override this. npz, npy and safetensors hold an array (K, n) of hea
 With --rules, trees that break a rule are rejected; acceptance is the share of trees that obey.
 """
 
-# Most sentences have fewer words.
-LONG = 100
-
 
 @command(help=HELP, listing=SAMPLERS_LISTED)
 @score_options
@@ -50,10 +46,11 @@ LONG = 100
 def sample(
     scores: ScoreOptions, run: RunOptions, size: int, sampler: Sampler, unique: bool, seed: int, writing: Writing
 ) -> int:
-    """Sample K trees per sentence."""
     sampler.check_serves(scores.how.space)
     last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
-    job = Job("sample", scores.source(run), run, writing, {"sampler": _used(sampler, scores.how.space)}, last)
+    used = dict(sampler.uses).get(scores.how.space.name)
+    first = {"sampler": f"{sampler.name}={used}" if used else sampler.name}
+    job = Job("sample", scores.source(run), run, writing, first, last)
     if unique and job.encoder not in (CONLLU, JSONL):
         raise DeptreeError(
             "arrays of heads cannot store the counts of --unique", "Remove --unique or pass --format jsonl"
@@ -63,20 +60,11 @@ def sample(
     return job.write(DrawTrees(sampler, size, unique), seed)
 
 
-def _used(sampler: Sampler, trees: TreeSpace) -> str:
-    used = dict(sampler.uses).get(trees.name)
-    return f"{sampler.name}={used}" if used else sampler.name
-
-
 @dataclass(frozen=True, eq=False)
 class Drawn(AsTrees):
-    """A sentence's trees.
+    """A sentence's trees, (k, n), with numbers of labels, if there are any.
 
-    Attributes:
-        heads: (k, n).
-        labels: (k, n), numbers of labels, if there are any.
-        acceptance: the share of drawn trees that obey, under rules that only a tree decides.
-        counts: how often each was drawn, if each is there once.
+    `acceptance`: under rules that only a tree decides; `counts`: how often each was drawn, if each is there once.
     """
 
     sentence: ScoredSentence
@@ -89,7 +77,6 @@ class Drawn(AsTrees):
         return [(self.sentence.id, smallest(self.heads), "")]
 
     def trees(self) -> Trees:
-        """The trees with their log-probabilities."""
         found = self.sentence.distribution
         notes = [log_prob_note(found.tree_log_probs(self.heads)), *label_notes(found, self.heads, self.labels)]
         if self.acceptance is not None:
@@ -113,13 +100,12 @@ class DrawTrees(Work[Any]):
 
     @property
     def in_batches(self) -> bool:
-        """Whether trees of many sentences are drawn at once: if they are few even of long ones."""
         from deptree_cli.core.samplers import is_few  # loads kernels: when there is work
 
-        return self.sampler.name == "auto" and is_few(LONG, self.size) and not self.unique
+        # Most sentences have fewer than 100 words: trees of many are drawn at once if they are few even of long ones.
+        return self.sampler.name == "auto" and is_few(100, self.size) and not self.unique
 
     def batch(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
-        """The work on many sentences."""
         from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
 
         drawn, log_z = sentences.trees.sample(self.size, streams)

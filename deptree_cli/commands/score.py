@@ -9,22 +9,23 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import INPUT, command
-from deptree_cli.cli.run import Job, RunOptions, Work, run_options
+from deptree_cli.cli.run import Job, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import ScoreOptions, one_score_options
+from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels
 from deptree_cli.io.encoders.base import Row, Sheet
+from deptree_cli.io.files.streams import place_of, share_of
 from deptree_cli.io.json_lines import finite
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.trees.sets import TreeSet
+from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.trees import read_trees
+from deptree_cli.io.trees.sets import TreeSet, scored_trees
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
-
-# A label that is not known, in CoNLL-U.
-MISSING = "_"
 
 # Of trees, and of trees with labels.
 COLUMNS = ("sent_id", "n", "prob", "log_prob", "gap")
@@ -45,18 +46,18 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     With --labels, label_log_prob is that of the tree's labels given the tree, and gap compares with the best labelled
     tree. label_log_prob is null if the labels are impossible, or unknown to the scores; a missing label may be any.
     """
-    columns = LABELLED if scores.how.labels else COLUMNS
-    job = Job("score", scores.of_trees(trees, run), run, writing, last={"given": trees})
-    return job.write(Probabilities(), sheet=Sheet(columns))
+    source = scores.source(run)
+    found = scored_trees(read_trees(trees, named=False), scores.side(source), place_of(trees), run.warn)
+    read: Source[Sentence, ScoredSentence]
+    read = Source(Counted(found, share=share_of([trees])), source.prepare, source.signature_fields)
+    job = Job("score", read, run, writing, last={"given": trees})
+    return job.write(Probabilities(), sheet=Sheet(LABELLED if scores.how.labels else COLUMNS))
 
 
 class Probabilities(Work[list[Row]]):
-    """The rows of the trees of a sentence."""
-
     in_batches = True
 
     def one(self, sentence: ScoredSentence, _: None) -> list[Row]:
-        """The work on one sentence."""
         given: TreeSet = sentence.record.trees
         found = sentence.distribution.log_probs(given.heads)
         if labels := sentence.distribution.labels:
@@ -65,7 +66,6 @@ class Probabilities(Work[list[Row]]):
         return _rows(given, found, {"gap": finite(best - found)})
 
     def batch(self, sentences: ScoredBatch, _: None) -> list[list[Row]]:
-        """The work on many sentences."""
         trees = sentences.trees
         log_z, given = trees.log_partition_parts(), [record.trees for record in sentences.records]
         best = trees.tree_log_probs(trees.argmax(), log_z).ravel().tolist()
@@ -75,7 +75,6 @@ class Probabilities(Work[list[Row]]):
 
 
 def _rows(given: TreeSet, found: Float, others: dict[str, Sequence[object]]) -> list[Row]:
-    """The rows of trees with these log-probabilities, with other columns."""
     columns: dict[str, Sequence[object]] = {
         "sent_id": given.tree_names,
         "n": [given.n] * len(found),
@@ -89,7 +88,7 @@ def _rows(given: TreeSet, found: Float, others: dict[str, Sequence[object]]) -> 
 def _labelled(
     distribution: TreeDistribution, labels: Labels, given: TreeSet, found: Float
 ) -> dict[str, Sequence[object]]:
-    rows = [[None if name == MISSING else name for name in row] or [None] * distribution.n for row in given.labels]
+    rows = [[None if name == "_" else name for name in row] or [None] * distribution.n for row in given.labels]
     of_labels, at_best = (np.where(found > -np.inf, each, -np.inf) for each in labels.of_names(given.heads, rows))
     best = distribution.with_best_labels().argmax()
     highest = distribution.log_prob(best) + labels.of(best).max(axis=-1).sum()

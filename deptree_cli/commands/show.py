@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.cli.options import FloatRange, check_effect, command, option, seed_option, size_option
 from deptree_cli.cli.run import Job, RunOptions, one_run_options
-from deptree_cli.cli.score_options import ChosenSentence, ScoreOptions, score_options, wanted_option
+from deptree_cli.cli.score_options import ScoreOptions, chosen_sentence, score_options, wanted_option
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
@@ -53,35 +53,27 @@ def show(
     """
     if not size:
         check_effect(["seed"], "-k: only samples are random")
-    select = ChosenSentence(wanted, scores.place)
+    select = chosen_sentence(wanted, scores.place)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "above": above}
     job = Job("show", scores.source(run), run, writing, last=fields, select=select)
-    return job.write(DrawArcs(size, above), seed)
+    return job.write(partial(draw_arcs, size, above), seed)
 
 
 class Drawn(NamedTuple):
     picture: Picture
 
 
-@dataclass(frozen=True)
-class DrawArcs:
+def draw_arcs(size: int | None, above: float | None, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
     """A sentence as a picture, of its marginals or of `size` samples."""
-
-    size: int | None
-    above: float | None
-
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        distribution, block = sentence.distribution, sentence.record.block
-        tree, caption = _tree_of(distribution, block)
-        samples = SAMPLERS.get("auto").draw(distribution, self.size, rng) if self.size else None
-        if self.size:
-            caption += f"; {counted(self.size, 'sample')}"
-        forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
-        shown = [shown_form(form) for form in forms]
-        labels, name = _labels(sentence, distribution), shown_form(sentence.id)
-        marginals = distribution.marginals()
-        picture = picture_of(name, shown, marginals, tree, labels, caption, self.above, samples)
-        return Drawn(picture)
+    distribution, block = sentence.distribution, sentence.record.block
+    tree, caption = _tree_of(distribution, block)
+    samples = SAMPLERS.get("auto").draw(distribution, size, rng) if size else None
+    if size:
+        caption += f"; {counted(size, 'sample')}"
+    forms = block.column("form") if block else map(str, range(1, distribution.n + 1))
+    shown, name = [shown_form(form) for form in forms], shown_form(sentence.id)
+    labels, marginals = _labels(sentence, distribution), distribution.marginals()
+    return Drawn(picture_of(name, shown, marginals, tree, labels, caption, above, samples))
 
 
 def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int], str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import click
 import numpy as np
@@ -13,7 +14,6 @@ from deptree_cli.cli.options import FloatRange, command, entry_option, option, s
 from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, score_options
 from deptree_cli.cli.write import Writing, format_options
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.estimate import weights
@@ -67,13 +67,13 @@ def swor(
     seed: int,
     writing: Writing,
 ) -> int:
-    """Sample up to K distinct trees per sentence."""
     if by_label and scores.how.labels is None:
         raise click.UsageError("--labelled needs the names of labels: --labels FILE.")
     size = size or (SIZE_FOR_MASS if mass else SIZE)
     last = {"size": size, "mass": mass, "seed": seed, "unit": "labelled" if by_label else None, **writing.style_fields}
     job = Job("swor", scores.source(run), run, writing, {"sampler": algorithm.name}, last)
-    return job.write(DrawDistinct(algorithm, size, mass or 1.0, by_label), seed, folds=[IncompleteSamples(size, mass)])
+    work = partial(draw_distinct, algorithm, size, mass or 1.0, by_label)
+    return job.write(work, seed, folds=[IncompleteSamples(size, mass)])
 
 
 @dataclass
@@ -98,12 +98,7 @@ class IncompleteSamples(Fold[tuple[str, int, float, bool]]):
 
 @dataclass(frozen=True, eq=False)
 class Drawn(AsTrees):
-    """A sentence's distinct trees with numbers of labels, (k, n), if there are any.
-
-    Attributes:
-        to_mass: whether they were drawn until they had a mass.
-        by_label: whether two labelings of one tree are two trees.
-    """
+    """A sentence's distinct trees with numbers of labels, if there are any; `to_mass`: drawn until they had a mass."""
 
     sentence: ScoredSentence
     draws: Draws
@@ -117,7 +112,6 @@ class Drawn(AsTrees):
         return self.sentence.id, len(self.draws.heads), self.draws.mass, self.draws.exhausted
 
     def trees(self) -> Trees:
-        """The trees with what `deptree estimate` needs."""
         draws = self.draws
         weight = weights(draws.log_probs, draws.window, draws.certain)
         notes = [
@@ -128,43 +122,31 @@ class Drawn(AsTrees):
             Note("weight_normalised", "swor_weight_normalised", (weight / weight.sum()).tolist(), "{:.9g}"),
             *([] if self.by_label else label_notes(self.sentence.distribution, draws.heads, self.labels)),
         ]
-        return self.sentence.as_trees(draws.heads, self.labels, notes, closing=self._closing())
-
-    def _closing(self) -> list[Note]:
-        draws = self.draws
         reached = [
             Note("certain", "swor_certain", [draws.certain]),
             Note("since", "swor_since", finite(np.array([draws.since])), "{:.17g}"),
         ]
-        return [
+        closing = [
             Note("tau", "swor_tau", finite(np.array([draws.tau])), "{:.17g}" if self.to_mass else "{:.9g}"),
             *(reached if self.to_mass else []),
             Note("mass", "swor_mass", [draws.mass], _mass),
             Note("exhausted", "swor_exhausted", [draws.exhausted]),
         ]
+        return self.sentence.as_trees(draws.heads, self.labels, notes, closing=closing)
 
 
-@dataclass(frozen=True)
-class DrawDistinct:
-    """Distinct trees of one sentence, or distinct labelings of trees."""
+def draw_distinct(
+    algorithm: Algorithm, size: int, mass: float, by_label: bool, sentence: ScoredSentence, rng: np.random.Generator
+) -> Drawn:
+    distribution = sentence.distribution
+    if by_label:
+        from deptree_cli.core import conditionals as labelled  # loads kernels: when there is work
 
-    algorithm: Algorithm
-    size: int
-    mass: float
-    by_label: bool
-
-    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        return Drawn(sentence, *self._drawn(sentence.distribution, rng), self.mass < 1, self.by_label)
-
-    def _drawn(self, distribution: ArcFactored, rng: np.random.Generator) -> tuple[Draws, Heads | None]:
-        """The trees and their labels."""
-        if self.by_label:
-            from deptree_cli.core import conditionals as labelled  # loads kernels: when there is work
-
-            draws = labelled.draw(self.algorithm, distribution, self.size, rng, self.mass)
-            return draws, draws.labels
-        draws = self.algorithm.draw(distribution, self.size, rng, self.mass)
-        return draws, distribution.labels.draw_by(draws.heads, label_stream(rng)) if distribution.labels else None
+        draws = labelled.draw(algorithm, distribution, size, rng, mass)
+        return Drawn(sentence, draws, draws.labels, mass < 1, by_label)
+    drawn = algorithm.draw(distribution, size, rng, mass)
+    known = distribution.labels
+    return Drawn(sentence, drawn, known.draw_by(drawn.heads, label_stream(rng)) if known else None, mass < 1, by_label)
 
 
 def _mass(mass: float) -> str:

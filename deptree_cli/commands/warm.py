@@ -1,4 +1,4 @@
-"""Compile what commands need: the lines are run, here, that their help says to try."""
+"""``deptree warm``: compile what commands need, by running over examples the lines that their help tells to try."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from deptree_cli.kernels.kept import LEVEL, NATIVE, cache_folder, compile_portab
 IDS, LENGTHS = ("en-1", *"abcdefg"), (2, 1, 3, 6, 9, 14, 6, 9)
 PAIRS = {"de-3": (2, 3), "a": (4, 5), "b": (6, 7)}
 TAGS, LABELS = ("DET", "NOUN", "VERB"), ("det", "nsubj", "root")
-TREES = ("sentences", "gold", "broken", "treebank")
 
 
 def write_examples(folder: Path) -> None:
@@ -45,13 +44,12 @@ def write_examples(folder: Path) -> None:
     words = "".join(f"{'w ' * source}|||{' w' * target}\n" for source, target in PAIRS.values())
     (folder / "bitext.txt").write_text(words)
     (folder / "bitext_gold.align").write_text("0-0\n" * len(PAIRS))
-    for name in TREES:
+    for name in ("sentences", "gold", "broken", "treebank"):
         (folder / f"{name}.conllu").write_text("".join(map(_sentence, IDS, LENGTHS)))
 
 
 def _saturated(n: int) -> np.ndarray:
-    """Log-scores of pairs of words that all but choose each other, which elimination cannot do in float64; of long
-    sentences one arc is forbidden."""
+    """Log-scores of pairs of words that all but choose each other, which elimination cannot do in float64."""
     log_scores = np.full((n + 1, n + 1), -30.0)
     log_scores[1:2, 3:4] = -np.inf
     for word in range(1, n, 2):
@@ -69,19 +67,12 @@ def _sentence(sent_id: str, n: int) -> str:
     return f"# sent_id = {sent_id}\n{''.join(words)}\n"
 
 
-SPACES = ("", " --multi-root", " --projective")
-
-
 def warm_up(
     names: Iterable[str], entries: Mapping[str, Entry], code: Path | None, portable: bool
 ) -> tuple[set[Path], set[Path]]:
-    """Run the lines of commands so that their machine code is kept, in `code` or the user's folder.
+    """Run the lines of commands so that their machine code is kept; return the files written, and those already there.
 
-    portable: whether it is compiled for any processor of this machine's level. Returns the files that were written, and
-    those that were there.
-
-    Raises:
-        DeptreeError: a line failed.
+    portable: whether it is compiled for any processor of this machine's level.
     """
     if portable:
         compile_portably()
@@ -112,7 +103,7 @@ def _at_work_in(folder: str) -> Iterator[None]:
 def _warm(name: str, line: str, program: click.Command) -> None:
     """Run a command's line, over each of the spaces that it knows."""
     try:
-        for space in SPACES:
+        for space in ("", " --multi-root", " --projective"):
             with suppress(*(click.UsageError, DeptreeError) if space else ()):  # its sampler may not serve it
                 run_line(line.replace(f"deptree {name}", f"deptree {name}{space}"), program)
     except (click.ClickException, DeptreeError) as error:
@@ -160,7 +151,8 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
     names = _chosen(commands, list(entries))
     place, began = Path(folder).absolute() if folder else cache_folder(), monotonic()
     if folder:
-        _make_readable(Path(folder))
+        with suppress(OSError):  # whether it serves is asked next; others can read it, as it may be the package's
+            Path(folder).mkdir(mode=0o755, parents=True, exist_ok=True)
     if place is None or not serves(place):
         problem = "this folder cannot be written" if folder else "there is no folder to keep machine code in"
         raise DeptreeError(problem, "Set NUMBA_CACHE_DIR, or pass -o FOLDER", place=folder or "")
@@ -172,18 +164,8 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
     return 0
 
 
-def _make_readable(folder: Path) -> None:
-    """Make a folder that other users can read, unlike a user's cache: it may be the package's."""
-    with suppress(OSError):  # whether it serves is asked next
-        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-
-
 def _chosen(words: tuple[str, ...], names: list[str]) -> list[str]:
-    """The commands that words name; a group's name stands for all of its commands, unless one of them follows.
-
-    Raises:
-        click.UsageError: there is no such command.
-    """
+    """The commands that words name; a group's name stands for all of its commands, unless one of them follows."""
     chosen: list[str] = []
     rest = list(words)
     while rest:

@@ -20,7 +20,7 @@ from deptree_cli.bitext.options import (
 from deptree_cli.bitext.picture import AlignmentPicture, alignment_picture, alignment_text
 from deptree_cli.cli.options import command
 from deptree_cli.cli.run import Job, RunOptions, one_run_options
-from deptree_cli.cli.score_options import ChosenSentence, wanted_option
+from deptree_cli.cli.score_options import chosen_sentence, wanted_option
 from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import counted
 from deptree_cli.io.encoders.pictures import as_text
@@ -41,7 +41,7 @@ marked, and their probabilities listed on the right. Without --text, words are s
 def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted: str | None) -> int:
     """Draw one sentence pair."""
     estimating = Estimating(pruning.method, pruning.settings, run)
-    select = ChosenSentence(wanted, place_of(bitext.sources[0].path), "sentence pair")
+    select = chosen_sentence(wanted, place_of(bitext.sources[0].path), "sentence pair")
     chosen = bitext.announcing(select, run, 1 if pruning.is_asked else 3)
     fields = {"sentence": wanted, **pruning.signature_fields}
     job = Job("bitext show", bitext.source(run), run, Writing((as_text(alignment_text),)), last=fields, select=chosen)
