@@ -94,47 +94,37 @@ class Accepted:
         return self.accepted / self.proposed
 
 
-class Satisfying:
-    """Which trees have no conflict; trees come again, and each is looked at once."""
-
-    def __init__(self, finders: Sequence[Finder]) -> None:
-        self._finders = finders
-        self._known: dict[bytes, bool] = {}
-
-    def of(self, heads: Heads, labels: Heads | None) -> Bool:
-        """Which of k trees obey, (k,)."""
-        numbers = np.zeros_like(heads) if labels is None else labels
-        rows = np.ascontiguousarray(np.concatenate([heads, numbers], axis=1))
-        return np.array([self._satisfies(row.tobytes(), row) for row in rows], dtype=np.bool_)
-
-    def _satisfies(self, key: bytes, row: Heads) -> bool:
-        known = self._known.get(key)
-        if known is None:
-            heads, labels = np.split(row, 2)
-            tree = LabelledTree(heads.tolist(), labels.tolist())
-            known = not any(next(find(tree), None) for find in self._finders)
-            if len(self._known) < REMEMBERED:
-                self._known[key] = known
-        return known
-
-
 def accepted(draw: Draw, size: int, finders: Sequence[Finder]) -> Accepted:
     """The first `size` trees drawn that have no conflict; fewer where it is given up.
 
     Blocks of trees are drawn until there are enough: `size` at first, then as many as the acceptance so far asks for.
     It is given up when, of 20,000 trees or more, fewer than one in 10,000 had no conflict.
     """
-    obeying, blocks = Satisfying(finders), list[tuple[Heads, Heads | None]]()
+    blocks, known = list[tuple[Heads, Heads | None]](), dict[bytes, bool]()  # trees come again: each is looked at once
     proposed = found = 0
     while found < size and not (proposed >= ENOUGH and found < LEAST_ACCEPTANCE * proposed):
         block = _next_block(size, found, proposed)
         heads, labels = draw(block)
-        good = obeying.of(heads, labels)
+        good = _obeying(heads, np.zeros_like(heads) if labels is None else labels, finders, known)
         blocks.append((heads[good], None if labels is None else labels[good]))
         proposed, found = proposed + block, found + int(good.sum())
     of_trees = np.concatenate([heads for heads, _ in blocks])[:size]
     of_words = [labels for _, labels in blocks if labels is not None]
     return Accepted(of_trees, np.concatenate(of_words)[:size] if of_words else None, proposed, found)
+
+
+def _obeying(heads: Heads, labels: Heads, finders: Sequence[Finder], known: dict[bytes, bool]) -> Bool:
+    """Which of k trees have no conflict, (k,); known: those of which it is remembered."""
+    found = []
+    for own, named in zip(heads, labels, strict=True):
+        key = own.tobytes() + named.tobytes()
+        if (obeys := known.get(key)) is None:
+            tree = LabelledTree(own.tolist(), named.tolist())
+            obeys = not any(next(find(tree), None) for find in finders)
+            if len(known) < REMEMBERED:
+                known[key] = obeys
+        found.append(obeys)
+    return np.array(found, dtype=np.bool_)
 
 
 def _next_block(size: int, found: int, proposed: int) -> int:
@@ -234,7 +224,6 @@ class Constrained:
         return found
 
     def _hardly_any(self, found: Accepted) -> DeptreeError:
-        """What to say where samples are not to be had."""
         problem = f"{found.accepted:,} of {found.proposed:,} drawn trees obey the rules, fewer than 1 in 10,000"
         remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {settings.TEMPERATURE}"
         if not self.distribution.space.projective:
@@ -244,7 +233,6 @@ class Constrained:
         )
 
     def has_tree(self, budget: int = BUDGET) -> bool:
-        """Whether a tree without conflicts is found within a budget."""
         return not self.finders or bool(self._search(1, MST, budget).trees)
 
     def _search(self, size: int, method: str, budget: int) -> Searched:
@@ -260,7 +248,6 @@ class Constrained:
         return kept[1]
 
     def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
-        """What to say where there is no tree, or none was found."""
         if is_infeasible and self.constraints:
             return self.constraints.error(budget)
         problem, remedy = "no tree obeys the rules", "Give one up"
@@ -296,7 +283,6 @@ def under(
 
 
 def _relaxed(constraints: Relaxation, budget: int) -> Constrained:
-    """The distribution without the fewest constraints that no tree obeys."""
     broken, fewest = constraints.broken(budget)
     kept = [each for each in constraints.all if each not in broken]
     distribution = constraints.base.without_forbidden(constraints.forbidden(kept))
@@ -336,6 +322,5 @@ def expected_arcs(distribution: ArcFactored) -> Float:
 
 
 def _possible(distribution: ArcFactored) -> Bool:
-    """The arcs with labels that trees may have, (n+1, n+1, L)."""
     arcs = np.isfinite(distribution.log_scores)[..., None]
     return arcs if distribution.labels is None else arcs & (distribution.labels.log_probs > -np.inf)

@@ -60,7 +60,6 @@ class Given:
 
     @property
     def n(self) -> int:
-        """How many words there are."""
         return len(self.heads)
 
     def costs(self, costs: Costs, names: Sequence[str]) -> Float:
@@ -151,7 +150,6 @@ class Habits:
                 self._labels[tags[word], tags[head], head > word, label] += 1
 
     def add_many(self, trees: ManyTrees) -> None:
-        """Count the words of many trees."""
         given = [tag or "" for tag in trees.kinds.all_tags]
         names = tuple(dict.fromkeys([ROOT, *given]))
         tags = np.array([0, *map(names.index, given)])
@@ -174,7 +172,6 @@ class Habits:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels that were counted, in order."""
         return tuple(sorted({label for *_, label in self._labels}))
 
     def names(self, given: Given, asked: Iterable[str] = ()) -> tuple[str, ...]:
@@ -194,12 +191,10 @@ class Habits:
         return self.arcs(upos)[..., None] + self.label_scores(upos, names, given)
 
     def arcs(self, upos: Sequence[str | None]) -> Float:
-        """Log-scores of arcs, (n+1, n+1), ``[head, dependent]``."""
         tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
         return self._arc_table[tags, tags[:, None], distances(nodes[:, None], nodes)]
 
     def label_scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
-        """Log-scores of labels given the arc, (n+1, n+1, L)."""
         tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
         found = self._label_table(names)[tags, tags[:, None], (nodes[:, None] > nodes).astype(np.int64)]
         for word, label in enumerate(given.labels, 1):
@@ -467,7 +462,6 @@ class Repaired:
 
     @property
     def certified(self) -> bool:
-        """Whether no valid tree is nearer, for certain."""
         return self.gap == 0.0
 
 
@@ -549,7 +543,6 @@ def _repaired(found: Found, wanted: Objective, names: Sequence[str], given_up: G
 
 
 def _relaxed(constraints: Relaxation, wanted: Objective, names: Sequence[str], budget: int) -> Repaired:
-    """The nearest tree without the fewest constraints that no tree obeys."""
     broken, fewest = constraints.broken(budget)
     kept = [each for each in constraints.all if each not in broken]
     masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)

@@ -20,13 +20,9 @@ from deptree_cli.core.rule_words import (
     Finder,
     ForLabels,
     LabelledTree,
-    ManyTrees,
-    Place,
-    Suspicion,
     Words,
     labels_named,
     numbers_named,
-    one_by_one,
 )
 
 # Why a word does not descend from another: the arcs above the two that decide it, as choices for a conflict.
@@ -35,7 +31,7 @@ from deptree_cli.core.rule_words import (
 # none above the first is a word of the second's way: the way there would have to come back from above.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Apart:
     """Two words of which the first is not the second and does not descend from it.
 
@@ -54,7 +50,6 @@ class Apart:
 
     @property
     def words(self) -> tuple[int, ...]:
-        """The words whose arcs decide it."""
         return *self.lower, *self.upper
 
     def choices(self, n: int) -> list[Choice]:
@@ -72,21 +67,17 @@ class Apart:
         return _nodes(n, self.upper) if self.upper else ~_nodes(n, (*self.lower, 0))
 
 
-# Of what was found it is kept what is the same in other trees.
-Known = dict[tuple[object, ...], Apart]
-
-
-def apart_in_gap(tree: LabelledTree, word: int, known: Known) -> Apart | None:
+def apart_in_gap(tree: LabelledTree, word: int) -> Apart | None:
     """Of the words in the gap of a word's arc, that which does not descend from the head for the fewest reasons.
 
     None where all words between the two descend from it.
     """
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
     found, top, lower, upper = _kernels().apart_in_gap(heads, word, path)
-    return _apart(known, int(found), tree.heads[word - 1], path, lower, upper, int(top)) if found else None
+    return _apart(int(found), tree.heads[word - 1], path, lower, upper, top) if found else None
 
 
-def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int] | None:
+def apart_under(tree: LabelledTree, word: int) -> tuple[Apart, int] | None:
     """Of the arcs that pass over a word, that from whose head it does not descend for the fewest reasons.
 
     Only those that end between the word and its own head, on the other side. With the arc's other end; None where the
@@ -94,22 +85,19 @@ def apart_under(tree: LabelledTree, word: int, known: Known) -> tuple[Apart, int
     """
     heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
     found, end, top, lower, upper = _kernels().apart_under(heads, word, path)
-    return (_apart(known, word, int(found), path, lower, upper, int(top)), int(end)) if found else None
+    return (_apart(word, int(found), path, lower, upper, top), int(end)) if found else None
 
 
 @cache
 def _kernels() -> Any:
-    from deptree_cli.kernels import trees as apart  # loads kernels: when there is work
+    from deptree_cli.kernels import trees  # loads kernels: when there is work
 
-    return apart
+    return trees
 
 
-def _apart(known: Known, word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
+def _apart(word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
     """The ways, of which the one ends at `lower` and the other at `upper`."""
-    asked = word, other, lower, top, path[:upper].tobytes()
-    if asked not in known:
-        known[asked] = Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), top)
-    return known[asked]
+    return Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), int(top))
 
 
 def _nodes(n: int, which: Iterable[int]) -> Bool:
@@ -132,7 +120,6 @@ class NoCrossing:
     label: tuple[str, ...]
 
     def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
         arcs, nodes = Arcs(words.n, len(group)), np.arange(words.n + 1)
 
@@ -156,14 +143,6 @@ class NoCrossing:
 
         return _of_crossed(numbers_named(self.label, words.labels), conflict)
 
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`."""
-        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
-
 
 @dataclass(frozen=True)
 class Projective:
@@ -176,12 +155,10 @@ class Projective:
     label: tuple[str, ...]
 
     def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
         group, numbers = labels_named(self.label, words.labels), numbers_named(self.label, words.labels)
-        known: Known = {}
 
         def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
-            found = apart_in_gap(tree, word, known)
+            found = apart_in_gap(tree, word)
             if found is None:
                 return None
             return Conflict((word, *found.words), partial(choices, found, word), partial(others, tree, found, word))
@@ -201,14 +178,6 @@ class Projective:
 
         return _of_crossed(numbers, conflict)
 
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`."""
-        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
-
 
 @dataclass(frozen=True)
 class OutOfGaps:
@@ -221,12 +190,10 @@ class OutOfGaps:
     label: tuple[str, ...]
 
     def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
-        known: Known = {}
 
         def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
-            found = apart_under(tree, word, known)
+            found = apart_under(tree, word)
             if found is None:
                 return None
             apart, other = found
@@ -239,14 +206,6 @@ class OutOfGaps:
             return _Under(apart, other, head, words.n, group)
 
         return _of_crossed(numbers_named(self.label, words.labels), conflict)
-
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        return Suspicion.none(len(labels))._replace(crossing=labels_named(self.label, labels))
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`."""
-        return one_by_one(self, trees, labels_named(self.label, trees.kinds.labels)[trees.labels] & trees.crossed)
 
 
 @dataclass(frozen=True)
@@ -310,12 +269,9 @@ def _of_crossed(
     """What asks for the conflict of each word with one of some labels whose arc another word's arc crosses."""
 
     def find(tree: LabelledTree) -> Iterator[Conflict]:
-        if numbers.isdisjoint(tree.label_set):
-            return
-        crossed = enumerate(zip(tree.labels, tree.crossings, strict=True), 1)
-        for word, other in [(word, other) for word, (label, other) in crossed if other and label in numbers]:
-            found = conflict(tree, word, other)
-            if found is not None:
+        for word in tree.with_labels(numbers):
+            other = tree.crossings[word - 1]
+            if other and (found := conflict(tree, word, other)) is not None:
                 yield found
 
     return find if numbers else None
@@ -332,7 +288,6 @@ class AtMostOne:
     label: tuple[str, ...]
 
     def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
         arcs, numbers = Arcs(words.n, len(group)), numbers_named(self.label, words.labels)
 
@@ -340,30 +295,14 @@ class AtMostOne:
             return [arcs.of(each, head, group) for each in (one, word)]
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
-            if numbers.isdisjoint(tree.label_set):
-                return
             first: dict[int, int] = {}
-            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                if label in numbers:
-                    one = first.setdefault(head, word)
-                    if one != word:
-                        made = partial(both, one, word, head)
-                        yield Conflict((one, word), made, partial(arcs.of_all_but, one, head, group))
+            for word in tree.with_labels(numbers):
+                one, head = first.setdefault(tree.tops[word - 1], word), tree.heads[word - 1]
+                if one != word:
+                    made = partial(both, one, word, head)
+                    yield Conflict((one, word), made, partial(arcs.of_all_but, one, head, group))
 
         return find if numbers else None
-
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        return Suspicion.none(len(labels))._replace(siblings=labels_named(self.label, labels))
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`."""
-        named = np.flatnonzero(labels_named(self.label, trees.kinds.labels)[trees.labels])
-        heads = trees.nodes[named]
-        order = np.argsort(heads, kind="stable")
-        first = np.searchsorted(heads[order], heads)  # of those below the same head
-        others = order[first] != np.arange(len(named))
-        return trees.places(named[order[first[others]]], named[others])
 
 
 # The labels of heads, those of dependents that may not be theirs, and which labels (L,) excuse them.
@@ -388,64 +327,36 @@ class Below:
     unless: tuple[str, ...] = ()
 
     def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
         arcs = Arcs(words.n, len(words.labels))
         of_heads, of_words, excuses = self._known.get(words.labels, partial(self._labels, words.labels))
 
-        known: list[tuple[Bool, Bool]] = []
+        @cache
+        def kind(head: int) -> Bool:
+            """With which labels, (L,), a word is a head that it is about."""
+            return _labels_of([self.head], words, head)
 
-        def tables() -> tuple[Bool, Bool]:
-            """Which words with which labels are heads that it is about, and are none of their dependents, (n+1, L)."""
-            if not known:  # made for the first that needs it: most sentences have no such heads
-                bad = _any(self.deny, words) if self.deny else ~_any(self.allow, words)
-                known.append((self.head.by_label(words), bad))
-            return known[0]
+        @cache
+        def bad(word: int) -> Bool:
+            """With which labels, (L,), a word is no dependent of such heads."""
+            return _labels_of(self.deny, words, word) if self.deny else ~_labels_of(self.allow, words, word)
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
             concerned = (tree.below[label] for label in of_heads & tree.below.keys())
             is_excused: dict[int, bool] = {}
             for word in sorted(chain.from_iterable(concerned)):
                 head, label = tree.heads[word - 1], tree.labels[word - 1]
-                if label in of_words:
-                    kind, bad = tables()
-                    if kind[head, tree.labels[head - 1]] and bad[word, label]:
-                        if head not in is_excused:
-                            is_excused[head] = any(excuses[tree.labels[child - 1]] for child in tree.children[head])
-                        if not is_excused[head]:
-                            yield Conflict((word, head), partial(below, word, head))
+                if label in of_words and kind(head)[tree.labels[head - 1]] and bad(word)[label]:
+                    if head not in is_excused:
+                        is_excused[head] = any(excuses[tree.labels[child - 1]] for child in tree.children[head])
+                    if not is_excused[head]:
+                        yield Conflict((word, head), partial(below, word, head))
 
         def below(word: int, head: int) -> list[Choice]:
-            kind, bad = tables()
-            found = [arcs.of(word, head, bad[word] & ~excuses), arcs.of(head, slice(None), kind[head])]
+            found = [arcs.of(word, head, bad(word) & ~excuses), arcs.of(head, slice(None), kind(head))]
             others = range(1, words.n + 1) if excuses.any() else ()
             return found + [arcs.but(other, head, excuses) for other in others if other not in (word, head)]
 
         return find if of_heads else None
-
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        of_heads, of_words, _ = self._known.get(labels, partial(self._labels, labels))
-        found = Suspicion.none(len(labels))
-        found.below[np.ix_(sorted(of_heads), sorted(of_words))] = True
-        return found
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`."""
-        names = trees.kinds.labels
-        _, of_words, excuses = self._known.get(names, partial(self._labels, names))
-        words = np.flatnonzero(trees.heads)
-        words = words[self.head.labels(names)[trees.labels[trees.above[words]]]]
-        words = words[np.isin(trees.labels[words], list(of_words))]
-        if not len(words):
-            return iter(())
-        words = words[trees.meant(self.head, trees.above[words])]
-        named = [trees.meant(each, words) for each in self.deny or self.allow]
-        words = words[np.any(named, axis=0) == bool(self.deny)] if named else words
-        if len(words) and excuses.any():
-            excused = np.zeros(len(trees.heads), dtype=np.bool_)
-            excused[trees.above[(trees.heads > 0) & excuses[trees.labels]]] = True
-            words = words[~excused[trees.above[words]]]
-        return trees.places(words, trees.above[words])
 
     def _labels(self, labels: tuple[str, ...]) -> BelowLabels:
         sure = np.zeros(len(labels), dtype=np.bool_)
@@ -472,7 +383,6 @@ class NoGaps:
     between: tuple[str, ...] = ()
 
     def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
         group = labels_named(self.label, words.labels)
         passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
         numbers = numbers_named(self.label, words.labels)
@@ -483,11 +393,9 @@ class NoGaps:
             return [arcs.of(word, head, group), Choice(gap, ~filled)]
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
-            if numbers.isdisjoint(tree.label_set):
-                return
             seen: dict[tuple[int, bool], int] = {}  # up to where all may stand beside a head
-            for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-                if head and label in numbers:
+            for word in tree.with_labels(numbers):
+                if head := tree.heads[word - 1]:
                     side = head, head < word
                     for gap in range(max(min(head, word) + 1, seen.get(side, 0)), max(head, word)):
                         seen[side] = gap
@@ -498,15 +406,6 @@ class NoGaps:
 
         return find if numbers else None
 
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        return Suspicion.none(len(labels))._replace(apart=labels_named(self.label, labels))
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`."""
-        named = labels_named(self.label, trees.kinds.labels)[trees.labels]
-        return one_by_one(self, trees, named & (trees.heads > 0) & (abs(trees.heads - trees.numbers) > 1))
-
 
 @dataclass(frozen=True)
 class Together:
@@ -515,7 +414,6 @@ class Together:
     name: str = "spans"
 
     def bound(self, words: Words) -> Finder | None:
-        """See `TreeRule`."""
         arcs = Arcs(words.n, len(words.labels))
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
@@ -536,14 +434,6 @@ class Together:
 
         return find if words.spans else None
 
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        return None
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`; sentences with spans are no part of many."""
-        return iter(())
-
 
 @dataclass(frozen=True)
 class Function:
@@ -558,7 +448,6 @@ class Function:
     conflict: Callable[[Sequence[int], Sequence[str]], Sequence[int] | None]
 
     def bound(self, words: Words) -> Finder:
-        """See `TreeRule`."""
         arcs, labels = Arcs(words.n, len(words.labels)), np.arange(len(words.labels))
 
         def find(tree: LabelledTree) -> Iterator[Conflict]:
@@ -573,14 +462,6 @@ class Function:
 
         return find
 
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """See `TreeRule`."""
-        return None
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """See `TreeRule`."""
-        return one_by_one(self, trees)
-
     def _check(self, found: Sequence[int], n: int) -> None:
         wrong = next((word for word in found if not 1 <= word <= n), None)
         if wrong is not None:
@@ -591,9 +472,9 @@ def _numbers(which: Bool) -> frozenset[int]:
     return frozenset(np.flatnonzero(which).tolist())
 
 
-def _any(conditions: Sequence[Condition], words: Words) -> Bool:
-    """Which words with which labels one of some conditions means, (n+1, L)."""
-    found = np.zeros((words.n + 1, len(words.labels)), dtype=np.bool_)
+def _labels_of(conditions: Sequence[Condition], words: Words, word: int) -> Bool:
+    found = np.zeros(len(words.labels), dtype=np.bool_)
     for each in conditions:
-        found |= each.by_label(words)
+        if each.fits(words.upos[word - 1], words.feats[word - 1]):
+            found |= each.labels(words.labels)
     return found

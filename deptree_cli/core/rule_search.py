@@ -7,8 +7,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import count, starmap
+from functools import cached_property, partial
+from itertools import chain, count, islice, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.rule_words import Choice, Conflict, Finder, LabelledTree
-from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, finders_of, first_conflicts
+from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, finders_of
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.kernels.budget import foresee
 
@@ -51,17 +51,14 @@ class ScoresAsGiven(Scores):
 
     @property
     def whole(self) -> Float:
-        """See `Scores`."""
         return self.given
 
     @cached_property
     def arcs(self) -> Float:
-        """See `Scores`."""
         found: Float = self.given.max(axis=2)
         return found
 
     def of(self, heads: Heads) -> Float:
-        """See `Scores`."""
         return self.given[heads, np.arange(1, len(heads) + 1)]
 
 
@@ -80,7 +77,6 @@ class LogScores(Scores):
 
     @cached_property
     def whole(self) -> Float:
-        """See `Scores`."""
         labels = self.distribution.labels
         if labels is None:
             return self._shifted[..., None]
@@ -98,7 +94,6 @@ class LogScores(Scores):
             return np.where(np.isfinite(log_scores), self._shifted + labels.best_log_probs, -np.inf)
 
     def of(self, heads: Heads) -> Float:
-        """See `Scores`."""
         labels, words = self.distribution.labels, np.arange(1, len(heads) + 1)
         own = self._shifted[heads, words, None]
         return own.copy() if labels is None else own + labels.log_probs[heads, words]
@@ -147,7 +142,6 @@ class Part:
     gone: Mapping[int, Bool] = field(default_factory=dict)
 
     def bound(self, space: TreeSpace) -> float:
-        """What its trees score at most."""
         return np.inf if self.best is None else self.best.bound(space)
 
 
@@ -174,7 +168,6 @@ class Parts:
         return Part(Best(scores, at), part.labels, part.columns, gone)
 
     def most_left(self, part: Part, word: int, gone: Bool) -> float:
-        """The best score of a word's arcs without those that are gone."""
         scores, at = self._room
         self._fill_most_left(part, word, gone, scores, at)
         return max(scores[:, word].tolist())
@@ -212,7 +205,6 @@ class Parts:
 
     @cached_property
     def _best(self) -> Best:
-        """That of all trees."""
         arcs, nodes = self._scores.arcs, np.arange(len(self._columns))
         heads = arcs[1:].argmax(axis=0) + 1
         labels = (self._whole[each, nodes].argmax(axis=1) for each in (heads, np.zeros_like(heads)))
@@ -230,7 +222,6 @@ class Parts:
 
     @cached_property
     def _any(self) -> Bool:
-        """All labels of a word."""
         return np.ones((len(self._columns), 1), dtype=np.bool_)
 
 
@@ -405,7 +396,6 @@ class BranchAndBound:
         return Subproblem(part, heads, labels, score, conflict)
 
     def _labels(self, part: Part, heads: Heads) -> Heads:
-        """The best labels that words may have below their heads."""
         scores = self._scores.of(heads)
         if part.labels:
             own = heads.tolist()
@@ -417,7 +407,8 @@ class BranchAndBound:
     def _worst_conflict(self, arcs: Float, part: Part, heads: Heads, labels: Heads) -> Conflict | None:
         """The conflict of which the fewest parts are likely to be opened: each counts the less, the more its word loses
         without its choice. None where the tree obeys."""
-        conflicts = first_conflicts(self.finders, heads, labels, COMPARED)
+        tree = LabelledTree(heads.tolist(), labels.tolist())
+        conflicts = list(islice(chain.from_iterable(find(tree) for find in self.finders), COMPARED))
         if len(conflicts) < 2:
             return next(iter(conflicts), None)
         found, fewest, own = None, math.inf, arcs[heads, np.arange(1, len(arcs))].tolist()
@@ -485,7 +476,6 @@ class Relaxation:
 
     @cached_property
     def all(self) -> Sequence[Constraint]:
-        """The constraints."""
         return self.listed()
 
     @cached_property
@@ -495,7 +485,6 @@ class Relaxation:
         return scores.reshape(*scores.shape[:2], -1)
 
     def forbidden(self, constraints: Sequence[Constraint]) -> Bool:
-        """The arcs with labels that some constraints forbid, (n+1, n+1, L)."""
         found = np.zeros(self._scores.shape, dtype=np.bool_)
         for word, arcs in choices_of(constraints):
             found[:, word] |= arcs
@@ -596,7 +585,6 @@ class Priced:
         return int(-bound / self._price + ROUNDING)
 
     def without_switches(self, tree: LabelledTree) -> LabelledTree:
-        """The tree of the words alone."""
         return LabelledTree(tree.heads[: self.n], tree.labels[: self.n])
 
     def find(self, tree: LabelledTree) -> Iterator[Conflict]:
@@ -611,20 +599,14 @@ class Priced:
         arcs = np.zeros(self.scores.shape[1:], dtype=np.bool_)
         arcs[:, KEPT] = True
         for conflict in finder(words):
-            made = _later(lambda choices: [Choice(switch, arcs), *self._wider(choices)], conflict.made)
-            yield Conflict((switch, *conflict.words), made, _later(self._wider, conflict.also_excluded))
+            made = partial(lambda made: [Choice(switch, arcs), *self._wider(made())], conflict.made)
+            also_excluded = partial(lambda excluded: self._wider(excluded()), conflict.also_excluded)
+            yield Conflict((switch, *conflict.words), made, also_excluded)
 
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
         """The same choices of heads among which are switches."""
         rows = len(self._finders)
         return list(starmap(lambda word, arcs: Choice(word, np.pad(arcs, ((0, rows), (0, 0)))), choices))
-
-
-def _later(
-    change: Callable[[Sequence[Choice]], list[Choice]], also_excluded: Callable[[], Sequence[Choice]]
-) -> Callable[[], Sequence[Choice]]:
-    """What gives the changed choices when it is asked."""
-    return lambda: change(also_excluded())
 
 
 def listed_names(names: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -39,7 +40,6 @@ def labels_named(wanted: tuple[str, ...], labels: tuple[str, ...]) -> Bool:
 
 @lru_cache(1 << 16)  # sentences of a treebank have other labels each, and the same few
 def _is_meant(label: str, wanted: tuple[str, ...]) -> bool:
-    """Whether a list names a label."""
     denied = [each.removeprefix(NOT) for each in wanted if each.startswith(NOT)]
     given = [each for each in wanted if not each.startswith(NOT)]
     named = any(_is(label, each) for each in given) if given else label not in ("", ROOT)
@@ -48,7 +48,6 @@ def _is_meant(label: str, wanted: tuple[str, ...]) -> bool:
 
 @lru_cache(4096)
 def numbers_named(wanted: tuple[str, ...], labels: tuple[str, ...]) -> frozenset[int]:
-    """The numbers of these labels."""
     return frozenset(np.flatnonzero(labels_named(wanted, labels)).tolist())
 
 
@@ -111,6 +110,7 @@ class Words:
         feats: of each word, its features, ``Key=Value``; ``_`` if it has none, but another word of its file has some.
         spans: stretches of words that hang together, first and last word, from 1 on.
         tags: of each word, what its column UPOS has, None where that is empty; nothing where nobody asks.
+        starts: where sentences begin, and the last ends, if these are the words of several, one behind the other.
     """
 
     labels: tuple[str, ...]
@@ -118,10 +118,10 @@ class Words:
     feats: Sequence[frozenset[str]]
     spans: Sequence[tuple[int, int]] = ()
     tags: Sequence[str | None] = ()
+    starts: Int | None = None
 
     @property
     def n(self) -> int:
-        """How many there are."""
         return len(self.upos)
 
     @property
@@ -145,8 +145,32 @@ class Words:
 
     @cached_property
     def has_tags(self) -> bool:
-        """Whether the part of speech of one is known."""
         return any(upos is not None for upos in self.upos)
+
+    @cached_property
+    def with_tags(self) -> Bool:
+        """The words of sentences in which the part of speech of one is known, (n+1,)."""
+        return self._with([upos is not None for upos in self.upos])
+
+    @cached_property
+    def with_feats(self) -> Bool:
+        """The words of sentences in which features are known, (n+1,)."""
+        return self._with([bool(each) for each in self.feats])
+
+    def _with(self, known: list[bool]) -> Bool:
+        """The words of sentences of which something is known of one word, (n+1,)."""
+        if self.starts is None:
+            return np.full(self.n + 1, any(known))
+        found = np.logical_or.reduceat(known, self.starts[:-1])
+        return np.array([False, *np.repeat(found, np.diff(self.starts))])
+
+    @cached_property
+    def numbers(self) -> Int:
+        """The number of each node in its sentence, (n+1,)."""
+        found = np.arange(self.n + 1)
+        if self.starts is not None:
+            found[1:] -= np.repeat(self.starts[:-1], np.diff(self.starts))
+        return found
 
 
 @dataclass(frozen=True)
@@ -163,30 +187,34 @@ class Condition:
     upos: tuple[str, ...] = ()
     feats: tuple[str, ...] = ()
 
-    def words(self, words: Words) -> Bool:
-        """Which words it means but for their labels, (n+1,), never ROOT; none whose part of speech is not known."""
-        found = np.ones(words.n + 1, dtype=np.bool_)
-        found[0] = False
-        if self.upos:
-            found[1:] = [upos in self.upos for upos in words.upos]
-        if self.feats:
-            denied = {each.removeprefix(NOT) for each in self.feats if each.startswith(NOT)}
-            given = {each for each in self.feats if not each.startswith(NOT)}
-            fits = [feats.isdisjoint(denied) and not (given and feats.isdisjoint(given)) for feats in words.feats]
-            found[1:] &= fits
+    def fits(self, upos: str | None, feats: frozenset[str]) -> bool:
+        """Whether it means a word but for its label; none whose part of speech is asked for and not known."""
+        if self.upos and upos not in self.upos:
+            return False
+        if not self.feats:
+            return True
+        given, denied = self._asked
+        return feats.isdisjoint(denied) and not (given and feats.isdisjoint(given))
+
+    @cached_property
+    def _asked(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The features of which a word has one, and those of which it has none."""
+        denied = frozenset(each for each in self.feats if each.startswith(NOT))
+        return frozenset(self.feats) - denied, frozenset(each.removeprefix(NOT) for each in denied)
+
+    def means(self, words: Words, nodes: Integers) -> Bool:
+        """Which of some nodes it means but for their labels, in their shape; never ROOT."""
+        found = nodes > 0
+        if self.upos or self.feats:
+            places = (nodes[found] - 1).tolist()
+            found[found] = [self.fits(words.upos[place], words.feats[place]) for place in places]
         return found
 
-    def by_label(self, words: Words) -> Bool:
-        """Which words it means with which labels, (n+1, L)."""
-        return self.words(words)[:, None] & self.labels(words.labels)
-
     def labels(self, labels: tuple[str, ...]) -> Bool:
-        """Which labels it means, (L,)."""
         return labels_named(self.label, labels) if self.label else np.ones(len(labels), dtype=np.bool_)
 
     @property
     def is_any(self) -> bool:
-        """Whether it means all words."""
         return not (self.label or self.upos or self.feats)
 
 
@@ -220,14 +248,15 @@ class LabelledTree:
     Attributes:
         heads: of words 1 to n.
         labels: the number of each word's label.
+        starts: as those of `Words`: of several sentences the trees stand side by side, all below the same ROOT.
     """
 
     heads: Sequence[int]
     labels: Sequence[int]
+    starts: Int | None = None
 
     @cached_property
     def children(self) -> Mapping[int, list[int]]:
-        """The dependents of each node that has some."""
         return children_of(self.heads)
 
     @cached_property
@@ -250,22 +279,44 @@ class LabelledTree:
         return np.array([0, *self.heads]), np.array(self.labels, dtype=np.int64)
 
     @cached_property
-    def label_set(self) -> frozenset[int]:
-        """The labels that it has: a rule about others has nothing to find."""
-        return frozenset(self.labels)
+    def by_label(self) -> Mapping[int, list[int]]:
+        """The words that have each label, in order: a rule about others has nothing to find."""
+        found: dict[int, list[int]] = {}
+        for word, label in enumerate(self.labels, 1):
+            found.setdefault(label, []).append(word)
+        return found
 
-    def crossing(self, word: int) -> int | None:
-        """The first word between the ends of a word's arc whose own arc crosses it, else the first beyond them; None
-        if none does. ROOT stands before the first word.
+    def with_labels(self, numbers: frozenset[int]) -> list[int]:
+        return sorted(chain.from_iterable(self.by_label[label] for label in numbers & self.by_label.keys()))
 
-        O(n^2) once for all words.
-        """
-        return self.crossings[word - 1] or None
+    @cached_property
+    def tops(self) -> Sequence[int]:
+        """The heads, where ROOT of each sentence has a number of its own."""
+        if self.starts is None:
+            return self.heads
+        roots = np.repeat(-self.starts[1:], np.diff(self.starts)).tolist()
+        return [head or root for head, root in zip(self.heads, roots, strict=True)]
 
     @cached_property
     def crossings(self) -> list[int]:
-        """The same of all words, 0 where none does."""
-        return crossings(self.arrays[0][None, 1:])[0].tolist()
+        """Of each word the first between the ends of its arc whose own arc crosses it, else the first beyond them; 0 if
+        none does. ROOT stands before the first word.
+        """
+        heads = self.arrays[0][1:]
+        if self.starts is None:
+            return crossings(heads[None])[0].tolist()
+        found = np.zeros_like(heads)
+        for words in by_size(self.starts):
+            others = crossings(np.maximum(heads[words] - words[:, :1], 0))
+            found[words] = np.where(others > 0, others + words[:, :1], 0)
+        return found.tolist()
+
+
+def by_size(starts: Int) -> Iterator[Int]:
+    """The words, from 0 on, of sentences of the same length, (k, n): of each length there is."""
+    sizes = np.diff(starts)
+    for n in np.unique(sizes).tolist():
+        yield starts[:-1][sizes == n][:, None] + np.arange(n)
 
 
 # What constraints know of the trees of many sentences at once: arrays over all of their words.
@@ -273,10 +324,6 @@ class LabelledTree:
 # A word is there as one of the kinds of words that there are: rules ask for its part of speech and features alone.
 # Words of all sentences are numbered on from 0; within its sentence a word has its number from 1 on, and heads have
 # theirs.
-
-
-# The number of a sentence, and words of it.
-Place = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,7 +346,6 @@ class ManyTrees:
 
     @cached_property
     def sizes(self) -> Int:
-        """How many words each sentence has, (S,)."""
         return np.diff(self.starts)
 
     @cached_property
@@ -317,71 +363,29 @@ class ManyTrees:
         """The head of each word as the index of a word, (W,); below ROOT it is none."""
         return self.heads + self.starts[self.sentences] - 1
 
-    @cached_property
-    def nodes(self) -> Int:
-        """The head of each word as a number that no other node has, that of ROOT another one in each sentence, (W,)."""
-        return self.above + self.sentences + 1
-
-    @cached_property
-    def crossed(self) -> Bool:
-        """Which words have arcs that others cross, (W,)."""
-        found = np.empty(len(self.heads), dtype=np.bool_)
-        for words in self.by_size():
-            found[words] = crossings(self.heads[words]) > 0
-        return found
-
-    def by_size(self) -> Iterator[Int]:
-        """The words of sentences of the same length, (k, n): of each length there is."""
-        for n in np.unique(self.sizes).tolist():
-            yield self.starts[:-1][self.sizes == n][:, None] + np.arange(n)
-
     def are_trees(self, space: TreeSpace) -> Bool:
         """Which sentences have trees of a space, (S,)."""
         found = np.zeros(len(self.sizes), dtype=np.bool_)
-        for words in self.by_size():
+        for words in by_size(self.starts):
             found[self.sentences[words[:, 0]]] = space.contains(self.heads[words])
         return found
 
     def only(self, chosen: Bool) -> ManyTrees:
-        """Those of some of the sentences."""
         if chosen.all():
             return self
         words = chosen[self.sentences]
         starts = np.concatenate([[0], np.cumsum(self.sizes[chosen])])
         return replace(self, starts=starts, heads=self.heads[words], labels=self.labels[words], kind=self.kind[words])
 
-    def some(self, of_kinds: Bool) -> Bool:
-        """Which words are in sentences that have a word of some kinds, (W,); of_kinds: (K,)."""
-        found = np.bincount(self.sentences, of_kinds[self.kind - 1], len(self.sizes)) > 0
-        return found[self.sentences]
-
     @cached_property
-    def with_tags(self) -> Bool:
-        """Which words are in sentences of which some part of speech is known, (W,)."""
-        return self.some(~self.kinds.untagged[1:])
-
-    @cached_property
-    def with_feats(self) -> Bool:
-        """Which words are in sentences of which features are known, (W,)."""
-        return self.some(np.array([bool(each) for each in self.kinds.feats]))
-
-    def meant(self, condition: Condition, words: Int) -> Bool:
-        """Which of some words a condition means, in their shape."""
-        return condition.words(self.kinds)[self.kind[words]] & condition.labels(self.kinds.labels)[self.labels[words]]
-
-    def places(self, *words: Int) -> Iterator[Place]:
-        """Words of all sentences, some of one sentence at a time, as places; each argument has one of each place."""
-        columns = (self.numbers[each].tolist() for each in words)
-        return zip(self.sentences[words[0]].tolist(), zip(*columns, strict=True), strict=True)
-
-    def words(self, sentence: int) -> Words:
-        """What is known of the words of a sentence."""
-        kinds = (self.kind[self.starts[sentence] : self.starts[sentence + 1]] - 1).tolist()
+    def side_by_side(self) -> tuple[Words, LabelledTree]:
+        """All words and trees as if they were those of one sentence."""
+        kinds, heads = (self.kind - 1).tolist(), np.where(self.heads > 0, self.above + 1, 0)
         upos, feats = ([given[each] for each in kinds] for given in (self.kinds.upos, self.kinds.feats))
-        return Words(self.kinds.labels, upos, feats)
+        words = Words(self.kinds.labels, upos, feats, starts=self.starts)
+        return words, LabelledTree(heads.tolist(), self.labels.tolist(), self.starts)
 
     def tree(self, sentence: int) -> LabelledTree:
-        """The tree of a sentence."""
         own = slice(self.starts[sentence], self.starts[sentence + 1])
         return LabelledTree(self.heads[own].tolist(), self.labels[own].tolist())
 
@@ -430,27 +434,6 @@ class Conflict:
 Finder = Callable[[LabelledTree], Iterator[Conflict]]
 
 
-class Suspicion(NamedTuple):
-    """With which labels a tree may break a rule: of others it cannot, whatever its words are.
-
-    Attributes:
-        siblings: (L,), labels of two dependents of a head.
-        below: (L, L), the label of a word, and that of a dependent of it.
-        apart: (L,), labels of words whose heads, which are words, do not stand beside them.
-        crossing: (L,), labels of words whose arcs others cross.
-    """
-
-    siblings: Bool
-    below: Bool
-    apart: Bool
-    crossing: Bool
-
-    @classmethod
-    def none(cls, labels: int) -> Suspicion:
-        """That of a rule which no tree with so many labels breaks."""
-        return cls(*(np.zeros((labels,) * axes, dtype=np.bool_) for axes in (1, 2, 1, 1)))
-
-
 class TreeRule(Protocol):
     """A rule that only a tree decides."""
 
@@ -460,21 +443,6 @@ class TreeRule(Protocol):
 
     def bound(self, words: Words) -> Finder | None:
         """What finds its conflicts in trees of a sentence; None where it has no effect there."""
-
-    def suspicion(self, labels: tuple[str, ...]) -> Suspicion | None:
-        """With which of these labels a tree may break it; None where labels do not tell."""
-
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """The words of its conflicts in the trees of many sentences, those of a sentence in order."""
-
-
-def one_by_one(rule: TreeRule, trees: ManyTrees, words: Bool | None = None) -> Iterator[Place]:
-    """What a rule finds in the sentences that some words, (W,), are of; without them in all."""
-    chosen = np.arange(len(trees.sizes)) if words is None else np.unique(trees.sentences[words])
-    for sentence in chosen.tolist():
-        find = rule.bound(trees.words(sentence))
-        for each in find(trees.tree(sentence)) if find else ():
-            yield sentence, each.words
 
 
 class Arcs:
@@ -535,58 +503,31 @@ class Mask:
 
         None of words whose part of speech decides and is not known, and none by features where these are not known.
         """
-        if not self.has_effect(words):
-            return np.zeros((words.n + 1, words.n + 1, len(words.labels)), dtype=np.bool_)
-        return self.arcs(words)[..., None] & self.dependent.labels(words.labels)
+        return forbidden([self], words)
 
     def broken(self, words: Words, tree: LabelledTree) -> Integers:
         """The words of a tree, from 1 on, whose arcs it forbids."""
-        numbers = numbers_named(self.dependent.label, words.labels) if self.dependent.label else tree.label_set
-        if numbers.isdisjoint(tree.label_set) or not self.has_effect(words):
+        if not self.has_effect(words):
             return np.empty(0, dtype=np.intp)
         heads, labels = tree.arrays
         named = np.flatnonzero(self.dependent.labels(words.labels)[labels]) + 1
         return named[self._of(words, heads[named], named)]
 
-    def places(self, trees: ManyTrees) -> Iterator[Place]:
-        """The words whose arcs it forbids in the trees of many sentences."""
-        named = np.flatnonzero(self.dependent.labels(trees.kinds.labels)[trees.labels])
-        heads = trees.heads[named]
-        kinds = np.where(heads > 0, trees.kind[trees.above[named]], 0), trees.kind[named]
-        found = self._of(trees.kinds, heads, trees.numbers[named], kinds)
-        if self._needs_tags:
-            found &= trees.with_tags[named]
-        if self.needs_feats:
-            found &= trees.with_feats[named]
-        return trees.places(named[found])
-
     def arcs(self, words: Words) -> Bool:
-        """The arcs that it forbids to its labels, (n+1, n+1), in sentences in which it has an effect."""
+        """The arcs that it forbids to its labels, (n+1, n+1), or (n+1,) whatever the head, where it has an effect."""
         nodes = np.arange(words.n + 1)
-        return self._of(words, nodes[:, None], nodes)
+        return self._of(words, nodes if self.is_of_words else nodes[:, None], nodes)
 
-    def arcs_or_all(self, words: Words) -> Bool | bool:
-        """The same without the column of ROOT, (n+1, n); True or False where it forbids all arcs or none."""
-        if not (self.head.is_any or (self._needs_tags and self.allow) or self.head.words(words).any()):
-            return self.allow  # about no word as head
-        return self.arcs(words)[:, 1:]
-
-    def _of(
-        self, words: Words, heads: Integers, dependents: Integers, kinds: tuple[Integers, Integers] | None = None
-    ) -> Bool:
-        """Which arcs from some heads to some words it forbids, in their common shape.
-
-        kinds: which of `words` these are, if those are kinds of words.
-        """
-        of_heads, of_dependents = kinds or (heads, dependents)
+    def _of(self, words: Words, heads: Integers, dependents: Integers) -> Bool:
+        """Which arcs from some heads to some words it forbids, in their common shape."""
         arcs = np.ones(np.broadcast_shapes(heads.shape, dependents.shape), dtype=np.bool_)
-        arcs &= self.dependent.words(words)[of_dependents]
+        arcs &= self.dependent.means(words, dependents)
         if not self.head.is_any:
-            arcs &= self.head.words(words)[of_heads]
+            arcs &= self.head.means(words, heads)
         if self.direction:
             arcs &= (heads < dependents) if self.direction == RIGHT else (heads > dependents)
         if self.distance is not None:
-            apart = np.abs(heads - dependents)
+            apart = np.abs(words.numbers[heads] - words.numbers[dependents])
             arcs &= (apart >= self.distance[0]) & (apart <= self.distance[1])
         if self.root is not None:
             arcs &= (heads == 0) == self.root
@@ -594,21 +535,14 @@ class Mask:
             np.logical_not(arcs, out=arcs)
         arcs &= dependents > 0
         if self.dependent.upos:
-            arcs &= ~words.untagged[of_dependents]
+            arcs &= ~words.untagged[dependents]
         if self.head.upos:
-            arcs &= ~words.untagged[of_heads]
+            arcs &= ~words.untagged[heads]
+        if self._needs_tags:
+            arcs &= words.with_tags[dependents]
+        if self.needs_feats:
+            arcs &= words.with_feats[dependents]
         return arcs
-
-    @property
-    def is_of_tags(self) -> bool:
-        """Whether it asks for nothing but the dependent's part of speech."""
-        return self == Mask(self.name, Condition(self.dependent.label, self.dependent.upos), allow=self.allow)
-
-    @property
-    def is_of_places(self) -> bool:
-        """Whether it asks for nothing of words but where they and their heads stand."""
-        asked = self.dependent.upos, self.dependent.feats, self.head.upos, self.head.feats
-        return self.head.is_any and not any(asked)
 
     @property
     def is_of_labels(self) -> bool:
@@ -622,11 +556,8 @@ class Mask:
 
     def has_effect(self, words: Words) -> bool:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
-        return bool(self.dependent.labels(words.labels).any()) and self.can_tell(words)
-
-    def can_tell(self, words: Words) -> bool:
-        """Whether tags and features are known if it asks for some."""
-        return not ((self._needs_tags and not words.has_tags) or (self.needs_feats and not words.has_feats))
+        knows_all = (words.has_tags or not self._needs_tags) and (words.has_feats or not self.needs_feats)
+        return knows_all and bool(self.dependent.labels(words.labels).any())
 
     @property
     def _needs_tags(self) -> bool:
@@ -634,81 +565,17 @@ class Mask:
 
     @property
     def needs_feats(self) -> bool:
-        """Whether it asks for features."""
         return bool(self.dependent.feats or self.head.feats)
 
 
-# A mask of any label, and the numbers of the labels that it forbids.
-OfLabels = tuple[Mask, Integers]
-
-# So large a table of places is kept, in bytes.
-LARGEST = 1 << 23
-
-
-class Masks:
-    """All masks of some rules together.
-
-    What places of words decide is a table, of which each sentence has a corner; what parts of speech decide is a row of
-    labels for each of these; the others are looked at in each sentence.
-    """
-
-    def __init__(self, masks: Sequence[Mask]) -> None:
-        self._of_tags = [mask for mask in masks if mask.is_of_tags]
-        self._of_places = [mask for mask in masks if mask.is_of_places and not mask.is_of_tags]
-        self._others = [mask for mask in masks if not (mask.is_of_places or mask.is_of_tags)]
-        self._rows = ForLabels[dict[str | None, Bool]]()
-        self._largest: tuple[tuple[str, ...], Bool] = (), np.empty(0, dtype=np.bool_)
-        self._by_labels = ForLabels[list[OfLabels]]()
-
-    def forbidden(self, words: Words) -> Bool:
-        """Which arcs with which labels they forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
-        nodes = words.n + 1
-        found = self._table(nodes, words.labels)[:nodes, :nodes].copy()
-        np.logical_or(found[:, 1:], self._by_tags(words), out=found[:, 1:])
-        for mask, labels in self._by_labels.get(words.labels, lambda: _grouped(self._others, words.labels)):
-            if mask.can_tell(words):
-                arcs = mask.arcs_or_all(words)
-                for label in labels.tolist() if arcs is not False else ():
-                    found[:, 1:, label] |= arcs
-        return found
-
-    def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:
-        """What places forbid in a sentence of so many nodes or more."""
-        kept, found = self._largest
-        if kept == labels and len(found) >= nodes:
-            return found
-        size = 1 << (nodes - 1).bit_length()
-        is_kept = size * size * len(labels) <= LARGEST
-        size = size if is_kept else nodes
-        words = Words(labels, [None] * (size - 1), [frozenset()] * (size - 1))
-        found = np.zeros((size, size, len(labels)), dtype=np.bool_)
-        for mask, named in _grouped(self._of_places, labels):
-            found[..., named] |= mask.arcs(words)[..., None]
-        if is_kept:
-            self._largest = labels, found  # both at once: threads share them
-        return found
-
-    def _by_tags(self, words: Words) -> Bool:
-        """The labels that parts of speech forbid to words, (n, L), below whatever head."""
-        rows = self._rows.get(words.labels, dict)
-        for tag in [each for each in set(words.upos) if each not in rows]:
-            rows[tag] = self._row(Words(words.labels, [tag], [frozenset()]))
-        return np.array([rows[tag] for tag in words.upos])
-
-    def _row(self, word: Words) -> Bool:
-        """The labels that they forbid to a word, (L,): it has no other."""
-        found = np.zeros(len(word.labels), dtype=np.bool_)
-        for mask in self._of_tags:
-            found |= mask.forbidden(word)[0, 1]
-        return found
-
-
-def _grouped(masks: Sequence[Mask], labels: tuple[str, ...]) -> list[OfLabels]:
-    """Of masks that forbid the same arcs one, with the numbers of the labels of all of them."""
-    found: dict[Mask, list[Bool]] = {}
+def forbidden(masks: Sequence[Mask], words: Words) -> Bool:
+    """Which arcs with which labels some masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
+    nodes = words.n + 1
+    found = np.zeros((nodes, nodes, len(words.labels)), dtype=np.bool_)
+    below_any = np.zeros((nodes, len(words.labels)), dtype=np.bool_)
     for mask in masks:
-        named = mask.dependent.labels(labels)
-        if named.any():
-            of_any = replace(mask, name="", dependent=replace(mask.dependent, label=()))
-            found.setdefault(of_any, []).append(named)
-    return [(mask, np.flatnonzero(np.any(named, axis=0))) for mask, named in found.items()]
+        if mask.has_effect(words):
+            arcs, labels = mask.arcs(words), np.flatnonzero(mask.dependent.labels(words.labels))
+            (found if arcs.ndim == 2 else below_any)[..., labels] |= arcs[..., None]
+    found |= below_any
+    return found

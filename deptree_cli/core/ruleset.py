@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress, islice
+from itertools import chain, compress
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Heads
+from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
-from deptree_cli.core.factorisation import crossings
 from deptree_cli.core.labels import is_root
 from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, NoGaps, OutOfGaps, Projective, Together
 from deptree_cli.core.rule_words import (
@@ -25,121 +24,17 @@ from deptree_cli.core.rule_words import (
     Condition,
     Conflict,
     Finder,
-    ForLabels,
     LabelledTree,
     LabelNumbers,
     ManyTrees,
     Mask,
-    Masks,
-    Suspicion,
     TreeRule,
     Words,
+    forbidden,
     labels_named,
     pattern_in,
 )
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
-
-# Which rules a tree may break, told by its labels alone: finders of conflicts are made for those only.
-#
-# A tree that obeys, which most are, is told so by tables that all sentences with the same labels share.
-
-
-@dataclass(frozen=True, eq=False)
-class Screen:
-    """What R rules suspect, with L labels.
-
-    Attributes:
-        always: (R,), the rules of which labels tell nothing.
-        tables: as `fill_suspects` takes them.
-    """
-
-    always: Bool
-    tables: tuple[Bool, ...]
-
-    @classmethod
-    def of(cls, rules: Sequence[TreeRule], names: tuple[str, ...]) -> Screen:
-        """That of rules, for labels of these names."""
-        suspicions = [rule.suspicion(names) for rule in rules]
-        none = Suspicion.none(len(names))
-        known = [none if each is None else each for each in suspicions]
-        tables = [np.zeros((len(rules), *each.shape), dtype=np.bool_) for each in none]
-        for rule, own in enumerate(known):
-            for table, each in zip(tables, own, strict=True):
-                table[rule] = each
-        return cls(np.array([each is None for each in suspicions], dtype=np.bool_), tuple(tables))
-
-    def suspects(self, heads: Heads, labels: Heads, crossed: Any) -> list[int]:
-        """The numbers of the rules that a tree may break."""
-        from deptree_cli.kernels.trees import fill_suspects  # loads kernels: when there is work
-
-        found = self.always.copy()
-        fill_suspects(heads, labels, crossed, *self.tables, found)
-        return np.flatnonzero(found).tolist()
-
-
-class Screens:
-    """The tables of rules, kept until there are other labels.
-
-    Args:
-        rules: that only a tree decides.
-    """
-
-    def __init__(self, rules: Sequence[TreeRule]) -> None:
-        self._rules = rules
-        self._kept = ForLabels[Screen]()
-
-    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> Screened:
-        """What finds the conflicts of trees of a sentence, also with others' rules, which no labels screen."""
-        names = words.labels
-        screen = self._kept.get(names, lambda: Screen.of(self._rules, names))
-        return Screened([*self._rules, *others], words, screen)
-
-
-class Screened(Sequence[Finder]):
-    """The finders of rules in a sentence, each made when a tree may break its rule.
-
-    Args:
-        screen: that of the first rules for the labels of the words; the others are asked about every tree.
-    """
-
-    def __init__(self, rules: Sequence[TreeRule], words: Words, screen: Screen) -> None:
-        self._rules, self._words, self._screen = rules, words, screen
-        self._others = range(len(screen.always), len(rules))
-        self._bound: dict[int, Finder | None] = {}
-
-    def conflicts(self, heads: Heads, labels: Heads) -> Iterator[Conflict]:
-        """The conflicts of a tree, by the order of rules."""
-        crossed = crossings(heads[None])[0]
-        if suspects := [*self._screen.suspects(heads, labels, crossed), *self._others]:
-            tree = LabelledTree(heads.tolist(), labels.tolist())
-            tree.__dict__["crossings"] = crossed.tolist()  # known already
-            for rule in suspects:
-                if (find := self._finder(rule)) is not None:
-                    yield from find(tree)
-
-    def _finder(self, rule: int) -> Finder | None:
-        if rule not in self._bound:
-            self._bound[rule] = self._rules[rule].bound(self._words)
-        return self._bound[rule]
-
-    @cached_property
-    def _all(self) -> list[Finder]:
-        return [find for rule in range(len(self._rules)) if (find := self._finder(rule)) is not None]
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._all[place]
-
-
-def first_conflicts(finders: Sequence[Finder], heads: Heads, labels: Heads, most: int) -> list[Conflict]:
-    """The first conflicts of a tree, in the order of finders."""
-    if isinstance(finders, Screened):
-        return list(islice(finders.conflicts(heads, labels), most))
-    tree = LabelledTree(heads.tolist(), labels.tolist())
-    return list(islice((conflict for find in finders for conflict in find(tree)), most))
-
 
 # Rules by name: what a file of rules says, as masks and rules that only a tree decides.
 
@@ -180,12 +75,10 @@ class Ruleset:
 
     @property
     def masks(self) -> list[Mask]:
-        """The rules that a single arc decides."""
         return [rule for rule in self.rules if isinstance(rule, Mask)]
 
     @property
     def ask_feats(self) -> bool:
-        """Whether features decide what single arcs may be."""
         return any(mask.needs_feats for mask in self.masks)
 
     @property
@@ -194,23 +87,14 @@ class Ruleset:
         return [rule for rule in self.rules if not isinstance(rule, Mask)]
 
     def forbidden(self, words: Words) -> Bool:
-        """Which arcs with which labels masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
-        return self._put_together.forbidden(words)
+        return forbidden(self.masks, words)
 
-    @cached_property
-    def _put_together(self) -> Masks:
-        return Masks(self.masks)
-
-    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> Sequence[Finder]:
+    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Finder]:
         """What finds the conflicts of trees of a sentence, also with rules of its own behind these."""
-        return self._screened.finders(words, others)
-
-    @cached_property
-    def _screened(self) -> Screens:
-        return Screens(self.tree_rules)
+        bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
+        return [find for find in bound if find is not None]
 
     def idle(self, words: Words) -> list[str]:
-        """The names of the rules that have no effect in a sentence."""
         return [
             rule.name
             for rule in self.rules
@@ -229,7 +113,6 @@ class Ruleset:
         return {rule: list(compress(known, which)) for rule, which in named.items() if which.any()}
 
     def without(self, names: Sequence[str]) -> Ruleset:
-        """The rules but for those of these names."""
         return replace(self, rules=tuple(rule for rule in self.rules if rule.name not in names))
 
 
@@ -298,7 +181,6 @@ def _check_fields(fields: Fields, known: Sequence[str]) -> None:
 
 
 def _texts(fields: Fields, key: str) -> tuple[str, ...]:
-    """A list of texts, or one."""
     value = fields.get(key, [])
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
@@ -329,7 +211,6 @@ def _condition(fields: Fields, prefix: str = "") -> Condition:
 
 
 def _conditions(fields: Fields, key: str) -> tuple[Condition, ...]:
-    """A list of labels and tables."""
     entries = fields.get(key, [])
     if not isinstance(entries, list):
         raise DeptreeError(f"{key!r} is {entries!r}", "Give a list of labels and tables")
@@ -370,10 +251,6 @@ def _mask(name: str, fields: Fields) -> Mask:
     return found
 
 
-def _leaf(name: str, fields: Fields) -> Below:
-    return Below(name, Condition(_required(fields, "label")))
-
-
 def _below(name: str, fields: Fields) -> Below:
     allow, deny = (_conditions(fields, key) for key in OF_OTHERS)
     if allow and deny:
@@ -382,10 +259,6 @@ def _below(name: str, fields: Fields) -> Below:
     if found.head.is_any and not (allow or deny):
         raise DeptreeError("it forbids every dependent of every word", "Name some, for example label = [...]")
     return found
-
-
-def _no_gaps(name: str, fields: Fields) -> NoGaps:
-    return NoGaps(name, _required(fields, "label"), _texts(fields, "between"))
 
 
 def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fields], Rule]:
@@ -408,9 +281,12 @@ OF_OTHERS = ("allow", "deny")
 KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
     "mask": (_mask, (*WHICH, "head-upos", "head-feats", "direction", "distance", "root", "allow")),
     "at-most-one": (_by_label(AtMostOne), ("label",)),
-    "leaf": (_leaf, ("label",)),
+    "leaf": (_by_label(lambda name, label: Below(name, Condition(label))), ("label",)),
     "below": (_below, (*WHICH, *OF_OTHERS, "unless")),
-    "no-gaps": (_no_gaps, ("label", "between")),
+    "no-gaps": (
+        lambda name, fields: NoGaps(name, _required(fields, "label"), _texts(fields, "between")),
+        ("label", "between"),
+    ),
     "projective": (_by_label(Projective), ("label",)),
     "out-of-gaps": (_by_label(OutOfGaps), ("label",)),
     "no-crossing": (_by_label(NoCrossing), ("label",)),
@@ -494,13 +370,13 @@ def broken(
 
 
 def broken_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
-    """Return the places where trees, which are of the space and without spans, break a rule; see `broken`."""
-    found: list[list[Violation]] = [[] for _ in trees.sizes]
-    asked: list[Rule] = [*rules.masks, *rules.tree_rules]
-    for rule in asked:
-        for sentence, words in rule.places(trees):
-            found[sentence].append(Violation(rule.name, words[0], words))
-    return found
+    """Return the places where trees, which are of the space and without spans, break a rule; see `broken`.
+
+    No rule is a function of trees.
+    """
+    words, tree = trees.side_by_side
+    by_trees = (each for rule in rules.tree_rules for each in _by_trees(rule, words, tree, ()))
+    return _by_sentences(chain(_by_arcs(rules, words, tree, frozenset()), by_trees), trees)
 
 
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
@@ -511,11 +387,18 @@ def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
 
 def wrong_tags_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
     """Return the same of each of many sentences."""
+    wrong = [word for _, word, _ in wrong_tags(rules, trees.kinds)]
+    words = np.flatnonzero(np.isin(trees.kind, wrong)) + 1 if wrong else np.empty(0, dtype=np.int64)
+    return _by_sentences((Violation(UNKNOWN_UPOS, word, (word,)) for word in words.tolist()), trees)
+
+
+def _by_sentences(violations: Iterable[Violation], trees: ManyTrees) -> list[list[Violation]]:
+    """Those of all sentences side by side, those of each by themselves."""
     found: list[list[Violation]] = [[] for _ in trees.sizes]
-    wrong = np.zeros(trees.kinds.n, dtype=np.bool_)
-    wrong[[word - 1 for _, word, _ in wrong_tags(rules, trees.kinds)]] = True
-    for sentence, words in trees.places(np.flatnonzero(wrong[trees.kind - 1])) if wrong.any() else ():
-        found[sentence].append(Violation(UNKNOWN_UPOS, words[0], words))
+    for rule, word, words in violations:
+        sentence = trees.sentences[word - 1]
+        own = tuple(each - int(trees.starts[sentence]) for each in words)
+        found[sentence].append(Violation(rule, own[0], own))
     return found
 
 
@@ -545,15 +428,13 @@ def _not_of_the_kind(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> I
     """The words whose arcs cross, or are none of the space; the validator has no name for it but the space does."""
     aside = LabelledTree([word - 1 if word in loose else head for word, head in enumerate(tree.heads, 1)], tree.labels)
     for word, head in enumerate(aside.heads, 1):
-        other = aside.crossing(word) if space.projective else None
-        if other is not None:
+        if other := aside.crossings[word - 1] if space.projective else 0:
             yield Violation(space.kind, word, (word, other))
         elif word not in loose and not space.allows(head, word):
             yield Violation(space.kind, word, (word,))
 
 
 def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> Iterator[Violation]:
-    """The places where single arcs are forbidden."""
     for mask in rules.masks:
         for word in mask.broken(words, tree).tolist():
             if word not in loose or mask.is_of_words:
@@ -584,7 +465,6 @@ def _decided_by_heads(conflict: Conflict, words: Words, tree: LabelledTree) -> S
 
 
 def _check_sizes(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:
-    """Raise unless there is a head and a label for every word."""
     for given, what in ((heads, "head"), (labels, "label")):
         if len(given) != n:
             problem = f"{counted(len(given), what)} given for a sentence of {counted(n, 'word')}"
@@ -610,7 +490,6 @@ class Constraint:
     asks: Choice | Finder
 
     def is_broken_by(self, tree: LabelledTree) -> bool:
-        """Whether a tree does not obey it."""
         if isinstance(self.asks, Choice):
             word, arcs = self.asks
             return bool(arcs[tree.heads[word - 1], tree.labels[word - 1]])
@@ -622,7 +501,9 @@ def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
     found: list[Constraint] = []
     for rule in rules.rules:
         if isinstance(rule, Mask):
-            found += _of_each_word(rule.name, rule.forbidden(words))
+            of_words = rule.forbidden(words)
+            for word in np.flatnonzero(of_words.any(axis=(0, 2))).tolist():
+                found.append(of_word(rule.name, Choice(word, of_words[:, word].copy())))
         elif (finder := rule.bound(words)) is not None:
             found.append(Constraint(rule.name, finder))
     return found
@@ -633,14 +514,7 @@ def of_word(name: str, choice: Choice) -> Constraint:
     return Constraint(f"{name} of word {choice.word}", choice)
 
 
-def _of_each_word(name: str, forbidden: Bool) -> Iterator[Constraint]:
-    """What a mask, (n+1, n+1, L), asks of the words that it forbids something."""
-    for word in np.flatnonzero(forbidden.any(axis=(0, 2))).tolist():
-        yield of_word(name, Choice(word, forbidden[:, word].copy()))
-
-
 def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:
-    """What constraints forbid single words."""
     return [each.asks for each in constraints if isinstance(each.asks, Choice)]
 
 
