@@ -106,7 +106,6 @@ def pinned(positive: Bool, negative: Bool) -> PinnedLinks:
 
 
 def nothing_pinned(p: int, q: int) -> PinnedLinks:
-    """The mask that prunes nothing."""
     none = np.zeros((p, q), dtype=np.bool_)
     return pinned(none, none)
 
@@ -126,11 +125,7 @@ class KeptStates:
 
     @property
     def turned(self) -> KeptStates:
-        """See `Mask`.
-
-        Raises:
-            NotImplementedError: always, as where bispans have weights; see `Shifted.turned`.
-        """
+        """See `Mask`."""
         raise NotImplementedError
 
     def keep(self, kept: SpanMask) -> None:
@@ -245,7 +240,6 @@ def log_alignments(p: int, q: int) -> float:
 
 
 def log_choices(n: int, k: int) -> float:
-    """The logarithm of n choose k."""
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
@@ -292,7 +286,6 @@ class Direction(NamedTuple):
 
 
 def directions(scores: LinkScores) -> tuple[Direction, Direction]:
-    """The simpler model of source words and, transposed, that of target words."""
     return _direction(scores.links, scores.source_nulls), _direction(scores.links.T, scores.target_nulls)
 
 
@@ -366,7 +359,6 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return p * q
 
     def confident(self) -> Int:
-        """Return the links of which both directions of the simpler model are sure."""
         return np.flatnonzero(confidences(self._heuristic) > CONFIDENT)
 
     def compile(self, selected: Bool, assigned: Bool) -> Mask:

@@ -60,7 +60,6 @@ class PairRecord:
 
     @property
     def weight(self) -> int:
-        """How many numbers its chart has: an item is a stretch of either sentence."""
         return self.scores.size**2
 
 
@@ -73,7 +72,6 @@ class ScoredPair:
 
     @property
     def id(self) -> str:
-        """Its name: the key of the scores, else its running number."""
         return self.record.sent_id
 
 
@@ -88,11 +86,7 @@ class PairInterpretation:
     temperature: float = 1.0
 
     def __call__(self, record: PairRecord) -> ScoredPair:
-        """The pair of a record.
-
-        Raises:
-            DeptreeError: its scores make no distribution.
-        """
+        """The pair of a record."""
         from deptree_cli.bitext.distribution import AlignmentDistribution  # loads kernels: when there is work
 
         parts = record.scores, "log", record.source_nulls, record.target_nulls
@@ -149,15 +143,10 @@ class PairLayout:
 
     @property
     def forbidden(self) -> float:
-        """The score of a link that cannot be."""
         return 0.0 if self.scale == "weight" else -np.inf
 
     def lengths(self, shape: tuple[int, ...]) -> tuple[int, int]:
-        """Return p and q of a matrix of this shape.
-
-        Raises:
-            DeptreeError: it is no matrix, or has no place for NULL.
-        """
+        """Return p and q of a matrix of this shape."""
         nulls = int(self.null is not None)
         if len(shape) != 2:
             problem = f"the scores have shape {shape}, but a sentence pair needs a matrix"
@@ -168,11 +157,7 @@ class PairLayout:
         return shape[0] - nulls, shape[1] - nulls
 
     def cut(self, scores: Array, p: int, q: int) -> Array:
-        """Return a padded matrix without what is behind its first p source words and q target words, NULL kept.
-
-        Raises:
-            DeptreeError: NULL stands behind the padding.
-        """
+        """Return a padded matrix without what is behind its first p source words and q target words, NULL kept."""
         if self.lengths(scores.shape) == (p, q):
             return scores
         if self.null == "last":
@@ -182,11 +167,7 @@ class PairLayout:
         return scores[: p + nulls, : q + nulls]
 
     def link_scores(self, scores: Array) -> LinkScores:
-        """Return the log-scores of a matrix as read, (p, q), or (p + 1, q + 1) with NULL.
-
-        Raises:
-            DeptreeError: there are no words on one side, or what is no score.
-        """
+        """Return the log-scores of a matrix as read, (p, q), or (p + 1, q + 1) with NULL."""
         p, q = self.lengths(scores.shape)
         links, of_source, of_target = self._parted(scores)
         try:
@@ -226,9 +207,6 @@ def check_not_padding(scores: Array, layout: PairLayout) -> None:
 
     Args:
         scores: (p, q), or (p + 1, q + 1) with NULL, whose corner does not count.
-
-    Raises:
-        DeptreeError: asks for the words.
     """
     words = slice(-1) if layout.null == "last" else slice(None)
     masked = _masked(scores, layout.scale)
@@ -243,7 +221,6 @@ def check_not_padding(scores: Array, layout: PairLayout) -> None:
 
 
 def _masked(scores: Array, scale: str) -> Bool:
-    """Which scores allow no link, of the same shape."""
     return scores == 0 if scale == "weight" else scores <= -MASK
 
 
@@ -264,7 +241,6 @@ class PairWords(NamedTuple):
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """How many words each sentence has, p and q."""
         return len(self.source), len(self.target)
 
 
@@ -399,9 +375,6 @@ def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
 
     Returns:
         the record, or the error of what cannot be used.
-
-    Raises:
-        OutOfStep: lengths disagree, and nothing but the order says that these belong together.
     """
     raw: RawScores = pair.companions[RAW]
     reverse, text, sent_id = pair.companions.get(REVERSE), pair.companions.get(WORDS), pair.sent_id
@@ -419,17 +392,11 @@ def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
 
 
 def _own_words(raw: RawScores) -> PairWords | None:
-    """The words that stand beside the scores."""
     return None if raw.pair is None else PairWords(*raw.pair, raw.place)
 
 
 def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Array:
-    """The matrix at the lengths of its words, where there are words.
-
-    Raises:
-        OutOfStep: a file of words has other lengths.
-        DeptreeError: the words beside the scores have other lengths, or nobody tells how long padded sentences are.
-    """
+    """The matrix at the lengths of its words, where there are words."""
     if words is None:
         if raw.length is not None:
             problem = "a sentence pair needs two lengths, but the file has one"
@@ -448,12 +415,7 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
 
 
 def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layout: PairLayout) -> LinkScores:
-    """The scores of the other direction, turned and at the lengths of this one.
-
-    Raises:
-        OutOfStep: they have other lengths, and no name says that they belong here.
-        DeptreeError: they cannot be used.
-    """
+    """The scores of the other direction, turned and at the lengths of this one."""
     p, q = lengths
     try:
         own = layout.lengths(reverse.scores.shape)
@@ -468,7 +430,6 @@ def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layou
 
 
 def _is_cut(raw: RawScores, lengths: tuple[int, int], layout: PairLayout) -> bool:
-    """Whether a matrix is a padded one of these lengths."""
     padded = layout.lengths(raw.scores.shape)
     return (raw.padded or raw.length is not None) and padded[0] >= lengths[0] and padded[1] >= lengths[1]
 
@@ -500,7 +461,6 @@ class PairSource:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of all that there is."""
         return [path for path in (self.path, self.symmetric, self.text) if path is not None]
 
     def read(self, layout: PairLayout, first: int = 1, warn: Warn = unheard) -> Iterator[PairRecord | DeptreeError]:
@@ -513,9 +473,6 @@ class PairSource:
 
         Yields:
             a record, or the DeptreeError of a pair that cannot be used.
-
-        Raises:
-            DeptreeError: reading cannot begin or go on, or the files are out of step or of differing number.
         """
         if self.paths.count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")

@@ -61,7 +61,6 @@ class Interrupt:
         self.asked = False
 
     def __call__(self) -> bool:
-        """Whether to stop."""
         return self.asked
 
     @contextmanager
@@ -80,7 +79,6 @@ class Interrupt:
             signal.signal(signal.SIGINT, before)
 
     def until(self, items: Iterator[Item]) -> Iterator[Item]:
-        """The items up to the wish."""
         for item in items:
             if self.asked:
                 return
@@ -99,7 +97,6 @@ class Estimator:
     settings: Settings
 
     def __call__(self, program: AnyProgram, rng: np.random.Generator) -> MonteCarloEstimate:
-        """The expectations of a program's features."""
         return self.method.estimate(program, rng, self.settings)
 
 
@@ -135,11 +132,9 @@ class Estimating(Fold[float]):
         self._done = self._apart = 0
 
     def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
-        """The tasks that are still to be done."""
         return self._interrupt.until(tasks) if self._interrupt else tasks
 
     def listening(self) -> AbstractContextManager[None]:
-        """Within the block Ctrl-C makes do with what there is."""
         return self._interrupt.listening() if self._interrupt else nullcontext()
 
     def add(self, counts: float) -> None:
@@ -235,7 +230,6 @@ class BitextOptions:
 
 
 def _spelled(seconds: float) -> str:
-    """A time in one figure."""
     unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
     return f"{seconds / length:.0f} {unit}"
 
@@ -335,17 +329,14 @@ class PruningOptions:
 
     @property
     def is_asked(self) -> bool:
-        """Whether another method was asked for than the exact one."""
         return self.method.name != EXACT
 
     @property
     def stream_seed(self) -> int | None:
-        """The seed of the random streams, None for a method that draws nothing."""
         return self.seed if self.method.is_random else None
 
     @property
     def signature_fields(self) -> dict[str, object]:
-        """What of these a run must repeat to give the same result."""
         own = {name.replace("_", ""): getattr(self.settings, name) for name in self.method.settings}
         return {"method": self.method.name, **own, "seed": self.stream_seed}
 
@@ -382,7 +373,6 @@ def _build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
 
 
 def _one_of(names: Iterable[str]) -> str:
-    """The option that asks for one of some methods."""
     return "--method " + " or ".join(names)
 
 

@@ -148,7 +148,6 @@ def _strips(target: Sequence[str], room: int) -> list[_Strip]:
 
 
 def _level(target: Sequence[str], widths: Sequence[int]) -> _Strip:
-    """All columns, words and cells in their middle."""
     starts = [0, *accumulate(widths)]
     places = [start + (width - 1 - BRACKETED) // 2 + 1 for start, width in zip(starts, widths, strict=False)]
     heading = "".join(_centred(word, width - 1) + " " for word, width in zip(target, widths, strict=True))

@@ -30,7 +30,6 @@ _watching: list[Tell] = []
 
 @contextmanager
 def watched(tell: Tell) -> Iterator[None]:
-    """Have it called, within the block, with how far a computation has come, in a few words."""
     _watching.append(tell)
     try:
         yield
@@ -39,7 +38,6 @@ def watched(tell: Tell) -> Iterator[None]:
 
 
 def tell(how_far: str) -> None:
-    """Tell all who watch."""
     for each in _watching:
         each(how_far)
 
@@ -115,21 +113,15 @@ class LinkScores(NamedTuple):
 
     @property
     def transposed(self) -> LinkScores:
-        """The same with source and target exchanged."""
         return LinkScores(self.links.T, self.target_nulls, self.source_nulls)
 
     @property
     def none_pays(self) -> bool:
-        """Whether no link scores more than leaving both of its words unlinked."""
         return not (self.links > self.source_nulls[:, None] + self.target_nulls).any()
 
 
 def checked_links(scores: ArrayLike, scale: str, temperature: float) -> Float:
-    """Natural logarithms of the weights of links, (p, q); -inf forbids.
-
-    Raises:
-        DeptreeError: says what is wrong with the scores and what to do.
-    """
+    """Natural logarithms of the weights of links, (p, q); -inf forbids."""
     array = real_numbers(scores, "scores of links")
     if array.ndim != 2:
         problem = f"the scores of links have shape {array.shape}, not (source words, target words)"
@@ -144,9 +136,6 @@ def checked_nulls(side: str, scores: ArrayLike | None, n: int, scale: str, tempe
     """Natural logarithms of the weights of leaving n words unlinked, (n,).
 
     scores: for each word, or one number for all; None for logarithms of 0.
-
-    Raises:
-        DeptreeError: says what is wrong with them.
     """
     if scores is None:
         return np.zeros(n)
@@ -159,11 +148,7 @@ def checked_nulls(side: str, scores: ArrayLike | None, n: int, scale: str, tempe
 
 
 def checked_bispans(scores: ArrayLike, p: int, q: int, temperature: float) -> Float:
-    """Log-weights of parts, (p+1, p+1, q+1, q+1).
-
-    Raises:
-        DeptreeError: says what is wrong with them.
-    """
+    """Log-weights of parts, (p+1, p+1, q+1, q+1)."""
     array = real_numbers(scores, "scores of bispans")
     shape = (p + 1, p + 1, q + 1, q + 1)
     if array.shape != shape:
@@ -200,17 +185,11 @@ class Shifted(NamedTuple):
 
     @property
     def size(self) -> tuple[int, int]:
-        """The numbers of source and target words, p and q."""
         return len(self.source_nulls), len(self.target_nulls)
 
     @property
     def turned(self) -> Shifted:
-        """The same with source and target exchanged.
-
-        Raises:
-            NotImplementedError: bispans have weights. Which of them an alignment has depends on the side that is joined
-                first: of three parts in inverted order the grammar joins the first two on the source side.
-        """
+        """The same with source and target exchanged."""
         if self.bispans.size:
             raise NotImplementedError
         links = np.ascontiguousarray(self.links.T)
@@ -314,11 +293,7 @@ class KnownLinks:
     possible: Links
 
     def check_within(self, p: int, q: int) -> None:
-        """Raise where a link is of a word that a pair of p source words and q target words does not have.
-
-        Raises:
-            DeptreeError: names the first such link.
-        """
+        """Raise where a link is of a word that a pair of p source words and q target words does not have."""
         beyond = min((link for link in self.possible if link[0] >= p or link[1] >= q), default=None)
         if beyond is not None:
             problem = f"the link {beyond[0]}-{beyond[1]} is outside the {p} source and {q} target words"
@@ -345,7 +320,6 @@ class LinkCounts:
 
     @classmethod
     def of(cls, found: Links, known: KnownLinks) -> LinkCounts:
-        """Return the counts of one pair."""
         return cls(1, len(found), len(known.sure), len(found & known.sure), len(found & known.possible))
 
     def __add__(self, other: LinkCounts) -> LinkCounts:
@@ -368,7 +342,6 @@ class LinkCounts:
         return 1 - (self.found_sure + self.found_possible) / links if links else None
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers of pairs and links, and the three rates by name."""
         counts = {"pairs": self.pairs, "links": self.found, "sure": self.sure}
         rates = {"precision": self.precision, "recall": self.recall}
         return counts | rates | {"alignment_error_rate": self.alignment_error_rate}

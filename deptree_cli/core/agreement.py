@@ -33,7 +33,6 @@ class Shares(NamedTuple):
     shares: Float
 
     def common(self, other: Shares) -> tuple[Int, Float]:
-        """The cells of both, and how often a random tree of each has them."""
         at = np.searchsorted(self.cells, other.cells)
         at[at == len(self.cells)] = 0
         both = self.cells[at] == other.cells
@@ -83,7 +82,6 @@ def shared_heads(heads: Heads, times: Int, labels: Integers | None, size: int) -
 
 
 def agreement(first: Shares, second: Shares) -> float:
-    """In how many words a random tree of one set agrees with one of the other."""
     return float(first.common(second)[1].sum())
 
 
@@ -224,9 +222,6 @@ def statistics(samples: TwoSamples, permutations: int, rng: np.random.Generator)
     """The statistics of two samples, observed ones first, and of permuted ones: (1 + permutations, len(STATISTICS)).
 
     O(permutations * distinct trees * words)
-
-    Raises:
-        DeptreeError: there are more trees than can be permuted.
     """
     pooled, size = samples.first + samples.second, int(samples.first.sum())
     if (total := int(pooled.sum())) > _MOST:
@@ -305,5 +300,4 @@ def p_values(found: Float) -> Tested:
 
 
 def _at_least(column: Float) -> Float:
-    """For each number the share of all that are as large."""
     return (len(column) - np.searchsorted(np.sort(column), column, side="left")) / len(column)

@@ -181,7 +181,6 @@ class Frozen:
 
 
 def _made_of(kind: type[Kind], parts: Mapping[str, Any]) -> Kind:
-    """An object of checked parts."""
     found = object.__new__(kind)
     found._set(**parts)
     return found
@@ -292,11 +291,7 @@ class OverTrees(Frozen, ABC):
 
 
 def _checked(trees: ArrayLike, n: int, id: str) -> Integers:
-    """Trees over n words, (k, n) heads, as an array; whether they are trees is another question.
-
-    Raises:
-        DeptreeError: the array has another shape, or is not of integers.
-    """
+    """Trees over n words, (k, n) heads, as an array; whether they are trees is another question."""
     try:
         rows = np.asarray(trees)
     except ValueError:

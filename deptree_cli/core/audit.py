@@ -359,7 +359,6 @@ class Enumerated(Tests):
         return [replace(one, tested=part) for one, part in zip(groups, parts, strict=True)]
 
     def _marked(self, group: str, marks: Marks, keys: Integers, rival: int) -> Events:
-        """The events that trees carry a mark."""
         is_rival = np.zeros(marks.total, dtype=bool)
         is_rival[marks.numbers[rival]] = True
         fingerprints = marks.fingerprints if self._possible.all() else marks.sums(keys)
@@ -405,7 +404,6 @@ class Marks:
 
     @cached_property
     def fingerprints(self) -> Integers:
-        """Those of all trees."""
         return self.sums(self.keys)
 
 
@@ -757,11 +755,7 @@ class Tally:
         self.impossible = 0
 
     def add(self, heads: Integers, times: Integers | None = None) -> None:
-        """Count trees (k, n), each once or times (k,) times.
-
-        Raises:
-            DeptreeError: they were drawn without replacement.
-        """
+        """Count trees (k, n), each once or times (k,) times."""
         if isinstance(heads, Draws):
             raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT)
         times = np.ones(len(heads), dtype=np.int64) if times is None else times

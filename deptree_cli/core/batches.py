@@ -118,7 +118,6 @@ Alone = Callable[[int, TreeDistribution], None]
 
 
 def kernels_for(space: TreeSpace) -> Any:
-    """The kernels for batches of a tree space, None if it has none."""
     return by_space(KERNELS, space)
 
 
@@ -138,7 +137,6 @@ class Sentences:
 
     @cached_property
     def scores(self) -> Matrices:
-        """The log-scores, which nobody writes to."""
         return laid_out(self.log_scores, self.lengths)
 
     def own(self, matrices: Matrices, b: int) -> Array:
@@ -147,7 +145,6 @@ class Sentences:
         return of_sentence(matrices, b)[:nodes, :nodes]
 
     def alone(self, b: int) -> TreeDistribution:
-        """A sentence's own distribution."""
         if b not in self._distributions:
             name = name_in_batch(b)
             with in_batch(name):
@@ -279,7 +276,6 @@ class TreeBatch(Sentences):
     """
 
     def over(self, space: TreeSpace) -> TreeBatch:
-        """The same scores over the trees of another space; itself if it is the same."""
         return self if space == self.space else replace(self, space=space)
 
     def log_partitions(self, *, raises: bool = True) -> Float:
@@ -291,7 +287,6 @@ class TreeBatch(Sentences):
         return self.log_partition_parts(raises).total
 
     def log_partition_parts(self, raises: bool = True) -> LogPartitions:
-        """The same, what offsets of scores amount to apart."""
         return self.sums[0] if "sums" in self.__dict__ else self._sum_up(None, raises)
 
     def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
@@ -341,13 +336,11 @@ class TreeBatch(Sentences):
         return trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few))
 
     def argmax(self) -> RaggedTrees:
-        """The most probable tree of each sentence."""
         own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
         flat = self.log_scores if self.log_scores.ndim == 1 else np.concatenate([np.empty(0), *own])
         return self._best(flat, TreeDistribution.argmax)
 
     def mbr(self) -> RaggedTrees:
-        """The tree with the highest expected attachment score of each sentence."""
         return self._best(np.where(self._shifted > -np.inf, self.marginals, -np.inf), TreeDistribution.mbr)
 
     def _best(self, scores: Float, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
@@ -487,7 +480,6 @@ def batch(
 
 
 def _cut(matrix: Array, n: Any, place: int) -> Array:
-    """The part of a padded matrix that is a sentence's."""
     if type(n) is not int or not 0 < n < len(matrix):
         problem = f"its length is {n}, its matrix has room for {counted(len(matrix) - 1, 'word')}"
         raise DeptreeError(problem, "Give the number of its words, without ROOT", sent_id=str(place))
@@ -592,5 +584,4 @@ def _laid_out(matrices: Sequence[Array], scale: str, space: TreeSpace) -> tuple[
 
 
 def _is_square(matrix: Array) -> bool:
-    """Whether it is a square of numbers, with a word at least."""
     return matrix.ndim == 2 and 1 < matrix.shape[0] == matrix.shape[1] and matrix.dtype.kind in "iuf"

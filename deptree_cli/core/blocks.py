@@ -76,7 +76,6 @@ def _kept_places(lengths: bytes, code: str) -> tuple[Int, int]:
 
 
 def _padding(count: int, size: int) -> tuple[Int, Int]:
-    """Where each of some padded matrices begins, and how many rows it has."""
     return np.arange(0, count * size**2, size**2), np.full(count, size)
 
 
@@ -84,19 +83,16 @@ _kept_padding = lru_cache(64)(_padding)
 
 
 def like(matrices: Matrices, values: Array) -> Matrices:
-    """Other matrices that are laid out alike."""
     return Matrices(values.reshape(-1), matrices.starts, matrices.sizes)
 
 
 def chosen(matrices: Matrices, rows: Rows) -> Matrices:
-    """The matrices of some of the sentences."""
     if rows is EVERY:
         return matrices
     return Matrices(matrices.values, matrices.starts[rows], matrices.sizes[rows])
 
 
 def of_sentence(matrices: Matrices, b: int) -> Array:
-    """A view of a sentence's matrix, with its padding."""
     start, size = int(matrices.starts[b]), int(matrices.sizes[b])
     found: Array = matrices.values[start : start + size**2].reshape(size, size)
     return found
@@ -191,7 +187,6 @@ class RaggedTrees:
 
     @classmethod
     def empty(cls, lengths: Int, size: int) -> RaggedTrees:
-        """Trees to be filled in."""
         return cls(np.empty(size * int(lengths.sum()), dtype=np.int32), lengths, size)
 
     @cached_property

@@ -40,7 +40,6 @@ class Calibration:
 
     @property
     def accuracy(self) -> float:
-        """The share of words whose prediction is right: of heads, the attachment score."""
         return float(self.right.sum() / max(self.words.sum(), 1.0))
 
     @property
@@ -105,7 +104,6 @@ class Likelihood:
 
     @property
     def per_word(self) -> float | None:
-        """The log-likelihood per word, None without words."""
         return self.value / self.words if self.words else None
 
 
@@ -215,11 +213,7 @@ Fitted = tuple[float, list[float]]
 
 
 def by_likelihood(parts: Sequence[Evidence]) -> Fitted:
-    """Return the temperatures of the highest likelihood; an end of the range if it is beyond that.
-
-    Raises:
-        DeptreeError: no gold tree has a likelihood.
-    """
+    """Return the temperatures of the highest likelihood; an end of the range if it is beyond that."""
 
     def slope(log_beta: float, kept: Sequence[Evidence]) -> float:
         return sum(part.likelihood(math.exp(-log_beta)).slope for part in kept)
@@ -258,7 +252,6 @@ CRITERIA: dict[str, Callable[[Sequence[Evidence]], Fitted]] = {
 
 
 def _without_each(parts: Sequence[Evidence]) -> Iterator[Sequence[Evidence]]:
-    """The parts without the first one, without the second one, and so on."""
     return ([*parts[:left_out], *parts[left_out + 1 :]] for left_out in range(len(parts)))
 
 
@@ -284,11 +277,9 @@ class Quality:
 
     @property
     def calibration_error(self) -> float:
-        """The expected calibration error."""
         return self.calibration.error
 
     def row(self) -> dict[str, Any]:
-        """All numbers by name."""
         return {"log_likelihood": self.log_likelihood, **self.calibration.summary()}
 
     @classmethod
@@ -327,7 +318,6 @@ class Fit:
 
     @property
     def at_the_end(self) -> bool:
-        """Whether a temperature beyond the range would be better still."""
         return not LOWEST < self.temperature < HIGHEST
 
 

@@ -79,7 +79,6 @@ def no_cells(capacity: int, size: int, n: int, kind: Kind) -> Any:
 
 
 def more_cells(cells: Any, kind: Kind) -> Any:
-    """The same cells with room for twice as many, and for all that one division makes."""
     by_cell = {name: kind.each(longer, getattr(cells, name)) for name in BY_CELL}
     return cells._replace(**by_cell, **{name: longer(getattr(cells, name)) for name in OTHERS})
 
@@ -93,7 +92,6 @@ def longer(array: Any) -> Any:
 
 
 def empty_factors(n: int, kind: Kind) -> Any:
-    """Memory for the factors of a cell of a sentence of n words."""
     square = n + 1, n + 1
     return kernel.Factors(*(kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))))
 
@@ -116,7 +114,6 @@ class CellFactors:
 
     @classmethod
     def of(cls, weights: Weights, root: int, heads: Int, kind: Kind) -> CellFactors:
-        """Factorise a cell, in wide numbers if this kind does not do."""
         return in_range(partial(cls._in, weights, root, heads), kind)
 
     @classmethod
@@ -270,7 +267,6 @@ class Partition:
 def _division_workspace(
     n: int, weights: Weights, in_range: bool, of_cells: Kind, kind: Kind
 ) -> kernel.DivisionWorkspace:
-    """What divisions compute in, in this kind of numbers."""
     tables = path_tables(n, kind), kind.zeros(n + 1), of_cells.zeros(n + 1)
     return kernel.DivisionWorkspace(weights(kind), in_range or kind is WIDE, *tables)
 
@@ -337,7 +333,6 @@ class Drawing:
 
     @property
     def count(self) -> int:
-        """How many trees there are."""
         return self._cursor.n_drawn
 
     def with_replacement(self, eisner: Eisner, rules: derivations.DerivationRules) -> bool:
@@ -368,7 +363,6 @@ def _derivation_problem(eisner: Eisner) -> DerivationProblem:
 
 
 def _no_nodes(kind: Kind) -> Trie:
-    """A trie in which everything is left."""
     left = kind.exp(np.append(0.0, np.full(SLOTS - 1, -np.inf)))
     return Trie(np.ones(1, dtype=np.int64), left, np.full(SLOTS, NO_NODE))
 

@@ -40,11 +40,7 @@ class Promise:
     address: str
 
     def result(self) -> list[Any]:
-        """Wait for the results of a chunk.
-
-        Raises:
-            DeptreeError: the cluster is gone.
-        """
+        """Wait for the results of a chunk."""
         try:
             return self.future.result()
         except (CancelledError, OSError, TimeoutError) as error:

@@ -233,11 +233,7 @@ def _mean(log_probs: Float, weights: Float) -> float:
 
 
 def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
-    """Weights of so many members, (size,), of a mixture divided by their sum; equal ones if there are none.
-
-    Raises:
-        DeptreeError: they are of another number, negative, or all 0.
-    """
+    """Weights of so many members, (size,), of a mixture divided by their sum; equal ones if there are none."""
     found = np.array(weights or [1 / size] * size, dtype=np.float64)
     if len(found) != size:
         raise DeptreeError(
@@ -260,7 +256,6 @@ def jensen_shannon(first: ArcFactored, second: ArcFactored, size: int, rng: np.r
 
 
 def _terms(one: ArcFactored, other: ArcFactored, size: int, rng: np.random.Generator) -> Float:
-    """log p/m of trees drawn from p."""
     trees = SAMPLERS.get("auto").draw(one, size, rng)
     ours = one.tree_log_probs(trees)
     with np.errstate(invalid="ignore"):

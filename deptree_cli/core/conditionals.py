@@ -134,7 +134,6 @@ def goes_on(log_left: float, mass: float) -> bool:
 
 
 def log_sum(log_values: Float) -> float:
-    """log of the sum of exponentials; -inf for a sum of nothing."""
     return float(np.logaddexp.reduce(log_values))
 
 
@@ -298,7 +297,6 @@ class Derivations(TreeChoices):
 
 
 def eisner_of(factorisation: Factorisation) -> Eisner:
-    """The chart of a distribution over projective trees, for algorithms that serve no others."""
     assert isinstance(factorisation, Eisner)
     return factorisation
 
@@ -310,7 +308,6 @@ CHOICES = {NonProjective: Conditionals, Projective: Derivations}
 
 
 def choices_in(distribution: ArcFactored) -> TreeChoices:
-    """The choices that a tree of the distribution's space is made by, and their probabilities."""
     return by_space(CHOICES, distribution.space, HeadByHead)(distribution)
 
 
@@ -421,12 +418,10 @@ def add_node(path: list[tuple[Node, int]], log_probs: Float) -> Node:
 
 
 def choices_of(path: list[tuple[Node, int]]) -> Prefix:
-    """The choices along a path."""
     return tuple(choice for _, choice in path)
 
 
 def remove(path: list[tuple[Node, int]]) -> None:
-    """Take the tree just drawn out of all nodes above it."""
     log_left = -np.inf
     for node, choice in reversed(path):
         node.log_left[choice] = node.log_probs[choice] + log_left

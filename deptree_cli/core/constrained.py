@@ -90,7 +90,6 @@ class Accepted:
 
     @property
     def acceptance(self) -> float:
-        """The share of trees that obey, as far as the trees drawn tell."""
         return self.accepted / self.proposed
 
 
@@ -172,9 +171,6 @@ class Constrained:
             method: `MBR`: those with the highest expected labelled attachment score; else the most probable, each with
                 its most probable labels.
             budget: how many maximum trees each of them may take; the last tree may not be certain then.
-
-        Raises:
-            DeptreeError: there are none, or none was found; or each of them needs masks.
         """
         found, opened, is_infeasible = self._search(size, method, budget)
         if not found:
@@ -206,12 +202,7 @@ class Constrained:
             return self.draw(wanted, offshoot(stream) if stream is rng else stream, SAMPLERS.get(sampler))
 
     def draw(self, size: int, stream: np.random.Generator, sampler: Sampler) -> Accepted:
-        """The same by the numbers of a stream, and of one beside it for labels.
-
-        Raises:
-            DeptreeError: of 20,000 trees or more, fewer than one in 10,000 had no conflict; or the sampler does not
-                serve the tree space.
-        """
+        """The same by the numbers of a stream, and of one beside it for labels."""
         known, beside = self.distribution.labels, label_stream(stream)
 
         def proposals(count: int) -> tuple[Heads, Heads | None]:
@@ -268,9 +259,6 @@ def under(
         finders: what finds conflicts of those that only a tree decides.
         relax: whether the fewest of them are given up where no tree obeys, or none is found.
         budget: how many maximum trees a sentence may cost for that.
-
-    Raises:
-        DeptreeError: no tree obeys what is forbidden, and nothing is given up.
     """
     try:
         distribution = constraints.base.without_forbidden(forbidden)
@@ -311,7 +299,6 @@ def constrained(
 
 
 def beside_masks(found: Found) -> Found:
-    """A tree that needs masks: others may be better by what is rounded off."""
     return replace(found, gap=found.gap + len(found.heads) * math.ulp(found.score))
 
 

@@ -48,11 +48,9 @@ class Workers:
 
     @property
     def are_elsewhere(self) -> bool:
-        """Whether the work is done outside this process."""
         return self.jobs > 1 or self.scheduler is not None
 
     def at_work(self, function: Function) -> AbstractContextManager[Submit]:
-        """Return what submits chunks to them while its block lasts."""
         return (on_processes if self.scheduler is None else on_cluster)(function, self)
 
 

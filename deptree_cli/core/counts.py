@@ -17,11 +17,7 @@ MOST = 1 << 40
 
 
 def how_many(k: SupportsIndex, what: str = "trees", least: int = 0) -> int:
-    """Return how many trees, or whatever else, are asked for.
-
-    Raises:
-        DeptreeError: that is no integer, or less than `least`.
-    """
+    """Return how many trees, or whatever else, are asked for."""
     try:
         if isinstance(k, bool | np.bool_):
             raise TypeError

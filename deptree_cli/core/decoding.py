@@ -65,12 +65,10 @@ class Ranked(NamedTuple):
 
     @property
     def mass(self) -> float:
-        """The total probability of the trees."""
         return probability_of(self.log_probs)
 
 
 def probability_of(log_probs: Float) -> float:
-    """The sum of the probabilities of distinct trees."""
     return min(1.0, fsum(np.exp(log_probs)))
 
 
@@ -81,9 +79,6 @@ def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) ->
 
     Args:
         most: the number of trees at which it ends in any case.
-
-    Raises:
-        DeptreeError: the mass is not above 0 and at most 1, or `most` is no number of trees.
     """
     if not 0 < mass <= 1:
         raise DeptreeError(f"a mass of {mass} is no probability that trees can have", "Give one above 0 and at most 1")
@@ -108,9 +103,6 @@ def within(distribution: ArcFactored, nats: float, most: int = MOST_RANKED) -> R
     Args:
         nats: 0 for all trees that are as probable as the best one.
         most: the number of trees at which it ends in any case.
-
-    Raises:
-        DeptreeError: `nats` is not 0 or more, or `most` is no number of trees.
     """
     if not nats >= 0:
         raise DeptreeError(f"no tree is within {nats} nats of the best one", "Give 0 or more")

@@ -131,7 +131,6 @@ class Criterion:
         return f"{self.name} ({self.help})"
 
     def key(self, value: float) -> float:
-        """A number that is the less the more doubtful."""
         return -value if self.highest_first else value
 
 

@@ -18,13 +18,11 @@ Integers = NDArray[np.integer]
 
 
 def read_only(array: Array) -> Array:
-    """The array itself, from now on as a constant."""
     array.flags.writeable = False
     return array
 
 
 def smallest_type(n: int) -> np.dtype[Any]:
-    """The smallest signed integers that hold the heads of n words."""
     return np.min_scalar_type(-max(1, n))
 
 

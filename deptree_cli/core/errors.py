@@ -28,7 +28,6 @@ class Setting:
 
     @property
     def as_option(self) -> str:
-        """How the command line writes it."""
         value = "" if self.value in (None, True) else f" {self.value}"
         return f"--{self.option or self.argument.replace('_', '-') + value}"
 
@@ -100,7 +99,6 @@ def name_in_batch(b: int) -> str:
 
 @contextmanager
 def in_batch(name: str) -> Iterator[None]:
-    """Name a sentence of a padded batch in errors."""
     try:
         yield
     except DeptreeError as error:
@@ -137,7 +135,6 @@ def fits_a_line(text: str) -> bool:
 
 
 def plural(number: int, noun: str) -> str:
-    """The noun for a number of things."""
     return noun if number == 1 else f"{noun}s"
 
 
@@ -165,7 +162,6 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def one_of(names: Iterable[str]) -> str:
-    """A remedy for whoever may choose among some names, which may be none."""
     listed = ", ".join(names)
     return f"Choose one of {listed}" if ", " in listed else f"Choose {listed}" * bool(listed)
 

@@ -132,11 +132,7 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estima
 
 
 def check_draws(draws: Timed) -> None:
-    """Raise unless these may be distinct trees of one distribution, whole and in the order in which they came.
-
-    Raises:
-        DeptreeError: there are no trees, or their probabilities or times cannot be.
-    """
+    """Raise unless these may be distinct trees of one distribution, whole and in the order in which they came."""
     count, log_probs, arrivals = len(draws.heads), np.asarray(draws.log_probs), draws.arrivals
     if not count:
         raise DeptreeError("there are no trees to estimate from", "Draw at least one")

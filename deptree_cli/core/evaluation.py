@@ -105,12 +105,10 @@ class Words:
 
 
 def starts_of(sizes: Array) -> Int:
-    """Return where each of some runs of these sizes begins, and where the last ends."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 def _runs(starts: Int, chosen: Int) -> Int:
-    """The indices of the items of chosen runs, one run after another."""
     sizes = np.diff(starts)[chosen]
     return np.arange(sizes.sum()) + np.repeat(starts[:-1][chosen] - starts_of(sizes)[:-1], sizes)
 
@@ -156,7 +154,6 @@ class _Side(NamedTuple):
     size: int
 
     def ends_beyond(self, word: int, end: int) -> bool:
-        """Whether a word is behind a span that ends so."""
         return (self.starts[word] >= end) if self.in_multiword[word] else (self.ends[word] > end)
 
 
@@ -296,7 +293,6 @@ def universal(label: str) -> str:
 
 
 def universal_features(features: str) -> str:
-    """Return the universal ones of some features, sorted."""
     return "|".join(sorted(each for each in features.split("|") if each.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
@@ -310,7 +306,6 @@ class Relations:
 
     @classmethod
     def of(cls, names: list[str]) -> Relations:
-        """The kinds of relations with these names, in the order of their numbers."""
         kinds = (CONTENT, FUNCTIONAL, {PUNCTUATION})
         return cls(*(np.array([name in kind for name in names], dtype=bool) for kind in kinds))
 
@@ -332,7 +327,6 @@ class Comparison:
 
     @cached_property
     def alignment(self) -> Alignment:
-        """Which words belong together."""
         return aligned(self.gold, self.system)
 
     @cached_property
@@ -421,7 +415,6 @@ class Comparison:
         return (gold_units, self.gold), (system_units, self.system)
 
     def _spans(self, gold_units: Int, system_units: Int) -> tuple[tuple[Int, Int, Int, Int], ...]:
-        """Where tokens and sentences begin in both files, and the units of these."""
         sides = self._sides(gold_units, system_units)
         units = [np.repeat(each, np.diff(words.tokens)) for each, words in sides]
         tokens = self.gold.token_starts, self.system.token_starts, units[0], units[1]
@@ -568,7 +561,6 @@ class ByClass:
 
 
 def _names_of(words: Words, labels: Sequence[str], kind: Classes) -> list[str]:
-    """The class of each word of a file."""
     names = [labels[number] for number in words.columns[DEPREL].tolist()]
     spans = zip(words.words[:-1].tolist(), words.words[1:].tolist(), strict=True)
     return [each for a, b in spans for each in kind.of_words(Attached(words.heads[a:b], names[a:b]))]

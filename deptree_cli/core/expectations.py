@@ -80,7 +80,6 @@ def arc_covariance(distribution: ArcFactored, values: Float) -> Float:
 
 
 def unique_inputs(quantities: Iterable[OfDistribution]) -> list[Input]:
-    """The inputs of all quantities, each once, in order."""
     return list(dict.fromkeys(each for quantity in quantities for each in quantity.inputs))
 
 
@@ -94,7 +93,6 @@ class Expectation:
     of: OverArcs
 
     def __call__(self, distribution: ArcFactored) -> float:
-        """Compute the expectation."""
         return expected_sum(distribution, values_of(self.of, distribution))
 
     def gradient(self, distribution: ArcFactored) -> Float:
@@ -112,17 +110,12 @@ class ExpectedSum(OfDistribution):
 
 @cache
 def expected(quantity: OverArcs) -> OfDistribution:
-    """Return the expectation of a sum over arcs as an entry of the register."""
     found = Expectation(quantity)
     return ExpectedSum(quantity.name, found, found.gradient)
 
 
 def values_of(quantity: OverArcs, distribution: ArcFactored) -> Float:
-    """Return what each arc adds, (n+1, n+1).
-
-    Raises:
-        DeptreeError: the quantity is no sum over arcs in the distribution's tree space.
-    """
+    """Return what each arc adds, (n+1, n+1)."""
     values = quantity.arc_values(distribution.n, distribution.space)
     if values is None:
         problem = f"{quantity.name} is no sum over arcs in {distribution.space.trees}"
@@ -249,11 +242,7 @@ def _differences(distribution: ArcFactored, other: ArcFactored) -> Float:
 
 
 def _goes_beyond(distribution: ArcFactored, other: ArcFactored) -> bool:
-    """Whether some tree is possible here and not there; exact, for it asks which arcs trees have and not how often.
-
-    Raises:
-        DeptreeError: they are not of one sentence.
-    """
+    """Whether some tree is possible here and not there; exact, for it asks which arcs trees have and not how often."""
     if distribution.n != other.n:
         problem = f"a distribution over trees of {counted(distribution.n, 'word')} is compared with one over {other.n}"
         raise DeptreeError(problem, "Compare distributions of one sentence", sent_id=distribution.id)

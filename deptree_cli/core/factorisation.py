@@ -101,7 +101,6 @@ def reach_of(pinned: Bool) -> tuple[Int, Int]:
 
 
 def _others(pinned: Bool, axis: int) -> Bool:
-    """Return where another one along an axis is pinned."""
     return pinned.sum(axis=axis, keepdims=True) > pinned
 
 
@@ -347,7 +346,6 @@ class Factorisation(ABC):
 
     @property
     def n(self) -> int:
-        """The number of words."""
         return len(self.shifted.log_weights) - 1
 
     @property
@@ -356,7 +354,6 @@ class Factorisation(ABC):
         return self.shifted_log_z + self.shifted.constant
 
     def log_ratio(self, other: Factorisation) -> float:
-        """log Z less that of another one of the same scores: offsets cost no digits."""
         return (self.shifted_log_z - other.shifted_log_z) + (self.shifted.constant - other.shifted.constant)
 
     @property
@@ -412,7 +409,6 @@ class SweepFactorisation(ABC):
 
     @cached_property
     def in_wide_numbers(self) -> Self:
-        """The same in wide numbers."""
         return self if self.is_wide else self._in(WIDE)
 
     def answer(self, question: Callable[[Self], tuple[Found, bool]]) -> Found:

@@ -123,7 +123,6 @@ def _student_quantile(share: float, freedom: int) -> float:
 
 
 def normal_interval(mean: float, variance: float, confidence: float) -> tuple[float, float]:
-    """The interval of a sum of many independent numbers, of this mean and variance together."""
     width = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt(variance)
     return mean - width, mean + width
 
@@ -201,7 +200,6 @@ class Score:
 
     @property
     def aligned_accuracy(self) -> float | None:
-        """The share of right words among aligned ones."""
         return self.correct / self.aligned if self.aligned and self.correct is not None else None
 
 

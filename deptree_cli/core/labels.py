@@ -145,12 +145,10 @@ class Labels:
 
 
 def is_special(name: str) -> bool:
-    """Whether a label is one that parsers use inside and no tree has."""
     return _SPECIAL.fullmatch(name) is not None
 
 
 def is_root(name: str) -> bool:
-    """Whether a label is that of arcs from ROOT, however it is spelt."""
     return name.lower() == ROOT
 
 
@@ -172,9 +170,6 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "
         log_scores: (n+1, n+1, L), ``[head, dependent, label]``; -inf forbids.
         arcs: (n+1, n+1), which are allowed.
         id: the sentence's name.
-
-    Raises:
-        DeptreeError: an allowed arc has no label.
     """
     names, log_scores = _with_root(names, log_scores)
     totals, log_probs = _by_arc(names, log_scores)

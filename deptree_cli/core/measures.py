@@ -74,7 +74,6 @@ class Counts(NamedTuple):
 
     @property
     def arcs(self) -> Int:
-        """How many arcs have two words: all words but the roots have one from a word."""
         return self.words - self.roots
 
     @property
@@ -198,7 +197,6 @@ def mean_length(heads: Int, words: Int) -> Array:
 
 
 def left_arcs(heads: Int, words: Int) -> Array:
-    """Arcs whose dependent precedes its head: the number of head > word."""
     return (heads > words).astype(np.int64)
 
 
@@ -371,7 +369,6 @@ def optimality(heads: Int, starts: Int) -> Float:
 
 
 def arcs(heads: Int, starts: Int) -> Int:
-    """How many arcs each sentence has between words."""
     before = np.concatenate([[0], np.cumsum(heads != 0)])
     return before[starts[1:]] - before[starts[:-1]]
 
@@ -399,12 +396,10 @@ def _half_of_arcs(heads: Int, starts: Int) -> Array:
 
 
 def _first_root(heads: Int, starts: Int) -> Array:
-    """The mean of the least of so many places."""
     return (length(heads, starts) + 1.0) / (roots(heads, starts) + 1.0)
 
 
 def _averaged(baselines: Mapping[str, Baseline]) -> dict[str, Baseline]:
-    """The baselines of a mean over arcs, from those of the sum."""
     return {
         name: Baseline(partial(_per_arc, each.mean, 1), each.variance and partial(_per_arc, each.variance, 2))
         for name, each in baselines.items()

@@ -40,7 +40,6 @@ class Partition(NamedTuple):
 
     @property
     def single_root_mass(self) -> float:
-        """Z_D / Z_T: the share of single-root trees."""
         return math.exp(self.log_single_root_mass)
 
     @property
@@ -96,12 +95,10 @@ def log_projective_masses(batch: TreeBatch) -> Float:
 
 
 def _summed(batch: TreeBatch, *spaces: TreeSpace) -> dict[TreeSpace, LogPartitions]:
-    """The sums over the trees of spaces, each once."""
     return {trees: batch.over(trees).log_partition_parts() for trees in {*spaces}}
 
 
 def _spaces_of_masses(own: TreeSpace) -> tuple[TreeSpace, TreeSpace]:
-    """Trees without crossing arcs, and all."""
     return space(own.single_root, projective=True), space(own.single_root)
 
 
@@ -122,13 +119,11 @@ class LogSum(NamedTuple):
 
     @classmethod
     def of(cls, distribution: ArcFactored) -> LogSum:
-        """That of a distribution."""
         found = distribution.factorisation
         return cls(found.shifted_log_z, found.shifted.constant)
 
     @property
     def total(self) -> float:
-        """Log Z."""
         return self.shifted + self.constant
 
 
@@ -173,7 +168,6 @@ class Summary:
         self._shares = {"single_root_mass": Shares(), "projective_mass": Shares()}
 
     def add(self, sent_id: str, n: int, found: Partition) -> None:
-        """Count a sentence of n words."""
         self._sentences += 1
         self._words += n
         self._log_z += found.log_z or 0.0
@@ -181,7 +175,6 @@ class Summary:
             shares.add(sent_id, getattr(found, name))
 
     def row(self) -> dict[str, Any]:
-        """The sums by name."""
         sums = {"sentences": self._sentences, "words": self._words, "log_z_sum": self._log_z}
         return sums | {f"{name}_{what}": value for name, each in self._shares.items() for what, value in each.row()}
 
@@ -195,7 +188,6 @@ class Shares:
         self._least: tuple[float, str] | None = None
 
     def add(self, sent_id: str, share: float) -> None:
-        """Count a sentence."""
         self._sentences += 1
         self._sum += share
         self._below_half += share < 0.5
@@ -203,7 +195,6 @@ class Shares:
             self._least = share, sent_id
 
     def row(self) -> list[tuple[str, float | str | None]]:
-        """Facts and what they are called."""
         least, sent_id = self._least or (None, None)
         mean = self._sum / self._sentences if self._sentences else None
         return [("mean", mean), ("min", least), ("min_sent_id", sent_id), ("below_half", self._below_half)]
@@ -271,7 +262,6 @@ def _normalised(scores: Float) -> Any:
 
 
 def _masses_of_many(batch: TreeBatch) -> tuple[list[float], list[float]]:
-    """The shares of single-root and of projective trees, of many sentences."""
     if not batch.space.single_root:
         return [1.0] * len(batch.lengths), [math.exp(each) for each in log_projective_masses(batch).tolist()]
     found = partitions(batch)
@@ -279,7 +269,6 @@ def _masses_of_many(batch: TreeBatch) -> tuple[list[float], list[float]]:
 
 
 def _masses(distribution: ArcFactored) -> tuple[float, float]:
-    """The shares of single-root and of projective trees."""
     if not distribution.single_root:
         return 1.0, math.exp(log_projective_mass(distribution))
     found = partition(distribution)

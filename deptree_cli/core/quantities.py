@@ -37,11 +37,7 @@ class Part(Register[Usable]):
         self._usable, self._instead = usable, instead
 
     def get(self, name: str, others: Iterable[str] = ()) -> Usable:
-        """The entry of that name; `others`: as of `Register`.
-
-        Raises:
-            DeptreeError: there is none, or it is of another kind.
-        """
+        """The entry of that name; `others`: as of `Register`."""
         entry = QUANTITIES.get(name, others)
         found = self._usable(entry)
         if found is None:

@@ -32,7 +32,6 @@ class NamedFunction:
 
     @property
     def line(self) -> str:
-        """How help lists it."""
         return f"{self.name} ({self.help})"
 
 
@@ -64,11 +63,7 @@ class Register(Generic[Entry]):
             self.add(entry)
 
     def add(self, entry: Entry) -> Entry:
-        """Append an entry.
-
-        Raises:
-            ValueError: the name is taken.
-        """
+        """Append an entry."""
         if entry.name in self._entries:
             raise ValueError(f"there are two {self.noun}s called {entry.name!r}")
         self._entries[entry.name] = entry
@@ -80,9 +75,6 @@ class Register(Generic[Entry]):
 
         Args:
             others: what users may also have meant, for messages.
-
-        Raises:
-            DeptreeError: there is none, or the package that offers it cannot be imported.
         """
         if name not in self._entries:
             self._join()
@@ -97,12 +89,10 @@ class Register(Generic[Entry]):
 
     @property
     def names(self) -> list[str]:
-        """All names, in order."""
         return [entry.name for entry in self]
 
     @property
     def known(self) -> list[Entry]:
-        """The entries that are there without a look at other packages, in order."""
         return list(self._entries.values())
 
     def __iter__(self) -> Iterator[Entry]:
@@ -119,7 +109,6 @@ class Register(Generic[Entry]):
         return name in self._entries or name in self.names
 
     def listing(self, describe: Callable[[Entry], str]) -> str:
-        """A paragraph for each entry, its lines wrapped here, for click leaves them as they are."""
         return "\n\n".join("\b\n" + "\n".join(_wrapped(describe(entry))) for entry in self)
 
     def complete(self, context: object, parameter: object, incomplete: str) -> list[str]:

@@ -120,7 +120,6 @@ _NEAR = np.array([*(0.5 ** np.arange(_BEYOND + 1)), *(0.5 ** np.arange(_BEYOND +
 
 
 def distances(heads: Int, words: Int) -> Int:
-    """The number of the class of distance and direction between nodes, in their common shape."""
     apart = heads - words
     far = np.minimum(np.log2(np.maximum(np.abs(apart), 1)).astype(np.int64), _BEYOND)
     return np.where(heads == 0, _ROOT, np.where(apart > 0, far, far + _BEYOND + 1))
@@ -134,7 +133,6 @@ class Habits:
         self._labels = Counter[tuple[str, str, bool, str]]()
 
     def __getstate__(self) -> dict[str, object]:
-        """The counts: tables are made of them anew."""
         return {"_heads": self._heads, "_labels": self._labels}
 
     def __bool__(self) -> bool:
@@ -214,7 +212,6 @@ class Habits:
 
     @cached_property
     def _arc_table(self) -> Float:
-        """By the word's part of speech, the head's and the class of distance."""
         counts = np.zeros((len(self._tags) + 1, len(self._tags) + 1, _ROOT + 1))
         for (word, head, kind), count in self._heads.items():
             counts[self._tags[word], self._tags[head], kind] = count
@@ -496,9 +493,6 @@ def nearest(
         space: which trees.
         aims: what changes cost, and so on.
         sent_id: for messages.
-
-    Raises:
-        DeptreeError: no tree obeys, or none was found; or there is no memory for so long a sentence.
     """
     names = asked.words.labels
     with room_for(given.n, len(names)):

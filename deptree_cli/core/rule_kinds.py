@@ -228,13 +228,11 @@ class _Under:
 
     @cached_property
     def choices(self) -> list[Choice]:
-        """The word's arc, those that keep it from descending from the arc's head, and the arc."""
         word = self.apart.word
         ways = (each for each in self.apart.choices(self.n) if each.word != word)
         return [Choice(word, self._own[:, None] & self.group), *ways, *self._passing([self.dependent])]
 
     def also_excluded(self) -> list[Choice]:
-        """The other arcs that pass over it like this one."""
         return self._passing(each for each in range(1, self.n + 1) if each != self.dependent)
 
     @cached_property

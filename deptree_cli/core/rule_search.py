@@ -217,7 +217,6 @@ class Parts:
 
     @cached_property
     def _columns(self) -> Float:
-        """The best scores of each word's arcs, a row for each."""
         return np.ascontiguousarray(self._scores.arcs.T)
 
     @cached_property
@@ -265,7 +264,6 @@ class Found:
 
     @property
     def certified(self) -> bool:
-        """Whether no tree that obeys is better."""
         return self.gap == 0.0
 
 
@@ -424,7 +422,6 @@ class BranchAndBound:
         return found
 
     def _same_heads(self, heads: Heads) -> Conflict:
-        """The choices that together are all labelings of a tree."""
         rows, words = np.arange(len(heads) + 1)[:, None] == heads[None, :], tuple(range(1, len(heads) + 1))
         return Conflict(words, lambda: [Choice(word, rows[:, word - 1, None]) for word in words])
 
@@ -581,7 +578,6 @@ class Priced:
         return found
 
     def least_broken(self, bound: float) -> int:
-        """How many constraints a tree breaks at least whose score is not above a bound."""
         return int(-bound / self._price + ROUNDING)
 
     def without_switches(self, tree: LabelledTree) -> LabelledTree:
@@ -604,7 +600,6 @@ class Priced:
             yield Conflict((switch, *conflict.words), made, also_excluded)
 
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
-        """The same choices of heads among which are switches."""
         rows = len(self._finders)
         return list(starmap(lambda word, arcs: Choice(word, np.pad(arcs, ((0, rows), (0, 0)))), choices))
 

@@ -126,7 +126,6 @@ class Words:
 
     @property
     def all_tags(self) -> list[str | None]:
-        """Their parts of speech, or what else their column UPOS has."""
         return [known or own for known, own in zip(self.upos, self.tags or self.upos, strict=True)]
 
     def knowing(self, upos: Sequence[str]) -> Words:
@@ -135,7 +134,6 @@ class Words:
 
     @cached_property
     def has_feats(self) -> bool:
-        """Whether features are known, if only that there are none."""
         return any(self.feats)
 
     @cached_property
@@ -198,7 +196,6 @@ class Condition:
 
     @cached_property
     def _asked(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The features of which a word has one, and those of which it has none."""
         denied = frozenset(each for each in self.feats if each.startswith(NOT))
         return frozenset(self.feats) - denied, frozenset(each.removeprefix(NOT) for each in denied)
 
@@ -261,7 +258,6 @@ class LabelledTree:
 
     @cached_property
     def below(self) -> Mapping[int, list[int]]:
-        """The dependents of words, in order, by the labels of these."""
         found: dict[int, list[int]] = {}
         for word, head in enumerate(self.heads, 1):
             if head:
@@ -270,7 +266,6 @@ class LabelledTree:
 
     @cached_property
     def cycles(self) -> list[tuple[int, ...]]:
-        """The words of each cycle, in order: a tree has none."""
         return [tuple(sorted(cycle)) for cycle in cycles_of(self.heads)]
 
     @cached_property
@@ -458,7 +453,6 @@ class Arcs:
         return Choice(word, arcs)
 
     def but(self, word: int, heads: int | slice, labels: Bool | None = None) -> Choice:
-        """A word not below these heads with these labels, or with any."""
         return Choice(word, ~self.of(word, heads, labels).arcs)
 
     def of_all_but(self, skipped: int, heads: int, labels: Bool) -> list[Choice]:
@@ -551,7 +545,6 @@ class Mask:
 
     @property
     def is_of_words(self) -> bool:
-        """Whether the head of a word does not matter."""
         return self == Mask(self.name, self.dependent, allow=self.allow)
 
     def has_effect(self, words: Words) -> bool:

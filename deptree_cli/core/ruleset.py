@@ -83,14 +83,12 @@ class Ruleset:
 
     @property
     def tree_rules(self) -> list[TreeRule]:
-        """The others."""
         return [rule for rule in self.rules if not isinstance(rule, Mask)]
 
     def forbidden(self, words: Words) -> Bool:
         return forbidden(self.masks, words)
 
     def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Finder]:
-        """What finds the conflicts of trees of a sentence, also with rules of its own behind these."""
         bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
         return [find for find in bound if find is not None]
 
@@ -107,7 +105,6 @@ class Ruleset:
         return [each for each in self.labels if not is_root(each) and not labels_named((each,), others).any()]
 
     def labels_forbidden(self, labels: Sequence[str]) -> dict[str, list[str]]:
-        """Which of some labels no word may have, whatever its head, by the rules that forbid them."""
         known = tuple(labels)
         named = {mask.name: mask.dependent.labels(known) for mask in self.masks if mask.is_of_labels}
         return {rule: list(compress(known, which)) for rule, which in named.items() if which.any()}
@@ -117,11 +114,7 @@ class Ruleset:
 
 
 def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
-    """Return the rules of a file's table: for each kind a list of rules, each a table, a list of labels, or one label.
-
-    Raises:
-        DeptreeError: something there is not understood; it is named.
-    """
+    """Return the rules of a file's table: for each kind a list of rules, each a table, a list of labels, or one label."""
     rules: list[Rule] = []
     labels: dict[str, None] = {}
     for kind, entries in table.items():
@@ -262,7 +255,6 @@ def _below(name: str, fields: Fields) -> Below:
 
 
 def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fields], Rule]:
-    """What makes a rule that is a list of labels."""
     return lambda name, fields: kind(name, _required(fields, "label"))
 
 
@@ -380,13 +372,11 @@ def broken_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
 
 
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
-    """Return the words whose tag is no part of speech of the rules, which no tree mends."""
     tags = enumerate(words.tags, 1) if rules.upos else ()
     return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in tags if not (tag is None or tag in rules.upos)]
 
 
 def wrong_tags_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
-    """Return the same of each of many sentences."""
     wrong = [word for _, word, _ in wrong_tags(rules, trees.kinds)]
     words = np.flatnonzero(np.isin(trees.kind, wrong)) + 1 if wrong else np.empty(0, dtype=np.int64)
     return _by_sentences((Violation(UNKNOWN_UPOS, word, (word,)) for word in words.tolist()), trees)
@@ -510,7 +500,6 @@ def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
 
 
 def of_word(name: str, choice: Choice) -> Constraint:
-    """What is asked of a word by a mask, or by an annotator."""
     return Constraint(f"{name} of word {choice.word}", choice)
 
 
@@ -519,7 +508,6 @@ def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:
 
 
 def finders_of(constraints: Iterable[Constraint]) -> list[Finder]:
-    """What finds the conflicts of those that only a tree decides."""
     return [each.asks for each in constraints if not isinstance(each.asks, Choice)]
 
 

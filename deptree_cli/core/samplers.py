@@ -48,7 +48,6 @@ class Sampler:
     root_probs: str | Callable[..., Any] = ""
 
     def serves(self, space: TreeSpace) -> bool:
-        """Whether it draws trees of that space."""
         return not self.spaces or space.name in self.spaces
 
     def draw(self, distribution: ArcFactored, size: int, rng: np.random.Generator) -> Heads:
@@ -155,5 +154,4 @@ SAMPLERS: Register[Sampler] = Register(
 
 
 def names(space: TreeSpace) -> list[str]:
-    """The names of the samplers that serve a tree space."""
     return [sampler.name for sampler in SAMPLERS if sampler.serves(space)]

@@ -37,9 +37,6 @@ def checked_log_scores(scores: ArrayLike, scale: str, temperature: float = 1.0, 
         scores: of that shape, ``[head, dependent]``; column 0 and the diagonal are ignored.
         scale, temperature: as for `TreeDistribution`.
         labels: the number L, None without an axis of labels.
-
-    Raises:
-        DeptreeError: says what is wrong with the scores and what to do.
     """
     array = _square(scores, labels)
     _ignore(array, 0.0)
@@ -68,11 +65,7 @@ def _arc(scores: Float, at: tuple[int, ...], what: str) -> str:
 
 
 def real_numbers(values: ArrayLike, what: str) -> Float:
-    """Numbers as they come, as a new array of float64 in C's order. Truth values count 1 and 0.
-
-    Raises:
-        DeptreeError: they are no array, complex, texts, dates or the like: nothing is dropped or guessed.
-    """
+    """Numbers as they come, as a new array of float64 in C's order. Truth values count 1 and 0."""
     if np.ma.is_masked(values):
         raise DeptreeError(f"some of the {what} are masked", "Fill them in: -inf forbids an arc, as weight 0 does")
     try:
@@ -106,11 +99,7 @@ def _square(scores: ArrayLike, labels: int | None) -> Float:
 
 
 def checked_temperature(log_scores: Float, temperature: float) -> Float:
-    """Log-scores divided by a temperature.
-
-    Raises:
-        DeptreeError: it is not a positive number, or takes scores out of range.
-    """
+    """Log-scores divided by a temperature."""
     if not (temperature > 0 and np.isfinite(temperature)):
         raise DeptreeError(f"the temperature is {temperature:g}", "Give a positive number; 1 changes nothing")
     if temperature == 1.0:
@@ -121,11 +110,7 @@ def checked_temperature(log_scores: Float, temperature: float) -> Float:
 
 
 def checked_power(log_weights: Float, exponent: float) -> Float:
-    """Log-scores of weights raised to a power, -inf staying so.
-
-    Raises:
-        DeptreeError: it is not a positive number, or takes scores out of range.
-    """
+    """Log-scores of weights raised to a power, -inf staying so."""
     if not (exponent > 0 and np.isfinite(exponent)):
         raise DeptreeError(f"the order is {exponent:g}", "Give a positive number")
     if np.abs(log_weights[np.isfinite(log_weights)]).max(initial=0.0) > LOWEST / exponent:

@@ -268,11 +268,7 @@ class NonProjective(TreeSpace):
         return supported_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Elimination:
-        """See `TreeSpace`; O(n^3): n^3/3 multiply-adds.
-
-        Raises:
-            DeptreeError: no tree has a positive weight.
-        """
+        """See `TreeSpace`; O(n^3): n^3/3 multiply-adds."""
         shifted = shift(log_scores, self)
         found = Elimination.of(shifted, self, int(shifted.log_weights[0].argmax()), REAL)
         if self.single_root and not found.in_range:
@@ -314,7 +310,6 @@ class Elimination(ArcSweep):
 
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, final_word: int, kind: Kind) -> Elimination:
-        """Eliminate the words in one kind of numbers."""
         weights = kind.exp(shifted.log_weights)
         swept, (log_z, in_range) = _eliminated(weights, space, final_word, kind.zeros, len(shifted.log_weights))
         return cls(space, shifted, log_z, kind, in_range, weights, swept, final_word)
@@ -420,11 +415,7 @@ class Projective(TreeSpace):
         return allowed.copy() if all_allowed(allowed) else _possible_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Eisner:
-        """See `TreeSpace`; O(n^3).
-
-        Raises:
-            DeptreeError: no tree has a positive weight.
-        """
+        """See `TreeSpace`; O(n^3)."""
         kind = REAL if len(log_scores) - 1 <= kernels.charts.LONGEST else WIDE  # float64 would not be trusted
         found = Eisner.of(shift(log_scores, self), self, kind).or_wide()
         if found.shifted_log_z == -np.inf:
@@ -464,7 +455,6 @@ class Eisner(ArcSweep):
 
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
-        """Fill the chart in one kind of numbers."""
         n = len(shifted.log_weights) - 1
         weights = kind.exp(shifted.log_weights)
         chart, total = _inside(weights, space, kind.zeros, n)
@@ -473,7 +463,6 @@ class Eisner(ArcSweep):
 
     @property
     def grammar(self) -> Grammar:
-        """What the kernels that walk down the chart take."""
         return kernels.charts.Eisner(self.space.single_root, self.swept)
 
     def _in(self, kind: Kind) -> Eisner:
@@ -603,12 +592,7 @@ def space(single_root: bool = True, projective: bool = False) -> TreeSpace:
 def tree_space(
     name: SpaceLike = None, single_root: bool | None = None, projective: bool | None = None, **unknown: object
 ) -> TreeSpace:
-    """The tree space of a name, or of the short names `single_root` (true if not given) and `projective` (false).
-
-    Raises:
-        DeptreeError: there is no such space, or its name contradicts a short one.
-        TypeError: an argument has another name.
-    """
+    """The tree space of a name, or of the short names `single_root` (true if not given) and `projective` (false)."""
     refuse_unknown(unknown)
     if name is None:
         return space(single_root is None or bool(single_root), bool(projective))
@@ -633,11 +617,7 @@ def by_space(table: Mapping[type[TreeSpace], Any], trees: TreeSpace, default: An
 
 
 def with_roots(trees: TreeSpace, single_root: bool) -> TreeSpace:
-    """The space of the same trees but for how many arcs may leave ROOT.
-
-    Raises:
-        DeptreeError: there is no such space.
-    """
+    """The space of the same trees but for how many arcs may leave ROOT."""
     if not trees.has_short_name:
         problem = f"there is one space of {trees.trees}, not one with a single root and one with several"
         raise DeptreeError(problem, "Choose another tree space")

@@ -37,15 +37,12 @@ class SentenceSeed(ISpawnableSeedSequence):
 
     @property
     def entropy(self) -> int:
-        """The hash as a number."""
         return int.from_bytes(self.digest, "little")
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
-        """The hash itself: NumPy's own would hash it once more."""
         return np.frombuffer(self.digest, np.dtype(dtype).newbyteorder("<"))[:n_words]
 
     def spawn(self, n_children: int) -> Any:
-        """Seeds of streams beside it, others each time."""
         return self._sequence.spawn(n_children)
 
     @cached_property
@@ -75,7 +72,6 @@ class SentenceStreams:
     names: Sequence[tuple[str, int]]
 
     def of(self, b: int) -> np.random.Generator:
-        """The stream of one of them."""
         return sentence_stream(self.seed, *self.names[b])
 
     @cached_property
@@ -100,9 +96,6 @@ def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = No
 
     Args:
         sent_id: of the sentence whose stream it is; None for what is of no sentence.
-
-    Raises:
-        DeptreeError: both are given, or what is given is neither a seed nor a Generator.
     """
     if rng is not None and seed is not None:
         raise DeptreeError("rng and seed are both given", "Give one of them", sent_id=sent_id or "")
@@ -113,11 +106,7 @@ def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = No
 
 
 def seed_of(seed: int | None, sent_id: str = "") -> int:
-    """Return a seed that a user gives; a fresh one of 32 bits, as the commands take, in place of None.
-
-    Raises:
-        DeptreeError: it is none.
-    """
+    """Return a seed that a user gives; a fresh one of 32 bits, as the commands take, in place of None."""
     if seed is None:
         return secrets.randbits(32)
     try:

@@ -92,7 +92,6 @@ class Draws:
 
     @property
     def mass(self) -> float:
-        """The total probability of the trees."""
         return min(float(np.exp(self.log_probs).sum()), 1.0)
 
     def __repr__(self) -> str:

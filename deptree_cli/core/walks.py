@@ -37,7 +37,6 @@ def draw_colbourn(distribution: ArcFactored, size: int, rng: np.random.Generator
 
 
 def path_tables(n: int, kind: Kind, *paths: int) -> Any:
-    """Memory for the head distributions along a path, or along each of so many."""
     return PathTables(kind.zeros((*paths, n, 3 * n + LEVELS)), kind.zeros((*paths, 2 + n.bit_length(), n)))
 
 

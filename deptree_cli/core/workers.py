@@ -29,12 +29,10 @@ WORKERS_PER_CORE = 4
 
 
 def most_workers() -> int:
-    """How many workers this machine keeps busy, with some to spare for those that wait."""
     return WORKERS_PER_CORE * cores()
 
 
 def cores() -> int:
-    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -131,7 +131,6 @@ class UnknownTags:
         raise DeptreeError(f"{problem} ({named(counts.unseen)})", guess, place=place)
 
     def _examples(self) -> str:
-        """Some tags that the parser knows."""
         tags = sorted(self._symbols.tags.symbols)
         return ", ".join(tags[:NAMED]) + (", ..." if len(tags) > NAMED else "")
 
@@ -160,7 +159,6 @@ class AsAnnotated:
     seconds_per_word: float
 
     def __call__(self, read: Sentence) -> Read:
-        """The sentence with its words."""
         found = annotated(read.sentence, read.sent_id, self.tagset)
         if (seconds := found.n * self.seconds_per_word) > PATIENCE:
             message(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
@@ -194,12 +192,10 @@ class ParserOptions:
 
     @cached_property
     def trained(self) -> Any:
-        """The parser, read once."""
         return read_trained(self.model)
 
     @property
     def prepare(self) -> AsAnnotated:
-        """What a worker makes of a sentence before the work proper."""
         options = click.get_current_context().params
         work = (options.get("beam") or self.particles) * (options.get("filters") or 1)
         pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
@@ -212,14 +208,12 @@ class ParserOptions:
         run.warn("tags", tags.line)
 
     def source(self, run: RunOptions) -> Source[Sentence, Read]:
-        """The sentences of all files in order."""
         found = sentences(self.sentences).in_order() if self.predicts_tags else self._with_known_tags(run)
         items = Counted(found, share=share_of(self.sentences))
         return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 
     @property
     def signature_fields(self) -> dict[str, object]:
-        """What of it a run must repeat to give the same result."""
         return {"tags": "predict" if self.predicts_tags else "given", "particles": self.particles}
 
 
@@ -268,6 +262,5 @@ NAMED = 5
 
 
 def named(counts: Mapping[str, int]) -> str:
-    """The most frequent of some symbols, with how often each is there."""
     most = Counter(counts).most_common(NAMED)
     return ", ".join(f"{symbol} {count}" for symbol, count in most) + (", ..." if len(counts) > NAMED else "")

@@ -445,9 +445,6 @@ def prepared(
 
     Args:
         on_error: called with what is wrong with a record that cannot be used, which is then left out.
-
-    Raises:
-        DeptreeError: a record cannot be used, without `on_error`.
     """
     for record in records:
         try:

@@ -64,12 +64,10 @@ class Level(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The number of words in the interval."""
         return self.arcs.shape[1] - 1
 
 
 def halvings(n: int) -> tuple[int, int]:
-    """Return how often n words are halved, and the size that allows it."""
     times = max(0, math.ceil(math.log2(n / SHORTEST)))
     return times, -(-n // 2**times) * 2**times
 

@@ -70,10 +70,6 @@ def sentences_of(
     """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
 
     float32 and float64 stay what they are, all else becomes float32.
-
-    Raises:
-        DeptreeError: shapes do not fit, or numbers are not real; a length that can be looked at is none; there is no
-            such tree space, or none in JAX; or which one is traced.
     """
     trees = _space_of(name, short)
     try:
@@ -135,12 +131,7 @@ def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
 
 
 def require_trees(log_z: Array, sentences: Sentences) -> None:
-    """Look at log Z (...,), where it is a number yet.
-
-    Raises:
-        DeptreeError: names a sentence that has no tree, or a score that is NaN or infinite; or one whose sums leave
-            the range of the scores' type in plain JAX.
-    """
+    """Look at log Z (...,), where it is a number yet."""
     values = seen(log_z)
     if values is None or np.isfinite(values).all():
         return

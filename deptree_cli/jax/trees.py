@@ -163,7 +163,6 @@ def _cross_entropies(
 
 
 def _summed(sentences: Sentences) -> tuple[Sentences, Array]:
-    """The sentences with shifted scores, and log Z of these."""
     own, _ = shifted(sentences)
     log_z = sums.sums_log_partition(own, "float64")
     require_trees(log_z, sentences)
@@ -293,11 +292,7 @@ def ask(answer: Answer, size: int, sentences: Sentences, *others: Any, also: Seq
 
 
 def count_of(k: Any) -> int:
-    """Return how many trees are asked for, or a number that is too large too.
-
-    Raises:
-        DeptreeError: k is no integer of 1 or more that is known when code is compiled.
-    """
+    """Return how many trees are asked for, or a number that is too large too."""
     try:
         return min(how_many(k, least=1), MOST)
     except DeptreeError as error:
@@ -392,16 +387,11 @@ def _seeds(key: Array, sentences: Sentences) -> Array:
 
 
 def _stream(seed: Numbers) -> np.random.Generator:
-    """The stream of core's samplers that a sentence's random numbers begin."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed.tolist())))
 
 
 def one_key(key: Any) -> Array:
-    """Return a key of `jax.random`, typed or of raw numbers, as a typed one, ().
-
-    Raises:
-        DeptreeError: it is none, or there are several.
-    """
+    """Return a key of `jax.random`, typed or of raw numbers, as a typed one, ()."""
     dtype: Any = getattr(key, "dtype", None)
     is_typed = jnp.issubdtype(dtype, jax.dtypes.prng_key)
     try:

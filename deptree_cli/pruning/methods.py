@@ -49,9 +49,6 @@ class Chain:
 
         Args:
             soft: whether that is the expectation under the mask, or the features of the structure drawn.
-
-        Raises:
-            DeptreeError: the program contradicts itself.
         """
         program = self._program
         log_z, chart = program.inside(program.compile(self._selection.next(), self._assigned))
@@ -96,7 +93,6 @@ class Selection:
         return selected
 
     def _random(self, among: Bool, size: int) -> Bool:
-        """Choose so many of some of the confident variables."""
         chosen = np.zeros(len(among), dtype=np.bool_)
         chosen[self._rng.permutation(np.flatnonzero(among))[:size]] = True
         return chosen
@@ -109,9 +105,6 @@ def start(program: AnyProgram, confident: Integers, rng: np.random.Generator, di
 
     Args:
         dispersed: whether to pin them to random values instead.
-
-    Raises:
-        DeptreeError: there is no structure at all.
     """
     selected = np.zeros(program.variables(), dtype=np.bool_)
     selected[confident] = True
@@ -129,11 +122,7 @@ def start(program: AnyProgram, confident: Integers, rng: np.random.Generator, di
 
 
 def exact(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
-    """Work out expectations with nothing pruned.
-
-    Raises:
-        DeptreeError: there is no structure.
-    """
+    """Work out expectations with nothing pruned."""
     log_z, chart = program.inside(program.everything())
     if log_z == -np.inf:
         raise program.no_structure()
@@ -239,12 +228,10 @@ class Batches:
 
     @property
     def count(self) -> int:
-        """The number of iterations."""
         return len(self.sums) * self.length + (self._begun[0] if self._begun else 0)
 
     @property
     def total(self) -> Float:
-        """The sum over all iterations."""
         begun = [self._begun[1]] if self._begun else []
         return np.sum([*self.sums, *begun], axis=0)
 
@@ -264,16 +251,13 @@ class Averages:
         self._chains = [Batches() for _ in range(chains)]
 
     def add(self, chain: int, features: Float) -> None:
-        """Count one iteration of a chain."""
         self._chains[chain].add(features)
 
     @property
     def count(self) -> int:
-        """The number of iterations of all chains."""
         return sum(chain.count for chain in self._chains)
 
     def mean(self) -> Float:
-        """The mean over all iterations of all chains; there is one."""
         return np.sum([chain.total for chain in self._chains if chain.count], axis=0) / self.count
 
     def standard_errors(self) -> Float | None:
@@ -337,9 +321,6 @@ def randomized_states(program: AnyCellProgram, rng: np.random.Generator, setting
     States are drawn independently of each other, and what is drawn weighs one over its probability. No structure has a
     state twice, so every structure's weight is right on average: Z, and the sums of features, are unbiased, their
     ratio over all runs is so in the limit.
-
-    Raises:
-        DeptreeError: no run kept a structure.
     """
     chances = inclusion_probabilities(program.merits(), settings.kept)
     with np.errstate(divide="ignore"):
@@ -403,7 +384,6 @@ class Ratio:
         self._sums = [first + weight * features, second + weight**2 * features, third + (weight * features) ** 2]
 
     def mean(self) -> Float:
-        """The features' average by weight; there is a run."""
         return np.asarray(self._sums[0] / self._weight)
 
     def standard_errors(self) -> Float | None:
@@ -445,7 +425,6 @@ class Method:
 
     @property
     def goes_on(self) -> bool:
-        """Whether more time makes it better."""
         return "iterations" in self.settings
 
 

@@ -19,7 +19,6 @@ LEAST = {"iterations": 1, "seconds": 0, "chains": 1, "burn_in": 0, "margin": 0, 
 
 
 def never() -> bool:
-    """Whether to stop now: no."""
     return False
 
 

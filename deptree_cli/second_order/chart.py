@@ -47,17 +47,14 @@ class Shifted:
 
     @property
     def n(self) -> int:
-        """The number of words."""
         return len(self.log_weights.arcs) - 1
 
     @property
     def by_grandparent(self) -> bool:
-        """Whether the chart's items have grandparents."""
         return self.log_weights.arcs.shape[2] > 1
 
     @property
     def everything(self) -> ArcMask:
-        """The mask that prunes nothing."""
         arcs = np.ones((self.n + 1, self.n + 1), dtype=np.bool_)
         return ArcMask(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
 
@@ -92,7 +89,6 @@ class SecondOrderChart(SweepFactorisation):
 
     @property
     def log_z(self) -> float:
-        """The natural logarithm of the partition function; -inf where there is no tree."""
         return self.shifted_log_z + self.shifted.constant
 
     def _in(self, kind: Kind) -> SecondOrderChart:
@@ -141,7 +137,6 @@ class MaskedCharts:
         self._kept: ArcMask | None = None  # the mask that the chart is filled under
 
     def inside(self, kept: ArcMask) -> SecondOrderChart:
-        """Fill the chart of the items that are kept."""
         if self._kept is not None:
             clear(self._kept, self._chart)
         self._kept = kept
@@ -221,12 +216,10 @@ def _finite(peaks: Float) -> Float:
 
 
 def _filled(shifted: Shifted, kept: ArcMask, kind: Kind) -> SecondOrderChart:
-    """The chart in one kind of numbers."""
     return _fill(shifted, kept, kind, _weights(shifted, kind), _chart(kind.zeros, shifted))
 
 
 def _fill(shifted: Shifted, kept: ArcMask, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
-    """The chart that a chart of zeros becomes."""
     total = inside(weights, kept, shifted.space.single_root, chart)
     log_z, in_range = log_partition(total, shifted.n)
     return SecondOrderChart(shifted, kept, log_z, kind, in_range or kind is WIDE, weights, chart)
@@ -237,7 +230,6 @@ def _weights(shifted: Shifted, kind: Kind) -> Weights:
 
 
 def _chart(zeros: Any, shifted: Shifted) -> Any:
-    """A chart of zeros."""
     return zeros((TABLES, *shifted.log_weights.arcs.shape))
 
 

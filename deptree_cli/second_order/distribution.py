@@ -68,7 +68,6 @@ def checked_part(name: str, scores: ArrayLike, nodes: int, scale: str, temperatu
 
 
 def forbids_some(name: str, log_scores: Float) -> bool:
-    """Whether checked log-scores forbid a part that some projective tree has."""
     return bool(np.isneginf(log_scores[PARTS[name](len(log_scores))]).any())
 
 
@@ -81,7 +80,6 @@ def _cube(name: str, scores: ArrayLike, nodes: int) -> Float:
 
 
 def _place(name: str, at: tuple[int, ...], what: str) -> str:
-    """A part of a tree, for a message."""
     places = ", ".join(f"{axis} {node or 'ROOT'}" for axis, node in zip(AXES[name], at, strict=True))
     return f"{name} score of {places}"
 

@@ -94,7 +94,6 @@ class SecondOrderSentence(SentenceAsRead):
     fix_heads: bool = False
 
     def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
-        """Return the labels that words were given, in each of so many trees."""
         return Deprels.given(self.record.sentence.labels, trees) if self.fix_heads else None
 
 
@@ -131,9 +130,6 @@ def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout:
         parts: as read.
         arcs: the shape of the scores of arcs as read, for a rectangle decides its own orientation.
         layout: that of the scores of arcs.
-
-    Raises:
-        DeptreeError: they are of another size; or ROOT is on the diagonal of the scores of arcs, and has no place here.
     """
     if parts and layout.root == "diagonal":
         problem = "second-order scores have a place of their own for ROOT, but it is to be on the diagonal"

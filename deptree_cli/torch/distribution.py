@@ -63,11 +63,7 @@ def sentences(log_scores: Tensor, lengths: Tensor, space: str) -> list[Sentence]
 
 
 def checked_sample_shape(sample_shape: Any) -> torch.Size:
-    """Return the shape of samples.
-
-    Raises:
-        DeptreeError: it is no sequence of integers of 0 or more.
-    """
+    """Return the shape of samples."""
     if not isinstance(sample_shape, Sequence):
         problem = f"the shape of samples is {sample_shape!r}"
         raise DeptreeError(problem, "Give a tuple, (5,) for 5 trees of each sentence")
@@ -109,10 +105,6 @@ def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bo
 
     Args:
         partial: whether some may be missing (negative).
-
-    Raises:
-        DeptreeError: they are not integers of that shape; or, if values can be checked, a head is its word, outside
-            the sentence, or missing although `partial` is false.
     """
     require_tensor("heads", heads)
     if heads.shape != log_scores.shape[:-1] or not is_integer(heads):

@@ -77,7 +77,6 @@ class PaddedScores(NamedTuple):
 
     # A method, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
     def distribution(self) -> TreeDistribution:
-        """Return the distributions over their trees."""
         return TreeDistribution(self.scores, self.lengths, self.space, precision=self.of_distributions)
 
     def reduced(self, losses: Tensor, count: Tensor | int | None = None) -> Tensor:
@@ -205,9 +204,6 @@ def partial_annotation_loss(
 
     Args:
         heads: (B, N), negative if missing.
-
-    Raises:
-        DeptreeError: names a sentence whose annotated heads no tree of the space has.
     """
     batch = batch_of(log_scores, lengths, space, **how)
     scores, lengths, trees, precision, *_ = batch
@@ -356,9 +352,6 @@ def reinforce_loss(
         k: the number of trees, at least 2.
         generator: the random numbers; by default PyTorch's own, set by `torch.manual_seed`.
         reduction: the mean is over sentences.
-
-    Raises:
-        DeptreeError: k is less than 2, or rewards have another shape.
     """
     if how_many(k) < 2:
         raise DeptreeError(f"k is {k}, and the reward of a tree is compared with those of others", "Draw 2 or more")

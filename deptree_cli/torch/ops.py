@@ -119,11 +119,7 @@ class TreeSupport(Constraint):
 
 
 def shaped_lengths(log_scores: Tensor, lengths: Tensor | None) -> Tensor:
-    """Return how many words sentences have, (...,) int64, for log-scores (..., N, N); without lengths, N - 1 each.
-
-    Raises:
-        DeptreeError: shapes or types do not fit.
-    """
+    """Return how many words sentences have, (...,) int64, for log-scores (..., N, N); without lengths, N - 1 each."""
     require_tensor("log_scores", log_scores)
     *batch, nodes, other = log_scores.shape if log_scores.dim() >= 2 else (0, 0, -1)
     if nodes != other or not log_scores.is_floating_point():
@@ -152,7 +148,6 @@ def require_real(name: str, value: object) -> None:
 
 
 def is_integer(tensor: Tensor) -> bool:
-    """Return whether numbers are whole by their type, and not just truth values."""
     return not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool)
 
 
@@ -246,7 +241,6 @@ Gradients = tuple[Tensor | None, ...]
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    """Keep what sums were made of, and the marginals, which are log Z's gradient."""
     log_scores, lengths, *rest = inputs
     ctx.how = rest[-2:]
     ctx.set_materialize_grads(False)  # where only log Z is used there are no covariances to work out
@@ -271,7 +265,6 @@ def _of_sums(covariance: Any, ctx: Any, of_log_z: Tensor | None, of_marginals: T
 
 
 def _of_covariance(covariance: Any, ctx: Any, given: Tensor) -> Gradients:
-    """In the values, of which a covariance is a symmetric linear function."""
     _refuse_third(ctx.needs_input_grad[0])
     return None, None, covariance(*ctx.saved_tensors, given, *ctx.how), None, None
 

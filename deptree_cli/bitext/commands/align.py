@@ -137,11 +137,9 @@ class Aligned:
         return LinkCounts.of(self.links, known) if known else None
 
     def to_pharaoh(self) -> bytes:
-        """The line of the pair."""
         return pharaoh_line(self.links)
 
     def to_jsonl(self) -> bytes:
-        """The pair as an object."""
         row: dict[str, Any] = {"sent_id": self.pair.id, "links": sorted(self.links)}
         return dump(row if self.probabilities is None else {**row, "probabilities": self.probabilities})
 
@@ -151,7 +149,6 @@ class BestLinks:
     """The links of a pair's best alignment."""
 
     def __call__(self, pair: ScoredPair, _: None) -> Aligned:
-        """The work on one pair."""
         return Aligned(pair, links_of(pair.distribution.argmax()))
 
 
@@ -163,7 +160,6 @@ class LinksAbove:
     work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Aligned:
-        """The work on one pair."""
         estimate = self.work(pair.distribution.program(), rng)
         probabilities = estimate.expectations
         found = np.argwhere(probabilities > self.above)

@@ -67,7 +67,6 @@ class Expected:
 
     @property
     def r_hat(self) -> float:
-        """How far the chains differ."""
         return self.estimate.r_hat or 0.0
 
     def to_jsonl(self) -> bytes:
@@ -93,5 +92,4 @@ class LinkExpectations:
     work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Expected:
-        """The work on one pair."""
         return Expected(pair.id, pair.record.key, self.work(pair.distribution.program(), rng))

@@ -67,11 +67,9 @@ class Drawn:
     tagset: Tags
 
     def to_conllu(self, _: Style) -> bytes:
-        """The sentence."""
         return to_conllu(self.sentence, self.tagset)
 
     def to_jsonl(self) -> bytes:
-        """One object."""
         found = self.sentence
         trees = {"heads": found.heads.tolist(), "deprels": found.deprels}
         return dump({"sent_id": found.sent_id, "forms": found.forms, "tags": found.tags, **trees})
@@ -85,7 +83,6 @@ class Draw:
     longest: int
 
     def __call__(self, name: Name, rng: np.random.Generator) -> Drawn:
-        """The work on one sentence."""
         from deptree_cli.hpyp.model.parsing import generated
 
         return Drawn(generated(self.trained, name.sent_id, rng, self.longest), self.trained.progress.tagset)

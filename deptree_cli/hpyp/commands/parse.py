@@ -136,7 +136,6 @@ class ParseSettings:
 
     @property
     def filters(self) -> bool:
-        """Whether anything is asked for that comes from a particle filter."""
         return bool(self.size or self.kind)
 
 
@@ -156,7 +155,6 @@ class Parsed(AsTrees):
     notices: tuple[str, ...]
 
     def trees(self) -> Trees:
-        """The trees."""
         return self.parsed
 
     @property

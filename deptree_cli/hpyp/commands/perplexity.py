@@ -68,7 +68,6 @@ class Score:
     filters: int
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> tuple[Any]:
-        """The work on one sentence."""
         from deptree_cli.hpyp.model.parsing import score
 
         parser = self.parser

@@ -132,7 +132,6 @@ class Measured:
 
     @property
     def tells_spaces(self) -> bool:
-        """Whether the sentence says where spaces are."""
         return b"SpaceAfter=No" in self.sentence.block.raw or self.sentence.block.comment("text") is not None
 
     @cached_property
@@ -173,7 +172,6 @@ class Measured:
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
-        """A row for every region."""
         bits = self.found.surprisals_to(self.ends).tolist()
         errors: Sequence[float | None] = self.errors or [None] * len(bits)
         for place, entry in enumerate(self._entries()):
@@ -213,5 +211,4 @@ class Surprisals:
 
 
 def _joined(names: Iterable[str]) -> str | None:
-    """The names in one, None for none."""
     return ",".join(names) or None

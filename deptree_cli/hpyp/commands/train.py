@@ -57,11 +57,7 @@ def model_to_resume(path: str, run: RunOptions) -> Trained | None:
 
 
 def check_overwriting(path: str, training: Training) -> None:
-    """Make sure that a path is free, or holds nothing but a model of the same data, which training repeats.
-
-    Raises:
-        DeptreeError: it holds something else.
-    """
+    """Make sure that a path is free, or holds nothing but a model of the same data, which training repeats."""
     from deptree_cli.hpyp.files.model_file import read_model
     from deptree_cli.hpyp.model.training import is_of
 
@@ -95,12 +91,10 @@ class Targets:
 
     @property
     def kept(self) -> range:
-        """After which iterations states are kept."""
         return kept_iterations(self.burn_in, self.states)
 
     @property
     def iterations(self) -> int:
-        """How many iterations there shall be in all."""
         return self.kept[-1]
 
 
@@ -195,7 +189,6 @@ class Checkpoint:
         self._coming = progress
 
     def _progress(self) -> Progress:
-        """How far the model in the file has come."""
         return self._held if _identity(self._path) == self._file else self._coming
 
     def tell(self) -> None:
@@ -362,12 +355,7 @@ def _train(options: TrainOptions) -> int:
 
 
 def _check(options: TrainOptions) -> None:
-    """Find what is wrong with the command line before anything is read.
-
-    Raises:
-        DeptreeError: the model is no file that can be written again and again.
-        click.UsageError: options contradict each other.
-    """
+    """Find what is wrong with the command line before anything is read."""
     path = Path(options.model)
     if options.model == STDIN or (path.exists() and not path.is_file()):
         problem = "the model is written after every iteration, so it must be a file"

@@ -63,7 +63,6 @@ def write_model(path: str, trained: Trained, signature: str, compressed: bool = 
 
 
 def _names_of_state(symbols: Symbols, number: int) -> list[str]:
-    """What the processes of an earlier state are called."""
     return [f"state{number}.{name}" for name in symbols.names]
 
 
@@ -90,11 +89,7 @@ def _small(array: Array) -> Array:
 
 
 def read_model(path: str) -> tuple[Trained, str]:
-    """A parser from a file, and the signature that made it.
-
-    Raises:
-        DeptreeError: the file is none of ours, of another version, cut short or damaged.
-    """
+    """A parser from a file, and the signature that made it."""
     with open_input(path) as file:
         if not file.head.startswith(b"PK"):
             raise _no_model(file.place)
@@ -120,11 +115,7 @@ def _no_model(place: str) -> DeptreeError:
 
 
 def _about(data: Array, place: str) -> Mapping[str, Any]:
-    """What the file says of itself.
-
-    Raises:
-        DeptreeError: it is of another kind or version.
-    """
+    """What the file says of itself."""
     try:
         about = json.loads(data.astype(np.uint8).tobytes())
         kind, version = about["format"], about["version"]
@@ -156,11 +147,7 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
 
 
 def _iterations(found: Any, progress: Progress) -> list[int]:
-    """After which iterations earlier states were kept.
-
-    Raises:
-        ValueError: these are no numbers in order, below that of all iterations.
-    """
+    """After which iterations earlier states were kept."""
     if not isinstance(found, list) or not all(type(each) is int for each in found):
         raise ValueError("states are not a list of numbers")
     if any(a >= b for a, b in pairwise([0, *found, progress.iterations])):
@@ -174,11 +161,7 @@ def _processes(archive: Archive, symbols: Symbols, names: Sequence[str]) -> tupl
 
 
 def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """A list of text.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """A list of text."""
     names = found[key]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) >= 1 << BITS:
         raise ValueError(f"{key} is not a list of names")
@@ -186,12 +169,7 @@ def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _symbols(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Words, tags or labels, which are written into columns of CoNLL-U as they are.
-
-    Raises:
-        DeptreeError: one would break a line, or is no tag or label but the sign of a missing one.
-        ValueError: there is no list of them.
-    """
+    """Words, tags or labels, which are written into columns of CoNLL-U as they are."""
     names = _names(found, key)
     for number, name in enumerate(names):
         if not (name and fits_a_line(name)):
@@ -204,11 +182,7 @@ def _symbols(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _progress(found: Mapping[str, Any]) -> Progress:
-    """How training went.
-
-    Raises:
-        TypeError, ValueError: a value is missing, unknown, or of another type.
-    """
+    """How training went."""
     values = dict(found)
     for field in fields(Progress):
         value = values.get(field.name, field.default)
@@ -223,11 +197,7 @@ def _progress(found: Mapping[str, Any]) -> Progress:
 
 
 def _integers(archive: Archive, key: str) -> Heads:
-    """An array of integers as kernels take them.
-
-    Raises:
-        ValueError: it has other numbers.
-    """
+    """An array of integers as kernels take them."""
     array = archive.load(key)
     if array.dtype.kind not in "iu" or (array.size and not -_MOST <= array.min() <= array.max() < _MOST):
         raise ValueError(f"the numbers of {key} are out of range")
@@ -235,11 +205,7 @@ def _integers(archive: Archive, key: str) -> Heads:
 
 
 def _process(archive: Archive, name: str, levels: int, dishes: int, choices: int) -> Snapshot:
-    """A process, every number of which is in its range: kernels trust them.
-
-    Raises:
-        ValueError: one is not.
-    """
+    """A process, every number of which is in its range: kernels trust them."""
     arrays: dict[str, Any] = {}
     for field in fields(Snapshot):
         key = f"{name}.{field.name}"

@@ -77,7 +77,6 @@ def annotated(block: Block, sent_id: str, tags: Tagset) -> Annotated:
 
 
 def _filled(column: tuple[str, ...]) -> tuple[str, ...]:
-    """The column with a sign in the place of nothing."""
     return column if all(column) else tuple(value or UNKNOWN for value in column)
 
 

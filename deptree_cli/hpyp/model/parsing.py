@@ -66,7 +66,6 @@ class Filtered:
 
     @property
     def n(self) -> int:
-        """The number of words."""
         return self.heads.shape[1]
 
     @cached_property
@@ -456,11 +455,7 @@ TRIALS = 1000
 
 
 def generated(trained: Trained, sent_id: str, rng: np.random.Generator, longest: int = LONGEST) -> Annotated:
-    """A sentence drawn from the model, among those of at most so many words; rare words stand as their classes.
-
-    Raises:
-        DeptreeError: the model hardly ever makes sentences so short.
-    """
+    """A sentence drawn from the model, among those of at most so many words; rare words stand as their classes."""
     from deptree_cli.hpyp.kernels.generation import generate  # loads kernels: when there is work
 
     symbols, state = trained.symbols, kernel_state(rng)

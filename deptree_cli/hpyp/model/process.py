@@ -81,22 +81,18 @@ class Snapshot:
 
     @cached_property
     def customers(self) -> Int:
-        """How many customers every node has."""
         return self._by_node(self.seated)
 
     @cached_property
     def tables(self) -> Int:
-        """How many tables every node has."""
         return self._by_node(self.served)
 
     @property
     def node_keys(self) -> Int:
-        """The keys of nodes but the root in hash tables."""
         return keys_of(self.parents[1:], self.symbols[1:])
 
     @property
     def entry_keys(self) -> Int:
-        """The keys of entries in hash tables."""
         return keys_of(self.places, self.dishes)
 
     def _by_node(self, counts: Int32) -> Int:
@@ -163,23 +159,19 @@ class Snapshot:
         )
 
     def arrays(self) -> dict[str, Array]:
-        """All of it by name."""
         return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
 
 
 def _are_distinct(keys: Int) -> bool:
-    """Whether no key is there twice."""
     keys = np.sort(keys)
     return bool((keys[1:] != keys[:-1]).all())
 
 
 def keys_of(numbers: Int32, symbols: Int32) -> Int:
-    """The keys of numbers of nodes with symbols in hash tables."""
     return (numbers.astype(np.int64) << BITS) | symbols
 
 
 def parts_of(keys: Int) -> tuple[Int32, Int32]:
-    """The numbers and symbols of keys."""
     return (keys >> BITS).astype(np.int32), (keys & ((1 << BITS) - 1)).astype(np.int32)
 
 
@@ -193,7 +185,6 @@ _SMALLEST = 1024
 
 
 def empty_table(size: int) -> Int:
-    """A table with room for so many keys."""
     slots = _SMALLEST
     while slots * LOAD < size:
         slots *= 2
@@ -201,7 +192,6 @@ def empty_table(size: int) -> Int:
 
 
 def table_of(keys: Int, values: Int, size: int = 0) -> Int:
-    """A table of these keys and their values, with room for so many in all."""
     table = empty_table(max(size, len(keys)))
     fill(table, keys, values)
     return table
@@ -213,7 +203,6 @@ def entries_of(table: Int) -> Int:
 
 
 def larger_table(table: Int, size: int) -> Int:
-    """A table of the same keys with room for so many, which may be the one that is there."""
     if len(table) * LOAD >= size:
         return table
     keys, values = entries_of(table)
@@ -311,7 +300,6 @@ class Process:
 
     @property
     def levels(self) -> int:
-        """How many lengths of contexts there are, the empty one's included."""
         return len(self.restaurants.discounts)
 
     def make_room(self, nodes: int = 0, entries: int = 0, bins: int = 0) -> None:
@@ -438,7 +426,6 @@ def _written_out(sizes: Int, dishes: int) -> Int:
 
 
 def _rows(roots: Int, chosen: Sequence[Int], dishes: Sequence[int]) -> tuple[Array, Float]:
-    """Where the probabilities of every node are written out, and room for them."""
     rows = np.full(roots[-1], NONE, dtype=np.int32)
     starts = _starts([len(nodes) * number for nodes, number in zip(chosen, dishes, strict=True)])
     for root, nodes, number, start in zip(roots[:-1], chosen, dishes, starts[:-1], strict=True):
@@ -447,7 +434,6 @@ def _rows(roots: Int, chosen: Sequence[Int], dishes: Sequence[int]) -> tuple[Arr
 
 
 def _base(process: Snapshot, dishes: int) -> Float:
-    """The probabilities of dishes before there are customers."""
     base = np.full(dishes, 1.0 / process.choices)
     if dishes > process.choices:
         base[ROOT_SYMBOL] = 0.0
@@ -455,7 +441,6 @@ def _base(process: Snapshot, dishes: int) -> Float:
 
 
 def _starts(sizes: Iterable[int] | Int) -> Int:
-    """Where pieces of these sizes begin when laid end to end, and where the last ends."""
     return np.concatenate([[0], np.cumsum(np.asarray(sizes, dtype=np.int64))]).astype(np.int64)
 
 

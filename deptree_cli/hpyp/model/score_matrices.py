@@ -80,10 +80,6 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
 
     Returns:
         (n+1, n+1) log-scores, ``-inf`` in column 0, on the diagonal and for forbidden arcs.
-
-    Raises:
-        DeptreeError: these are no marginals of arcs in projective single-root trees, or nothing came close to them; the
-            sentence is too long.
     """
     _check(mu)
     if not 0.0 <= smoothing <= 1.0:
@@ -140,11 +136,7 @@ class _Dual:
         self.distance = np.inf
 
     def __call__(self, values: Float) -> tuple[float, Float]:
-        """The function and its gradient at scores (arcs,).
-
-        Raises:
-            DeptreeError: it is negative, so that the target scores higher than the best tree: no average of trees does.
-        """
+        """The function and its gradient at scores (arcs,)."""
         from deptree_cli.core.spaces import factorise_near  # loads kernels: when there is work
 
         self.evaluations += 1
@@ -215,7 +207,6 @@ class ScoreKind:
 
     @property
     def summary(self) -> str:
-        """What it is, in a line."""
         return (self.function.__doc__ or "").splitlines()[0]
 
 

@@ -123,9 +123,6 @@ def as_annotated(sentence: Sentence, tagset: Container[str] | None) -> Annotated
     Args:
         tagset: the tags that the parser knows; None if tags are predicted. Some may be missing or of another kind: a
             warning names these.
-
-    Raises:
-        DeptreeError: it has another form, or none of its tags is known.
     """
     if isinstance(sentence, str):
         raise DeptreeError("the sentence is a string", "Give a list of words, or a pair of words and tags")
@@ -290,11 +287,7 @@ class Complete:
         self._column = column
 
     def of(self, treebank: Iterable[Annotated]) -> Iterator[Annotated]:
-        """The sentences that are complete.
-
-        Raises:
-            DeptreeError: at the end, if these are the smaller part.
-        """
+        """The sentences that are complete."""
         place = ""
         for sentence in treebank:
             self.sentences += 1
@@ -312,7 +305,6 @@ class Complete:
 
     @property
     def line(self) -> str:
-        """What was left out; empty for nothing."""
         return f"left out of training: {self._found()}" if self.untagged or self.unlabelled else ""
 
     def _found(self) -> str:
@@ -322,7 +314,6 @@ class Complete:
 
     @property
     def _other(self) -> str:
-        """The other column of tags."""
         return "xpos" if self._column == "upos" else "upos"
 
     def _remedy(self, other: Setting) -> str:
@@ -442,12 +433,10 @@ class Vocabulary:
 
     @classmethod
     def of(cls, symbols: Iterable[str]) -> Vocabulary:
-        """The vocabulary of symbols as they come, most of them many times."""
         return cls(tuple(dict.fromkeys(symbols)))
 
     @property
     def size(self) -> int:
-        """How many numbers there are, those of null and the root included."""
         return len(self.symbols) + len(_RESERVED)
 
     def id(self, symbol: str) -> int:
@@ -455,11 +444,7 @@ class Vocabulary:
         return self._numbers.get(symbol, NULL_SYMBOL)
 
     def symbol(self, number: int) -> str:
-        """The symbol of a number; ``<s>`` for the root node, empty for `NULL_SYMBOL`.
-
-        Raises:
-            IndexError: there is no such number.
-        """
+        """The symbol of a number; ``<s>`` for the root node, empty for `NULL_SYMBOL`."""
         if not 0 <= number < self.size:
             raise IndexError(f"{number} is not among the {self.size} numbers of the vocabulary")
         return _RESERVED[number] if number < len(_RESERVED) else self.symbols[number - len(_RESERVED)]
@@ -546,7 +531,6 @@ class Symbols:
 
     @property
     def is_lexicalised(self) -> bool:
-        """Whether words are generated too."""
         return bool(self.contexts.word)
 
     @property
@@ -556,7 +540,6 @@ class Symbols:
 
     @property
     def dishes(self) -> tuple[int, ...]:
-        """Above which number there are no actions, tags and words."""
         return (2 * len(self.labels) + 1, self.tags.size, self.lexicon.vocabulary.size)[: len(self.names)]
 
     @property
@@ -584,7 +567,6 @@ class Symbols:
 
     @cached_property
     def label_numbers(self) -> dict[str, int]:
-        """The numbers of labels by name."""
         return {label: number for number, label in enumerate(self.labels)}
 
 

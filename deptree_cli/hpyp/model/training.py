@@ -54,7 +54,6 @@ class Text:
 
     @property
     def size(self) -> int:
-        """How many sentences there are."""
         return len(self.cuts) - 1
 
     @property
@@ -175,11 +174,7 @@ def recorded(symbols: Symbols, cuts: Int, words: Heads, tags: Heads, actions: He
 
 
 def check_derivations(cuts: Int, labels: int, actions: Heads) -> None:
-    """Make sure that kernels can follow derivations, (2 words,).
-
-    Raises:
-        ValueError: they are none, or of other sentences.
-    """
+    """Make sure that kernels can follow derivations, (2 words,)."""
     if len(actions) != 2 * cuts[-1] or not are_derivations(cuts, labels, actions):
         raise ValueError("the derivations are damaged")
 
@@ -229,12 +224,10 @@ class Progress(Settings):
 
     @property
     def iterations(self) -> int:
-        """How many iterations there were."""
         return len(self.log_likelihoods)
 
     @property
     def passes(self) -> int:
-        """How often the text without trees was read."""
         return len(self.text_log_likelihoods)
 
 
@@ -284,13 +277,11 @@ class Trained:
 
     @cached_property
     def model(self) -> Model:
-        """What kernels need to parse."""
         tables, roots = predictions(self.processes, self.symbols.dishes)
         roots = np.append(roots, [NONE] * (WORDS + 1 - len(roots))).astype(np.int64)
         return Model(tables, roots, self.symbols.codes, len(self.symbols.labels), self.symbols.tags.size)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the tables, which are made in less time than they travel."""
         return {name: value for name, value in vars(self).items() if name not in ("model", "states")}
 
 
@@ -303,9 +294,6 @@ def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> Non
     Args:
         symbols: of the treebank and the text that are given now.
         wanted: the seed, the oracle, ... that are asked for now.
-
-    Raises:
-        DeptreeError: the parser was trained with other settings, or on other data.
     """
     had = trained.progress
     for name, before, now in [
@@ -331,11 +319,7 @@ def is_of(trained: Trained, symbols: Symbols, wanted: Progress) -> bool:
 
 
 def check_targets(progress: Progress, iterations: int, passes: int) -> None:
-    """Make sure that there is a way from where training is to so many iterations and passes.
-
-    Raises:
-        DeptreeError: it has already gone farther, or has left the treebank behind.
-    """
+    """Make sure that there is a way from where training is to so many iterations and passes."""
     for done, wanted, option in [(progress.iterations, iterations, "iterations"), (progress.passes, passes, "passes")]:
         if done > wanted:
             reached = Setting(option, done)
@@ -347,11 +331,7 @@ def check_targets(progress: Progress, iterations: int, passes: int) -> None:
 
 
 def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
-    """Make sure that a parser to go on from, if there is one, has kept the states after these iterations so far.
-
-    Raises:
-        DeptreeError: it has kept others, or not all.
-    """
+    """Make sure that a parser to go on from, if there is one, has kept the states after these iterations so far."""
     if trained is None:
         return
     had = [state.iterations for state in trained.earlier]
@@ -361,7 +341,6 @@ def check_kept(trained: Trained | None, kept: Sequence[int]) -> None:
 
 
 def _refused(problem: str, remedy: str, *settings: Setting) -> DeptreeError:
-    """What to say where training cannot go on: the remedy, or to begin anew."""
     return DeptreeError(problem, f"{remedy}, or train again without {RESUME}", options=[RESUME, *settings])
 
 
@@ -371,11 +350,7 @@ def _data(symbols: Symbols, progress: Progress) -> tuple[Any, ...]:
 
 
 def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:
-    """Make sure that exactly the customers of these events are seated: kernels send away whom they are told to.
-
-    Raises:
-        ValueError: others are, or restaurants do not have the tables of those below as customers.
-    """
+    """Make sure that exactly the customers of these events are seated: kernels send away whom they are told to."""
     size = len(process.places)
     expected = np.zeros(size)
     for paths in seated:
@@ -538,7 +513,6 @@ class Training:
 
     @property
     def words(self) -> int:
-        """How many words the treebank has."""
         return len(self._corpus.words)
 
     def iterate(self, kept: Container[int] = ()) -> float:
@@ -580,11 +554,7 @@ class Training:
         return tuple(process.at_rest() for process in self._processes)
 
     def read(self) -> float:
-        """Read the text as the parser is now, and seat its words; return the sum of their log-probabilities, in nats.
-
-        Raises:
-            ValueError: there is none.
-        """
+        """Read the text as the parser is now, and seat its words; return the sum of their log-probabilities, in nats."""
         if self._reader is None:
             raise ValueError("there is no text to read")
         so_far = self.progress.text_log_likelihoods
@@ -599,7 +569,6 @@ class Training:
         return sentence_stream(self.progress.seed, name)
 
     def trained(self) -> Trained:
-        """The parser as it is now."""
         derivations = self._derivations.actions.copy() if self.progress.oracle == SAMPLED else None
         parses = self._reader.parses if self._reader else None
         return Trained(self.symbols, self._at_rest(), self.progress, derivations, parses, self._earlier)

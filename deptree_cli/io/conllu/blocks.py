@@ -515,9 +515,6 @@ def applied(tokens: TokenList, heads: Integers, deprels: Sequence[str | None] | 
 
     A word without one of `deprels` keeps its label if its head is what it was; else it is `dep`, and `root` under ROOT.
     Notes of commands are dropped and, unless heads and labels are what they were, DEPS and empty nodes.
-
-    Raises:
-        DeptreeError: there are not as many heads as words, or no column for them.
     """
     from conllu.models import Metadata, TokenList
 

@@ -44,9 +44,6 @@ def encoder_of(name: str | None, output: str | None, names: Sequence[str | Encod
 
     Args:
         names: of those that there is a choice of, or they themselves.
-
-    Raises:
-        DeptreeError: no suffix of these is like that, or that of another format than the one of the name.
     """
     suffix = suffix_of(output)
     if not suffix:

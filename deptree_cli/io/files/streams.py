@@ -130,9 +130,6 @@ def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
 
     Args:
         may_be_empty: whether nothing, or white space alone, means something there.
-
-    Raises:
-        DeptreeError: there is no such file, it may not be read, it is empty, or reading fails on the way.
     """
     place = place_of(path)
     with ExitStack() as opened:

@@ -157,9 +157,6 @@ def to_head_dep(array: ArrayLike, layout: Layout) -> Float:
     Args:
         array: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with ROOT on the diagonal, with or without an axis of L
             labels, as the layout says.
-
-    Raises:
-        DeptreeError: not numbers, not the shape of a sentence, or a rectangle that contradicts `layout.orient`.
     """
     scores = np.asarray(array)
     if not numeric(scores.dtype):
@@ -223,12 +220,7 @@ def _blanked(matrix: Float, value: float) -> Float:
 
 
 def cut(scores: Array, n: int, layout: Layout) -> Array:
-    """The scores of the first n words of a padded matrix; its rows and columns beyond are padding.
-
-    Raises:
-        OutOfStep: the matrix is too small for n words.
-        DeptreeError: n is 0, or ROOT stands behind the padding.
-    """
+    """The scores of the first n words of a padded matrix; its rows and columns beyond are padding."""
     surplus = words_in(scores.shape, layout) - n
     if surplus == 0:
         return scores
@@ -281,9 +273,6 @@ def layout(text: str | None = None) -> Layout:
 
     Args:
         text: the name of a preset, single answers such as ``dep-head,log``, or both: ``supar,weight``.
-
-    Raises:
-        DeptreeError: an unknown preset or answer, or two answers to one question.
     """
     words = text.split(",") if text else []
     preset = PRESETS.get(words.pop(0), QUESTIONS) if words and words[0] not in QUESTIONS else Layout()
