@@ -114,7 +114,7 @@ class Ruleset:
 
 
 def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
-    """Return the rules of a file's table: for each kind a list of rules, each a table, a list of labels, or one label."""
+    """Return the rules of a file's table: for each kind a list of rules: a table, a list of labels, or one label."""
     rules: list[Rule] = []
     labels: dict[str, None] = {}
     for kind, entries in table.items():

@@ -554,7 +554,7 @@ class Training:
         return tuple(process.at_rest() for process in self._processes)
 
     def read(self) -> float:
-        """Read the text as the parser is now, and seat its words; return the sum of their log-probabilities, in nats."""
+        """Read the text as the parser is now, and seat its words; return the sum of their log-probabilities (nats)."""
         if self._reader is None:
             raise ValueError("there is no text to read")
         so_far = self.progress.text_log_likelihoods
