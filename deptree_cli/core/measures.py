@@ -95,9 +95,9 @@ def quantity(formula: Callable[[Counts], Float | Int]) -> Callable[[Int, Int], F
 @once_a_chunk
 def count(heads: Int, starts: Int) -> Int:
     """Return the columns of the kernel, (columns, sentences)."""
-    from deptree_cli.kernels.orders import COLUMNS, count_in_trees  # loads kernels: if there is work
+    from deptree_cli.kernels.orders import MEASURED, count_in_trees  # loads kernels: if there is work
 
-    counts = np.empty((len(starts) - 1, COLUMNS), np.int64)
+    counts = np.empty((len(starts) - 1, MEASURED), np.int64)
     count_in_trees(heads, starts, counts)
     return np.ascontiguousarray(counts.T)
 
