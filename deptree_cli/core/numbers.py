@@ -47,7 +47,7 @@ def _as_it_is(array: Float) -> Float:
 
 
 def _wide(name: str) -> Callable[..., Any]:
-    """A function of `kernels/numbers/wide.py`, which loads kernels: when there is work."""
+    """A function of `kernels/numbers.py`, which loads kernels: when there is work."""
 
     def function(*arguments: Any) -> Any:
         from deptree_cli.kernels import numbers as wide
