@@ -24,9 +24,7 @@ _COUNTED = 1 << 18
 class Shares(NamedTuple):
     """How large a share of trees has each value at each word; what none has is left out.
 
-    Attributes:
-        cells: ``word * size + value``, ascending; words count from 0, values are below `size`.
-        shares: of each cell.
+    `cells` are ``word * size + value``, ascending; words count from 0, values are below `size`.
     """
 
     cells: Int
@@ -40,11 +38,9 @@ class Shares(NamedTuple):
 
 
 def shares(values: Integers, times: Int, size: int) -> Shares:
-    """The shares of trees. O(k n log(k n)), however long the sentence; without the logarithm of a usual one.
+    """The shares of trees; values (k, n) are below `size`. O(k n log(k n)), however long the sentence.
 
-    Args:
-        values: (k, n), of k trees, from 0 to size - 1.
-        times: (k,), how often each tree counts.
+    `times` (k,) is how often each tree counts.
     """
     n = values.shape[1]
     cells = (np.arange(n) * size + values).ravel()
@@ -61,10 +57,7 @@ def shares(values: Integers, times: Int, size: int) -> Shares:
 class SharedHeads(NamedTuple):
     """What the trees of a sentence in one file say of its n words.
 
-    Attributes:
-        n: how many words it has.
-        heads: of what share of trees a word has a head; of size n + 1.
-        labelled: in what share it has a head and a label, ``head * labels + label``; None without labels.
+    `heads` are of size n + 1, `labelled` of ``head * labels + label``; None without labels.
     """
 
     n: int
@@ -102,12 +95,7 @@ class Distances:
         self._sentences: Counter[int] = Counter()
 
     def add(self, counts: Float, sets: int) -> None:
-        """Count a sentence.
-
-        Args:
-            counts: (2 n + 1,) of heads by distance, see `distances`, over all files.
-            sets: how many files there are, so that each word counts as one.
-        """
+        """Count a sentence's heads by distance, (2 n + 1,), over all `sets`, files, so that each word counts as one."""
         n = len(counts) // 2
         self._roots += float(counts[n]) / sets
         for at in np.flatnonzero(counts).tolist():
@@ -197,12 +185,7 @@ _DIGITS = 10
 
 
 class TwoSamples(NamedTuple):
-    """The distinct trees of two samples.
-
-    Attributes:
-        heads: (d, n).
-        first, second: (d,), how often each is in the samples.
-    """
+    """The distinct trees (d, n) of two samples, and how often each is in them."""
 
     heads: Heads
     first: Int
@@ -236,15 +219,9 @@ def statistics(samples: TwoSamples, permutations: int, rng: np.random.Generator)
 
 
 class _Measure:
-    """The statistics of divisions of pooled trees into two samples.
+    """The statistics of divisions of distinct trees (d, n), each there `pooled` times, into two samples.
 
-    Args:
-        heads: (d, n), distinct trees.
-        pooled: (d,), how often each is there.
-        size: how many trees are in the first sample.
-
-    Attributes:
-        arcs: how many there are that some trees have and others do not.
+    `size` trees are in the first; `arcs` counts those that some trees have and others do not.
     """
 
     def __init__(self, heads: Heads, pooled: Int, size: int) -> None:

@@ -486,7 +486,7 @@ class ArcFactored(OverTrees):
     def raised_to(self, exponent: float) -> Self:
         """The distribution with weights raised to a positive power; forbidden arcs stay forbidden.
 
-        Its log-scores are shifted (`core/spaces/shifted.py`), because the power of an offset would lose digits.
+        Its log-scores are shifted (`core/factorisation.py`), because the power of an offset would lose digits.
 
         Raises:
             DeptreeError: it is not a positive number, or takes scores out of range.

@@ -48,12 +48,7 @@ SHARES = {TREES: 4, ARCS: 4, PAIRS: 2, TOGETHER: 2, TAILS: 1, LOG_PROBABILITY: 1
 
 @dataclass(frozen=True)
 class Detector:
-    """The test of the group that sees a given tree best: the least likely event that the tree is in.
-
-    Attributes:
-        probability: of that event.
-        share: of the level that its test gets.
-    """
+    """The test of a group that sees a given tree best: the probability of its event, and its share of the level."""
 
     probability: float
     share: float
@@ -61,13 +56,9 @@ class Detector:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one group of tests found.
+    """What one group of tests, a key of SHARES, found.
 
-    Attributes:
-        group: a key of SHARES.
-        smallest: the smallest p-value of its tests.
-        tests: how many there are.
-        rarest: the probability of the event that sees the rival tree best; None where the group has no events.
+    `rarest` is the probability of the event that sees the rival tree best; None where the group has no events.
     """
 
     group: str
@@ -79,10 +70,7 @@ class Finding:
 class Tests(ABC):
     """What is tested of one sentence; counts are as `empty` returns them.
 
-    Attributes:
-        method: as of an `Audit`.
-        rival_prob: the probability of the tree that `detectable_tv` is about; None if there is only one tree.
-        slack: how far the computed probability of an event may be from the true one.
+    `slack` is how far the computed probability of an event may be from the true one.
     """
 
     method: str
@@ -114,12 +102,8 @@ class Tests(ABC):
 class Family:
     """All tests of a sentence.
 
-    Attributes:
-        p_value: of the null hypothesis.
-        evidence: the group that it comes from; None without any test.
-        smallest: the smallest p-value of that group's tests.
-        tests: how many tests there are in all groups.
-        detectors: the tests that the rival tree would show in.
+    The p-value comes from the group `evidence` and the smallest of its tests; `tests` counts those of all groups, and
+    `detectors` are those that the rival tree would show in.
     """
 
     p_value: float
@@ -158,9 +142,8 @@ def combine(findings: Sequence[Finding | None]) -> Family:
 def rival_tree(distribution: ArcFactored, marginals: Float) -> Heads | None:
     """The tree with which `detectable_tv` mixes a distribution, (n,): a plausible error, always the same.
 
-    The best tree in which the least certain word has its second most likely head; None if there is one tree.
-
-    The least certain word: the one whose most likely head is the least likely. marginals: (n+1, n+1), the exact ones.
+    The best tree in which the least certain word, whose most likely head is the least likely, has its second most
+    likely head; None if there is one tree.
     """
     marginals, support = marginals[:, 1:], distribution.support[:, 1:]
     open_words = np.flatnonzero(support.sum(axis=0) >= 2)
@@ -266,15 +249,10 @@ TAIL_MASSES = 0.5 ** np.arange(1, 41)
 
 @dataclass(frozen=True)
 class Events:
-    """A group of tests: sets of trees.
+    """A group of e tests: sets of trees, of which equal ones have equal fingerprints (sums of the trees' keys).
 
-    Attributes:
-        group: a key of `findings.SHARES`.
-        probs: (e,).
-        fingerprints: (e,) uint64, the sum of the trees' keys: sets of the same trees have the same.
-        rival: (e,) whether the rival tree is in the set.
-        count: counts of trees (m,) -> of the events (e,).
-        tested: (e,) which of them are tested; the others are the same sets, or the opposites, of some before.
+    `rival` tells whether the rival tree is in the set, `count` turns counts of trees (m,) into those of events. Sets
+    that are the same as, or the opposite of, some before are not `tested`.
     """
 
     group: str
@@ -286,11 +264,7 @@ class Events:
 
 
 class Enumerated(Tests):
-    """A sentence's trees, their exact probabilities, and the tests of how often each was drawn.
-
-    Attributes:
-        probs: (m,) of all trees of the space, in the order of `all_trees`; 0 for those with a forbidden arc.
-    """
+    """A sentence's trees and the tests of how often each was drawn; `probs` (m,) are in the order of `all_trees`."""
 
     method = "enumeration"
 
@@ -379,13 +353,7 @@ class Enumerated(Tests):
 
 @dataclass(frozen=True)
 class Marks:
-    """What trees have in common, such as arcs.
-
-    Attributes:
-        numbers: (m, marks of a tree), those of each tree.
-        total: how many there are, all numbers being below it.
-        keys: of the trees.
-    """
+    """What trees have in common, such as arcs: the numbers (m, marks of a tree) of each tree's, all below `total`."""
 
     numbers: Int
     total: int
@@ -411,11 +379,8 @@ class Marks:
 class Tables:
     """What all sentences of a length and a tree space share.
 
-    Attributes:
-        trees: (m, n) heads.
-        codes: (m,) the heads as one number each, ascending.
-        keys: (m,) random numbers of 64 bits, always the same.
-        arcs, pairs: n and n (n-1) / 2 of each tree.
+    `codes` are the heads of each tree as one number, ascending, `keys` random numbers of 64 bits, always the same; each
+    tree has n `arcs` and n (n-1) / 2 `pairs`.
     """
 
     trees: Heads
@@ -463,23 +428,14 @@ OFTEN = 5.0
 
 @dataclass
 class ArcCounts:
-    """How often arcs and pairs of arcs were drawn.
-
-    Attributes:
-        arcs: (a,), by number of arc, head * (n+1) + dependent.
-        pairs: (paired arcs, a), the other arc by its number.
-    """
+    """How often arcs (a,), by head * (n+1) + dependent, and pairs (paired arcs, a) of arcs were drawn."""
 
     arcs: Int
     pairs: Int
 
 
 class Summed(Tests):
-    """A sentence's exact marginals, joint probabilities of arcs, and the tests of their counts.
-
-    Attributes:
-        paired: (e,) the numbers of the arcs whose pairs with all others are counted.
-    """
+    """A sentence's exact marginals, joint probabilities of arcs with `paired` ones, and the tests of their counts."""
 
     method = "marginals"
 

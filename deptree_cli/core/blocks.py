@@ -116,12 +116,9 @@ def shifted(
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """The sentences of a batch that have as many words as each other: what is known of them fits into one array.
+    """The sentences (b,), by their number in the batch, that have n words: what is known of them fits into one array.
 
-    Attributes:
-        rows: (b,), their numbers in the batch.
-        n: how many words each has.
-        arcs, words: where in what is of arcs, and of words, one sentence after another, that of each begins.
+    `arcs` and `words` are where that of each begins in what is of arcs, and of words, one sentence after another.
     """
 
     rows: Int
@@ -149,13 +146,7 @@ def alike(lengths: Int) -> list[Alike]:
 
 
 class LogPartitions(NamedTuple):
-    """The log-partition functions of some sentences.
-
-    Attributes:
-        shifted: (B,), those of the shifted scores (`core/factorisation.py`).
-        constants: (B,), what these have lost.
-        in_range: (B,), whether the numbers of kernels for batches sufficed.
-    """
+    """The log-partition functions (B,) of shifted scores, what these lost by the shift, and which are `in_range`."""
 
     shifted: Float
     constants: Float
@@ -173,13 +164,7 @@ class LogPartitions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RaggedTrees:
-    """K trees of each sentence.
-
-    Attributes:
-        heads: int32, those of all trees one after another.
-        lengths: (B,), of the sentences.
-        size: K.
-    """
+    """K trees of each sentence, the heads of all one after another."""
 
     heads: Heads
     lengths: Int

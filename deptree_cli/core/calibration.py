@@ -87,13 +87,7 @@ TOGETHER = 256
 
 @dataclass(frozen=True)
 class Likelihood:
-    """The log-likelihood of gold at an inverse temperature.
-
-    Attributes:
-        value: in nats.
-        slope: its derivative with respect to the inverse temperature.
-        words: how many words it is of.
-    """
+    """The log-likelihood of gold at an inverse temperature, in nats, with its derivative and the number of words."""
 
     value: float = 0.0
     slope: float = 0.0
@@ -119,13 +113,9 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GoldArcs:
-    """A sentence's scores of arcs with its gold heads.
+    """A sentence's scores of arcs, the highest of each word 0, with its gold heads, -1 where none is known.
 
-    Attributes:
-        log_scores: (n+1, n+1), ``[head, dependent]``, the highest of each word 0, which changes no probability.
-        heads: (n,) gold heads, -1 where none is known.
-        best: (n,) heads of the best tree: the same at any temperature.
-        is_tree: whether the heads are a possible tree, of which there is a likelihood.
+    `best` are the heads of the best tree, at any temperature. There is a likelihood only if gold is a possible tree.
     """
 
     log_scores: Float
@@ -183,12 +173,7 @@ class ArcEvidence:
 
 @dataclass(frozen=True, eq=False)
 class LabelEvidence:
-    """Words with gold labels.
-
-    Attributes:
-        log_probs: (m, L), log P(label | gold arc), -inf for labels that the arc cannot have.
-        labels: (m,), the numbers of the gold labels.
-    """
+    """Words with gold labels (m,), and log P(label | gold arc), (m, L), -inf for labels that the arc cannot have."""
 
     log_probs: Float
     labels: Integers
@@ -265,12 +250,7 @@ def calibration_of(parts: Sequence[Evidence], *temperatures: float) -> Calibrati
 
 @dataclass(frozen=True)
 class Quality:
-    """How well probabilities fit gold.
-
-    Attributes:
-        log_likelihood: per word, in nats; None without a gold tree that is complete and possible.
-        calibration: of predictions.
-    """
+    """How well probabilities fit gold; log-likelihood in nats per word, None without a complete, possible gold tree."""
 
     log_likelihood: float | None
     calibration: Calibration
@@ -292,13 +272,9 @@ class Quality:
 
 @dataclass(frozen=True)
 class Fit:
-    """A temperature with what it improves.
+    """A temperature fitted to all parts, with those fitted to all but one part (`others`).
 
-    Attributes:
-        temperature: fitted to all parts.
-        others: for each part, fitted to all others.
-        before: at temperature 1.
-        after: of each part at the temperature of the others: cross-validated.
+    Quality is `before` at temperature 1, and `after` of each part at the temperature of the others: cross-validated.
     """
 
     temperature: float
@@ -308,11 +284,7 @@ class Fit:
 
     @classmethod
     def of(cls, parts: Sequence[Evidence], criterion: str) -> Fit:
-        """Fit by one of the `CRITERIA`; no part has a say in the temperature that it is judged at.
-
-        Raises:
-            DeptreeError: there is nothing to fit.
-        """
+        """Fit by one of the `CRITERIA`; no part has a say in the temperature that it is judged at."""
         temperature, others = CRITERIA[criterion](parts)
         return cls(temperature, others, Quality.of(parts, 1.0), Quality.of(parts, *others))
 
@@ -353,12 +325,9 @@ def head_sets(marginals: Float, limit: float) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class HeadSets:
-    """A threshold, and what sets by it are like.
+    """A threshold of `nonconformity` for sets that contain the right head with probability `coverage`.
 
-    Attributes:
-        coverage: how often they are to contain the right head.
-        threshold: of `nonconformity`.
-        covered, heads: how often they do, and how many heads they have on average: cross-validated.
+    `covered` and `heads` are cross-validated: how often they do, and how many heads they have on average.
     """
 
     coverage: float

@@ -100,10 +100,7 @@ def empty_factors(n: int, kind: Kind) -> Any:
 class CellFactors:
     """The factors of one cell: of the smaller graph in which words with heads are merged with what they hang on.
 
-    Attributes:
-        weights: of the sentence's arcs, in the kind of numbers that the cell needs.
-        root, heads: the node that its trees hang on, and the heads (n+1,) that they share.
-        cell, factors: as of `kernels/cells.py`.
+    `root` is the node that its trees hang on, `heads` (n+1,) what they share; weights are of the sentence's arcs.
     """
 
     weights: Any
@@ -128,12 +125,9 @@ class CellFactors:
 
 
 class CellSampler:
-    """Trees of undivided cells by elimination: from the sentence's own factors, or those of the last cell with heads.
+    """Trees of undivided cells by elimination: from the whole sentence's factors, or those of the last cell with heads.
 
-    Args:
-        whole: the sentence's factorisation.
-        kind: of the cells' numbers.
-        top: log P(root), (n+1,).
+    `top` is log P(root), (n+1,).
     """
 
     def __init__(self, whole: Elimination, weights: Weights, kind: Kind, top: Float) -> None:
@@ -320,9 +314,7 @@ def draw_derivations(distribution: ArcFactored, size: int, rng: np.random.Genera
 class Drawing:
     """Up to `size` trees of n words, as far as they have been drawn.
 
-    Attributes:
-        heads: (size, n) int32.
-        log_left: (size+1,), the logarithm of the mass left before each tree and after the last.
+    `log_left` (size+1,) is the logarithm of the mass left before each tree and after the last.
     """
 
     def __init__(self, n: int, size: int, rng: np.random.Generator) -> None:

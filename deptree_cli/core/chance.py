@@ -27,13 +27,7 @@ ARC_BY_ARC = 1_000
 
 
 class Moments(NamedTuple):
-    """The mean of a quantity of a sentence's trees, its standard deviation, and the standard error of that mean.
-
-    Attributes:
-        mean: NaN where it is not known.
-        sd: NaN where it is not known.
-        error: NaN of an exact mean.
-    """
+    """The mean of a quantity of a sentence's trees, its sd, and the error of the mean: NaN where unknown, or exact."""
 
     mean: float = np.nan
     sd: float = np.nan

@@ -49,11 +49,9 @@ class Promise:
 
 @contextmanager
 def connected(jobs: int, scheduler: str) -> Iterator[Callable[..., Promise]]:
-    """A function that calls another one with arguments on a cluster: ``submit(function, *arguments) -> Promise``.
+    """A ``submit(function, *arguments) -> Promise`` on a cluster; `jobs` are workers of its own, if it is `LOCAL`.
 
     Arguments may be promises: what those come to is passed, without a way through here.
-
-    jobs: workers of a cluster of its own, if `scheduler` is `LOCAL`.
     """
     try:
         import distributed

@@ -30,24 +30,14 @@ STIFF = 1e3
 
 
 class Shares(NamedTuple):
-    """What one member of a mixture says of a sentence.
-
-    Attributes:
-        arcs: (n+1, n+1), the probability of each arc, or the share of trees that have it.
-        voters: how many trees these are shares of; None for probabilities.
-    """
+    """The probability of each arc (n+1, n+1) by one member of a mixture, or its share of `voters` trees."""
 
     arcs: Float
     voters: int | None = None
 
 
 class Mixture(NamedTuple):
-    """The arcs of a mixture.
-
-    Attributes:
-        marginals: (n+1, n+1).
-        standard_errors: (n+1, n+1), of a mean over voters; None of a single one.
-    """
+    """The marginals of a mixture, (n+1, n+1), and their standard errors as means over voters; None of a single one."""
 
     marginals: Float
     standard_errors: Float | None
@@ -99,13 +89,7 @@ def consensus(marginals: Float, space: TreeSpace) -> Heads:
 
 
 class LabelledVotes(NamedTuple):
-    """The labelled trees of one member of a mixture.
-
-    Attributes:
-        weight: of the member.
-        heads, times: (k, n) trees, given (k,) times each.
-        labels: k times n names.
-    """
+    """The labelled trees (k, n) of one member of a mixture, given (k,) times each, and the member's weight."""
 
     weight: float
     heads: Heads
@@ -128,12 +112,9 @@ def majority_labels(heads: Heads, votes: Sequence[LabelledVotes]) -> list[str]:
 
 
 class Pooled(NamedTuple):
-    """Weights of members that fit gold trees.
+    """Weights (m,) of members that fit gold trees.
 
-    Attributes:
-        weights: (m,).
-        log_likelihood: the mean over the gold trees under these, in nats.
-        before: under equal weights.
+    `log_likelihood` is the mean over these in nats, `before` the same under equal weights.
     """
 
     weights: Float
@@ -144,11 +125,9 @@ class Pooled(NamedTuple):
 def fit_product(sentences: Sequence[tuple[Sequence[ArcFactored], Heads]]) -> Pooled:
     """The weights (m,) within `BOUNDS` under which the product gives gold trees the highest probability.
 
-    The log-likelihood is concave; its derivative by a weight is the member's score of the gold tree less what is
-    expected of it under the product. L-BFGS-B; each evaluation takes the marginals of every sentence, O(n^3).
-
-    Args:
-        sentences: the members of each, and its gold tree, (n,) heads, which all members allow.
+    Each sentence's members all allow its gold tree, (n,). The log-likelihood is concave; its derivative by a weight is
+    the member's score of the gold tree less what is expected of it under the product. L-BFGS-B; each evaluation takes
+    the marginals of every sentence, O(n^3).
     """
     from scipy.optimize import minimize
 
@@ -184,9 +163,7 @@ def fit_mixture(log_probs: Float) -> Pooled:
 
     The log-likelihood is concave, so that none within the simplex is higher by more than its steepest slope. A step of
     expectation maximisation never lowers it, but is short where members are alike; Newton's follows (Kim et al. 2020).
-
-    Args:
-        log_probs: (sentences, m), of each gold tree under each member; -inf where it is impossible, not under all.
+    log_probs: (sentences, m), of each gold tree under each member; -inf where it is impossible, not under all.
     """
     size = log_probs.shape[1]
     probs = np.exp(log_probs - log_probs.max(axis=1, keepdims=True))
@@ -201,11 +178,7 @@ def fit_mixture(log_probs: Float) -> Pooled:
 
 
 def _newton(ratios: Float) -> Float:
-    """The maximum over the simplex, (m,), of what the likelihood is to second order.
-
-    Args:
-        ratios: (sentences, m), the probability of each gold tree under each member over that under the mixture.
-    """
+    """The maximum over the simplex of the likelihood to second order; ratios: P(gold | member) / P(gold | mixture)."""
     from scipy.optimize import nnls
 
     count, size = ratios.shape

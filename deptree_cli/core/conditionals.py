@@ -44,11 +44,7 @@ Choices = Int
 
 
 class TreeChoices(ABC):
-    """The conditional distribution of each choice of a sentence's tree given the choices before it.
-
-    Attributes:
-        depth: how many choices make a tree.
-    """
+    """The conditional distribution of each of a tree's `depth` choices given the choices before it."""
 
     depth: int
 
@@ -58,11 +54,7 @@ class TreeChoices(ABC):
 
     @abstractmethod
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
-        """Draw all choices after a prefix.
-
-        Returns:
-            for each of them the log-probabilities of its values (m, n+1), and the choices (m,).
-        """
+        """Draw all choices after a prefix: log-probabilities of the values of each (m, n+1), and the choices (m,)."""
 
     @abstractmethod
     def heads_of_each(self, prefixes: Choices) -> Heads:
@@ -363,13 +355,7 @@ def _perturb(log_probs: Float, largest: Float, rng: np.random.Generator) -> Floa
 
 
 class Node:
-    """A prefix met before.
-
-    Attributes:
-        log_probs: log-probability of each next choice.
-        log_left: the same, restricted to trees not drawn yet.
-        children: the nodes below that were met.
-    """
+    """A prefix met before: log-probabilities of the next choice, the same of trees not drawn yet, and nodes below."""
 
     __slots__ = ("children", "log_left", "log_probs")
 
@@ -504,9 +490,6 @@ def draw(
     """Up to `size` distinct labelled trees; `mass` is as of `Algorithm.draw`.
 
     The labelings are drawn by streams of the seed of `rng`, which does not move on: see `label_stream`.
-
-    Raises:
-        DeptreeError: the scores tell no labels.
     """
     trees = algorithm.draw(distribution, size, rng)
     each = _labelings(distribution, trees.heads, rng)

@@ -31,14 +31,9 @@ from deptree_cli.core.streams import Randomness, offshoot, stream_of
 
 
 def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
-    """The shares of k independent trees that have each arc, (n+1, n+1), ``[head, dependent]``, with standard errors.
+    """The shares of k independent trees (k, n) that have each arc, (n+1, n+1[, names]), and standard errors.
 
     Standard errors are 0 where all trees agree, and None of a single tree.
-
-    Args:
-        heads: (k, n).
-        labels: (k, n), numbers of labels: shares are then of arcs with each label, (n+1, n+1, names).
-        names: how many labels there are.
     """
     size, n = heads.shape
     shape: tuple[int, ...] = (n + 1, n + 1)
@@ -74,14 +69,7 @@ Draw = Callable[[int], tuple[Heads, Heads | None]]
 
 @dataclass(frozen=True, eq=False)
 class Accepted:
-    """Trees that obey.
-
-    Attributes:
-        heads: (k, n).
-        labels: (k, n), numbers of labels, if there are labels.
-        proposed: how many trees were drawn.
-        accepted: how many of them obey; more than k where the last block had more than were needed.
-    """
+    """The first (k, n) of `accepted` trees that obey, out of `proposed` that were drawn."""
 
     heads: Heads
     labels: Heads | None
@@ -94,10 +82,9 @@ class Accepted:
 
 
 def accepted(draw: Draw, size: int, finders: Sequence[Finder]) -> Accepted:
-    """The first `size` trees drawn that have no conflict; fewer where it is given up.
+    """The first `size` trees drawn, in blocks, that have no conflict.
 
-    Blocks of trees are drawn until there are enough: `size` at first, then as many as the acceptance so far asks for.
-    It is given up when, of 20,000 trees or more, fewer than one in 10,000 had no conflict.
+    Fewer where, of 20,000 trees or more, fewer than one in 10,000 had none.
     """
     blocks, known = list[tuple[Heads, Heads | None]](), dict[bytes, bool]()  # trees come again: each is looked at once
     proposed = found = 0
@@ -149,13 +136,9 @@ class Searched(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Constrained:
-    """A distribution whose trees obey.
+    """A distribution, without the forbidden arcs, whose trees have no conflict that finders find.
 
-    Attributes:
-        distribution: without the arcs with labels that are forbidden.
-        finders: what finds conflicts of its trees.
-        constraints: the same under names, for messages, and to give some up; None: what is asked has none.
-        given_up: what is given up of it; None: nothing.
+    `constraints` are the same under names, for messages, and to give some up.
     """
 
     distribution: ArcFactored
@@ -252,13 +235,9 @@ class Constrained:
 def under(
     constraints: Relaxation, forbidden: Bool, finders: Sequence[Finder], relax: bool = False, budget: int = BUDGET
 ) -> Constrained:
-    """Return a distribution under constraints.
+    """Return a distribution under constraints, of which `finders` find conflicts that only a tree decides.
 
-    Args:
-        forbidden: the arcs with labels that the constraints forbid, (n+1, n+1, L).
-        finders: what finds conflicts of those that only a tree decides.
-        relax: whether the fewest of them are given up where no tree obeys, or none is found.
-        budget: how many maximum trees a sentence may cost for that.
+    The fewest are given up, if asked, where no tree obeys, or none is found within `budget` maximum trees.
     """
     try:
         distribution = constraints.base.without_forbidden(forbidden)
@@ -281,13 +260,7 @@ def _relaxed(constraints: Relaxation, budget: int) -> Constrained:
 def constrained(
     distribution: ArcFactored, rules: Ruleset, words: Words | None = None, *, relax: bool = False, budget: int = BUDGET
 ) -> Constrained:
-    """Return the distribution under rules.
-
-    Args:
-        distribution: with labels, if rules name some.
-        rules: see `Ruleset`.
-        words: what rules know of the sentence; without it, its labels only.
-        relax, budget: see `under`.
+    """Return the distribution under rules, which without `words` know the sentence's labels only.
 
     Raises:
         DeptreeError: every tree of positive weight has an arc that rules forbid, and nothing is given up.

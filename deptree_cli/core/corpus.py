@@ -37,11 +37,7 @@ JOBS = Setting("jobs")
 
 @dataclass(frozen=True)
 class Workers:
-    """How many workers, and where.
-
-    Attributes:
-        scheduler: the address of a cluster, or `LOCAL` for a cluster of its own; without one they are processes.
-    """
+    """How many workers, and where: processes, or those of a cluster's address, `LOCAL` for a cluster of its own."""
 
     jobs: int = 1
     scheduler: str | None = None

@@ -73,12 +73,9 @@ def probability_of(log_probs: Float) -> float:
 
 
 def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) -> Ranked:
-    """The fewest trees with a total probability of `mass`, to within 1e-9 because sums are rounded.
+    """The fewest trees with a total probability of `mass`, to within 1e-9 because sums are rounded, but at most `most`.
 
     No m trees have a larger sum than the first m in order, so the first m whose sum reaches the mass are the fewest.
-
-    Args:
-        most: the number of trees at which it ends in any case.
     """
     if not 0 < mass <= 1:
         raise DeptreeError(f"a mass of {mass} is no probability that trees can have", "Give one above 0 and at most 1")
@@ -98,12 +95,7 @@ def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) ->
 
 
 def within(distribution: ArcFactored, nats: float, most: int = MOST_RANKED) -> Ranked:
-    """All trees whose log-probability is at most so many nats below the best one's, to within 1e-9.
-
-    Args:
-        nats: 0 for all trees that are as probable as the best one.
-        most: the number of trees at which it ends in any case.
-    """
+    """All trees, at most `most`, whose log-probability is within so many nats of the best one's, and 1e-9."""
     if not nats >= 0:
         raise DeptreeError(f"no tree is within {nats} nats of the best one", "Give 0 or more")
     size, ordered = how_many(most, least=1), _with_log_probs(distribution)

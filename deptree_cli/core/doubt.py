@@ -28,12 +28,7 @@ class WordDoubts(NamedTuple):
 
 
 def doubts_of_heads(marginals: Float, heads: Heads) -> WordDoubts:
-    """The doubts about annotated heads of a sentence, or of several of a length.
-
-    Args:
-        marginals: of arcs, (..., n+1, n+1).
-        heads: (..., n), -1 where none is annotated.
-    """
+    """The doubts about annotated heads (..., n), -1 where none is, by marginals of arcs (..., n+1, n+1)."""
     columns, known = marginals[..., 1:], heads >= 0
     others = columns.copy()
     np.put_along_axis(others, heads[..., None, :], 0.0, axis=-2)
@@ -48,14 +43,7 @@ def heads_in(columns: Float, heads: Integers) -> Float:
 
 
 def doubts_of_labels(arcs: WordDoubts, heads: Heads, labels: Heads, log_probs: Float) -> WordDoubts:
-    """The doubts about annotated heads with their labels.
-
-    Args:
-        arcs: the doubts about the heads.
-        heads: (n,).
-        labels: (n,), numbers of the distribution's labels, -1 where there is none.
-        log_probs: (n+1, n+1, L), ``[head, dependent, label]``: log P(label | arc).
-    """
+    """The doubts about annotated heads (n,) with their labels (n,), -1 for none; log_probs: log P(label | arc)."""
     words, known = np.arange(len(heads)), (labels >= 0) & (heads >= 0)
     given = np.exp(log_probs[heads, words + 1])
     label_probs = np.where(arcs.probs > 0, given[words, labels], 0.0)  # those of forbidden arcs mean nothing
@@ -82,11 +70,7 @@ def expected_errors(doubts: Float) -> Float:
 def least_margin(marginals: Float, heads: Heads) -> Float:
     """The least of P(annotated head) - P(most probable other head) over annotated words, from -1 to 1; NaN of none.
 
-    It is negative where the most probable head of a word is another one.
-
-    Args:
-        marginals: (..., n+1, n+1).
-        heads: (..., n), -1 where none is annotated.
+    It is negative where the most probable head of a word is another one. Heads are -1 where none is annotated.
     """
     columns, known = marginals[..., 1:].copy(), heads >= 0
     annotated = heads_in(columns, heads)

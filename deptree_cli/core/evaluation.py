@@ -314,10 +314,8 @@ class Relations:
 class Comparison:
     """The words of a gold file and of a system's, which have the same text, side by side.
 
-    Attributes:
-        relations: kinds of what DEPREL has.
-        no_punct: whether UAS and LAS leave out punctuation: what the gold file calls so, and words of the system's that
-            are aligned with nothing if that does.
+    `no_punct` leaves out of UAS and LAS what the gold file calls punctuation, and words of the system's that are
+    aligned with nothing if that does.
     """
 
     gold: Words
@@ -391,11 +389,7 @@ class Comparison:
         return np.ones(len(self.gold.heads), dtype=bool), np.ones(len(self.system.heads), dtype=bool)
 
     def counts(self, gold_units: Int, system_units: Int) -> Integers:
-        """Count all metrics, (units, metrics, 4).
-
-        Args:
-            gold_units, system_units: the unit that each sentence counts for, from 0.
-        """
+        """Count all metrics, (units, metrics, 4), by the unit, from 0, that each sentence counts for."""
         size = int(gold_units.max(initial=-1)) + 1
         ours, theirs = (np.repeat(units, each.sizes) for units, each in self._sides(gold_units, system_units))
         g = self.alignment.gold
@@ -447,12 +441,7 @@ _ROOT, _NONE = "root", "none"
 
 
 class Attached(NamedTuple):
-    """A tree of n words, if a system made one.
-
-    Attributes:
-        heads: (n,), 0 = ROOT; of a system anything else too.
-        labels: n names, without subtypes.
-    """
+    """A tree of n words, if a system made one (its heads may be anything); labels are without subtypes."""
 
     heads: Integers
     labels: Sequence[str]
@@ -462,10 +451,8 @@ class Attached(NamedTuple):
 class Classes:
     """A way to sort the words of a tree.
 
-    Attributes:
-        of_words: the class of each word of a tree.
-        known: all classes in their order; empty where data decide, and then the most frequent come first.
-        metrics: what is counted in each. Words of one head, of LAS also of one label, are of one class in both trees.
+    `known` are all classes in order; empty where data decide, and then the most frequent come first. Words of one head,
+    of LAS also of one label, are of one class in both trees.
     """
 
     name: str
@@ -521,11 +508,7 @@ class ByClass:
     """The words of classes in two files side by side.
 
     A right word is in the class that it has in the gold file, also among the system's words: in other tokens an arc may
-    have another length.
-
-    Args:
-        labels: the names of DEPREL, by number.
-        gold_words, system_words: (units + 1,), where the words of each unit begin in both files.
+    have another length. Units begin at `gold_words` and `system_words`, (units + 1,).
     """
 
     def __init__(

@@ -118,12 +118,7 @@ def crossing_pairs(arcs: Bool) -> Iterator[tuple[Arc, Arc]]:
 
 
 class Shifted(NamedTuple):
-    """Log-scores less a constant for each word, so that the highest are 0.
-
-    Attributes:
-        log_weights: (n+1, n+1), the shifted scores: logarithms of weights that are at most 1.
-        constant: what log Z loses by the shift: the same for every tree.
-    """
+    """Log-scores less a constant for each word, so that the highest are 0; log Z loses `constant` by it."""
 
     log_weights: Float
     constant: float
@@ -390,9 +385,7 @@ class Factorisation(ABC):
 class SweepFactorisation(ABC):
     """The factorisation behind a partition function in one kind of numbers, and once more in wide ones where needed.
 
-    Attributes:
-        kind: the numbers of its arrays.
-        in_range: whether these held every term that counts.
+    `in_range` is whether these numbers held every term that counts.
     """
 
     kind: Kind
@@ -422,13 +415,7 @@ class SweepFactorisation(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ArcSweep(SweepFactorisation, Factorisation):
-    """Sums over trees from the weights of single arcs.
-
-    Attributes:
-        kind, in_range: see `SweepFactorisation`.
-        weights: exp of the shifted scores, (n+1, n+1).
-        swept: what the sweep made of them.
-    """
+    """Sums over trees from the weights of single arcs, exp of the shifted scores, (n+1, n+1)."""
 
     kind: Kind
     in_range: bool

@@ -61,14 +61,11 @@ def _share(part: Integers | Float, whole: Integers | Float) -> Float:
 def bootstrap(
     counts: Integers, resamples: int, rng: np.random.Generator, of_sums: Callable[[Float], Float] = f1
 ) -> Float:
-    """Scores of files of as many units, drawn with replacement, (resamples, ...) for counts (units, ..., 3).
+    """Scores `of_sums` of files of as many units, drawn with replacement, (resamples, ...) for counts (units, ..., 3).
 
-    All scores are of the same drawn units, so that differences of two systems are paired (Efron and Tibshirani 1993,
-    chapter 10; Koehn 2004). Units of the same counts are drawn together, how many of them: that is as likely, and of
-    many short sentences quicker. O(resamples * units)
-
-    Args:
-        of_sums: the scores of summed counts.
+    All are of the same drawn units, so that differences of two systems are paired (Efron and Tibshirani 1993, chapter
+    10; Koehn 2004). Units of the same counts are drawn together, how many of them: that is as likely, and of many short
+    sentences quicker. O(resamples * units)
     """
     n, kinds, sizes = len(counts), *_alike(counts)
     if len(kinds) * _FEW < n:
@@ -99,11 +96,8 @@ def _columns(counts: Array) -> tuple[Array, list[int]]:
 def percentiles(found: Float, confidence: float, units: int) -> Interval:
     """The interval between the percentiles of resampled scores (resamples, ...) that leave out as much on each side.
 
-    Of few units resamples are too much alike, so the percentiles are those of Student's t, and farther out by
-    sqrt(n / (n - 1)) (Hesterberg 2015: expanded percentile intervals).
-
-    Args:
-        units: n, how many were resampled; at least 2.
+    Resamples of few units, at least 2, are too much alike, so the percentiles are those of Student's t, and farther out
+    by sqrt(n / (n - 1)) (Hesterberg 2015: expanded percentile intervals).
     """
     freedom = units - 1
     beyond = NormalDist().cdf(-math.sqrt(units / freedom) * _student_quantile((1 + confidence) / 2, freedom))
@@ -128,13 +122,10 @@ def normal_interval(mean: float, variance: float, confidence: float) -> tuple[fl
 
 
 def randomisation_test(first: Integers, second: Integers, resamples: int, rng: np.random.Generator) -> Float:
-    """P-values of the difference of two systems, (...): how often it is as large if each unit's two are swapped.
+    """Two-sided p-values, (...), of a difference: how often it is as large if each unit's two counts are swapped.
 
-    Approximate randomisation (Noreen 1989; Yeh 2000), two-sided. The observed one counts among the `resamples` (Davison
-    and Hinkley 1997, eq. 4.11), so that the test keeps its level, and p is never below 1 / (resamples + 1).
-
-    Args:
-        first, second: counts of each, (units, ..., 3).
+    Approximate randomisation (Noreen 1989; Yeh 2000). The observed one counts among the `resamples` (Davison and
+    Hinkley 1997, eq. 4.11), so that the test keeps its level, and p is never below 1 / (resamples + 1).
     """
     kinds, sizes = _alike(second - first)
     if len(kinds) * _FEW < len(first):
@@ -179,13 +170,8 @@ _Three = tuple[Estimate, Estimate, Estimate]
 class Score:
     """A system's score by one metric, or the difference of a second system's score from it.
 
-    Attributes:
-        metric: its name.
-        f1, precision, recall: shares from 0 to 1, or differences of these.
-        p: the p-value of the difference of F1; None for a score.
-        correct, gold, predicted: the counts that the shares are made of; None for a difference.
-        aligned: of the words of the gold file that the metric counts, how many the system's file has; None of metrics
-            of what is aligned itself.
+    `p` is of a difference of F1, the counts are of a score. `aligned` is how many of the gold file's words that the
+    metric counts the system's file has; None of metrics of what is aligned itself.
     """
 
     metric: str
@@ -212,11 +198,7 @@ class Resampling(NamedTuple):
 
 
 def scores(counts: Integers, metrics: Sequence[str], how: Resampling) -> tuple[list[list[Score]], list[Score]]:
-    """Return each system's scores, and what the second has more than the first if there are two.
-
-    Args:
-        counts: (units, systems, metrics, 4), at least one unit.
-    """
+    """Return each system's scores, and the second's less the first's; counts: (units, systems, metrics, 4)."""
     rng, total = stream_of(None, how.seed), counts.sum(axis=0, dtype=np.int64)
     drawn = bootstrap(counts, how.resamples, rng, shares) if len(counts) >= _ENOUGH else None
     values, found = shares(total), []
@@ -254,13 +236,9 @@ RESAMPLES, CONFIDENCE = 1000, 0.95
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers of sentences: a column for each quantity, and for each baseline of one.
+    """Numbers of sentences, (sentences, columns), NaN where not defined: a column for each quantity, and each baseline.
 
-    Attributes:
-        values: (sentences, columns), NaN where a number is not defined.
-        sds: (sentences, columns), standard deviations within sentences, NaN where there are none.
-        errors: (sentences, columns), standard errors of sampled numbers, NaN of exact ones.
-        lengths: (sentences,); sentences of a length may share what was sampled.
+    `sds` are within sentences, `errors` of sampled numbers; sentences of a length may share what was sampled.
     """
 
     values: Float
@@ -270,14 +248,10 @@ class Numbers:
 
 
 class Means(NamedTuple):
-    """The means of columns, and of what each column's quantity exceeds it by; a number a column.
+    """The means of columns, a number a column, with bootstrap intervals.
 
-    Attributes:
-        mean, low, high: the mean of the column and its bootstrap interval.
-        difference, difference_low, difference_high: the mean of the quantity's own column less that of this one.
-        sd: the mean standard deviation within sentences.
-        error: the standard error of the mean that is due to sampled trees.
-        sentences: how many have the number.
+    `difference` is the mean of the quantity's own column less this one's, `sd` the mean standard deviation within
+    sentences, `error` the standard error due to sampled trees, `sentences` how many have the number.
     """
 
     mean: Float
@@ -296,9 +270,7 @@ def treebank_means(
 ) -> Means:
     """Return the means of columns.
 
-    Args:
-        observed: of each column, the number of the column of its quantity itself.
-        shared: of each column, whether sentences of a length share what was sampled.
+    `observed` is the number of each one's quantity's own column; where `shared`, sentences of a length share samples.
     """
     known = ~np.isnan(numbers.values)
     above, below, n = np.where(known, numbers.values, 0.0), known.astype(np.float64), len(known)

@@ -1,6 +1,6 @@
 """What the one register of quantities consists of: numbers of a tree, and those of them that are sums over its arcs.
 
-Quantities of a distribution are in `core/expectations/base.py`; all are listed in `core/quantities.py`. A chunk of
+Quantities of a distribution are in `core/expectations.py`; all are listed in `core/quantities.py`. A chunk of
 trees is packed: the heads of all sentences one behind the other, (words,), those of sentence s in
 ``heads[starts[s] : starts[s + 1]]``, numbered from 1 in each, 0 for ROOT.
 """

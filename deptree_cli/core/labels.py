@@ -163,14 +163,7 @@ def label_stream(rng: np.random.Generator, *numbers: int) -> np.random.Generator
 
 
 def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "1") -> Labels:
-    """Labels chosen by their scores, given the arc.
-
-    Args:
-        names: of the L labels.
-        log_scores: (n+1, n+1, L), ``[head, dependent, label]``; -inf forbids.
-        arcs: (n+1, n+1), which are allowed.
-        id: the sentence's name.
-    """
+    """Labels chosen by their log-scores (n+1, n+1, L), given one of the allowed `arcs`; -inf forbids."""
     names, log_scores = _with_root(names, log_scores)
     totals, log_probs = _by_arc(names, log_scores)
     labelless = arcs & ~np.isfinite(totals)
@@ -184,11 +177,7 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "
 
 
 def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float, Labels]:
-    """Arcs and labels that are scored together: the log-scores of arcs (n+1, n+1), sums over their labels, and labels.
-
-    Args:
-        names, log_scores, id: as for `conditional`.
-    """
+    """Log-scores of arcs, sums over labels of joint ones (n+1, n+1, L), -inf forbids, and the labels."""
     names, log_scores = _with_root(names, log_scores)
     totals, log_probs = _by_arc(names, log_scores)
     return totals, Labels(names, log_probs, id)
@@ -221,11 +210,7 @@ def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float]:
 
 
 def tempered_log_probs(log_probs: Float, temperature: float) -> Float:
-    """Log-probabilities of labels, (..., L), at a temperature; arcs without a label, whose rows are -inf, stay so.
-
-    Raises:
-        DeptreeError: the temperature is not a positive number, or takes scores out of range.
-    """
+    """Log-probabilities of labels, (..., L), at a temperature; arcs without a label, whose rows are -inf, stay so."""
     scores = checked_temperature(log_probs, temperature)
     highest, above = log_sum(scores)
     return (scores - highest[..., None]) - np.where(np.isfinite(above), above, 0.0)[..., None]

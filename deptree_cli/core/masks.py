@@ -1,7 +1,7 @@
 """The door for masks: scores so far below others that, where every tree needs one, float64 has no digits left.
 
 Masks that no tree needs do no harm, nor do those that a shift takes off: on all heads of a word, or on all of ROOT's
-arcs under the single-root constraint (`core/spaces/shifted.py`).
+arcs under the single-root constraint (`core/factorisation.py`).
 """
 
 from __future__ import annotations

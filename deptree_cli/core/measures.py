@@ -197,6 +197,7 @@ def mean_length(heads: Int, words: Int) -> Array:
 
 
 def left_arcs(heads: Int, words: Int) -> Array:
+    """Arcs whose dependent precedes its head: the number of head > word."""
     return (heads > words).astype(np.int64)
 
 
@@ -442,11 +443,9 @@ MEASURES: tuple[OfTree, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Which words of a sentence are left out, and which of the others are one.
+    """Which words (n,) of a sentence are left out, and which of the others are one.
 
-    Attributes:
-        removed: (n,), words that go; their dependents go to their heads.
-        units: (n,), the number of the unit that each word is a part of, from 0 in order; None where each is one.
+    The dependents of removed words go to their heads. `units` are numbers from 0 in order; None where each word is one.
     """
 
     removed: Bool
@@ -478,10 +477,7 @@ def without(heads: Int, removed: Bool) -> Int:
 def joined(heads: Int, units: Int) -> Int:
     """Return trees (k, n) over units of words, (k, m): the head of a unit is that of its highest word, else the first.
 
-    The result is a tree: on the way up the depths of these words only decrease.
-
-    Args:
-        units: (n,), the number of each word's unit, 0 to m - 1 in order.
+    The result is a tree: on the way up the depths of these words only decrease. `units` are (n,), 0 to m - 1 in order.
     """
     k, n = heads.shape
     m = int(units[-1]) + 1

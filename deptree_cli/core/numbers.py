@@ -62,11 +62,6 @@ WIDE = Kind("WIDE", *map(_wide, ("wide_exp", "wide_zeros", "wide_scaled", "wide_
 
 
 def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:
-    """Return what is found with float64, or with wide numbers if float64's range does not suffice.
-
-    Args:
-        run: a kind of numbers -> what it finds with them, and whether these held every term that counts.
-        first: the kind that is tried first.
-    """
+    """Return what is found with float64, or with wide numbers if float64 does not hold every term that counts."""
     found, is_in_range = run(first)
     return found if is_in_range or first == WIDE else run(WIDE)[0]

@@ -32,12 +32,7 @@ FREE = -1
 
 
 class Costs(NamedTuple):
-    """What changes of a word cost; a word with another head and another label costs both.
-
-    Attributes:
-        head: another head.
-        label: another label.
-    """
+    """What another head and another label of a word cost; a word with both costs both."""
 
     head: int = 1
     label: int = 1
@@ -48,11 +43,9 @@ ONE_EACH = Costs()
 
 @dataclass(frozen=True)
 class Given:
-    """Heads and labels that need not be a tree.
+    """Heads and labels (empty: none) that need not be a tree.
 
-    Attributes:
-        heads: of words 1 to n, `FREE` where none is given; others that are no node, or the word itself, are wrong.
-        labels: the name of each word's label, empty where none is given.
+    Heads are `FREE` where none is given; others that are no node, or the word itself, are wrong.
     """
 
     heads: Sequence[int]
@@ -63,11 +56,7 @@ class Given:
         return len(self.heads)
 
     def costs(self, costs: Costs, names: Sequence[str]) -> Float:
-        """What arcs with labels cost, (n+1, n+1, L), ``[head, dependent, label]``, whole numbers.
-
-        Args:
-            names: of L labels, those that are given among them.
-        """
+        """What arcs with labels cost, (n+1, n+1, L), ``[head, dependent, label]``, whole numbers."""
         numbers = {name: number for number, name in enumerate(names)}
         found = np.full((self.n + 1, self.n + 1, len(names)), float(costs.head))
         for word, (head, label) in enumerate(zip(self.heads, self.labels, strict=True), 1):
@@ -272,11 +261,9 @@ _FINEST = 30
 
 
 class Objective(NamedTuple):
-    """Scores of arcs with labels, and what a cost of 1 takes off.
+    """Scores of arcs with labels, (n+1, n+1, L), -inf forbids, and what a cost of 1, the `unit`, takes off.
 
-    Attributes:
-        scores: (n+1, n+1, L), ``[head, dependent, label]``; -inf forbids.
-        unit: a cost of 1; trees that cost the same differ by less. None where changes are traded for nats.
+    Trees that cost the same differ by less; no unit where changes are traded for nats.
     """
 
     scores: Float
@@ -300,11 +287,8 @@ def objective(
     """Return what the nearest tree has most of.
 
     Args:
-        scores: log-scores of arcs with labels, (n+1, n+1, L). They forbid nothing: of the trees that cost the same (if
-            the worth is finite, of all) those with the fewest arcs of -inf, or masks, come first.
-        given: the tree as it was given.
-        names: of labels.
-        costs: what changes cost.
+        scores: log-scores (n+1, n+1, L), which forbid nothing: of trees that cost the same (if the worth is finite, of
+            all) those with the fewest arcs of -inf, or masks, come first.
         worth: how many nats a cost of 1 is worth; infinite: more than all scores.
         meant: words, each with the number of the label that stands for its given one: it comes before others that cost
             the same or, if the worth is finite, costs nothing.
@@ -370,11 +354,7 @@ def room_for(n: int, labels: int) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True)
 class Ties:
-    """What decides.
-
-    Attributes:
-        habits: decide alone without scores, and of labels where scores know none.
-    """
+    """What decides: habits, alone without scores, and of labels where scores know none."""
 
     habits: Habits
 
@@ -442,13 +422,8 @@ class Asked(Protocol):
 class Repaired:
     """The nearest valid tree of a sentence.
 
-    Attributes:
-        heads: (n,), int32.
-        labels: n names.
-        gap: the bound on how much cheaper another valid tree might be, in changes, or in nats if changes are traded
-            for log-probability; 0 proves that there is none.
-        opened: the number of maximum trees that the search computed.
-        given_up: the rules that were dropped; None if none was.
+    `gap` bounds how much cheaper another might be, in changes, or in nats if these are traded; 0 proves that none is.
+    `opened` counts the maximum trees of the search; `given_up` are the rules that were dropped.
     """
 
     heads: Heads
@@ -463,14 +438,7 @@ class Repaired:
 
 
 class Aims(NamedTuple):
-    """What is looked for.
-
-    Attributes:
-        costs: what changes cost.
-        worth: how many nats a cost of 1 is worth: below infinity, changes that gain more are made.
-        budget: how many maximum trees it may take.
-        relax: whether the fewest constraints are given up if no tree obeys, or none is found.
-    """
+    """What is looked for: a cost of 1 is worth so many nats; below infinity, changes that gain more are made."""
 
     costs: Costs = ONE_EACH
     worth: float = math.inf
@@ -486,13 +454,7 @@ def nearest(
 ) -> Repaired:
     """Return the tree that obeys and changes least of what was given; of several the one with the highest score.
 
-    Args:
-        given: heads and labels.
-        asked: what trees must obey.
-        scores: log-scores of arcs with labels, (n+1, n+1, L), as `asked.words.labels` are; -inf is less than others.
-        space: which trees.
-        aims: what changes cost, and so on.
-        sent_id: for messages.
+    `scores` are log-scores (n+1, n+1, L), with labels as `asked.words.labels`; -inf is less than others.
     """
     names = asked.words.labels
     with room_for(given.n, len(names)):

@@ -210,15 +210,7 @@ class OutOfGaps:
 
 @dataclass(frozen=True)
 class _Under:
-    """A word that is in the gap of an arc without its head.
-
-    Attributes:
-        apart: why it does not descend from the arc's head.
-        dependent: the arc's other end.
-        head: the word's own head.
-        n: how many words there are.
-        group: the labels of the word that matter, (L,).
-    """
+    """A word in the gap of an arc to `dependent` without its head; `group` are the labels of it that matter, (L,)."""
 
     apart: Apart
     dependent: int
@@ -309,13 +301,9 @@ BelowLabels = tuple[frozenset[int], frozenset[int], Bool]
 
 @dataclass(frozen=True)
 class Below:
-    """Words of one kind have dependents of some kinds only.
+    """Words of one kind have dependents of some kinds only: those of `allow`, or all but those of `deny`.
 
-    Attributes:
-        head: which words, by the labels of their own arcs too.
-        allow: which dependents these may have.
-        deny: which they may not have; instead of `allow`.
-        unless: labels of dependents, of which one is enough to excuse the head.
+    One dependent with a label of `unless` excuses the head.
     """
 
     name: str
@@ -370,11 +358,7 @@ class Below:
 
 @dataclass(frozen=True)
 class NoGaps:
-    """A word and its dependents with a label of a list stand side by side.
-
-    Attributes:
-        between: labels of words that may stand between them.
-    """
+    """A word and its dependents with a label of a list stand side by side, but for words with a label of `between`."""
 
     name: str
     label: tuple[str, ...]
@@ -435,12 +419,7 @@ class Together:
 
 @dataclass(frozen=True)
 class Function:
-    """A user's own rule.
-
-    Attributes:
-        conflict: of heads (n,) and the names of labels: the words (from 1 on) of whose arcs one must go; nothing where
-            the tree obeys.
-    """
+    """A user's own rule: heads (n,) and names of labels -> the words (from 1 on) of whose arcs one must go, if any."""
 
     name: str
     conflict: Callable[[Sequence[int], Sequence[str]], Sequence[int] | None]

@@ -104,11 +104,9 @@ class LogScores(Scores):
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best of each node's arcs.
+    """The best of each node's arcs: scores (2, n+1), of arcs from words and of that from ROOT.
 
-    Attributes:
-        scores: (2, n+1), of arcs from words, and of that from ROOT.
-        at: (3, n+1), the head and the label of the one, and the label of the other.
+    `at` (3, n+1) holds the head and the label of the one, and the label of the other.
     """
 
     scores: Float
@@ -130,10 +128,9 @@ class Part:
     """What is left of a sentence's choices; of words that are in none of these, all.
 
     Attributes:
-        best: None where nothing has gone.
         labels: which labels words may have below which heads, (n+1, L).
         columns: the best scores of words' arcs, (n+1,), -inf where none is left.
-        gone: choices beside those, which `labels` and `columns` still have: most parts are never opened.
+        gone: choices that `labels` and `columns` still have: most parts are never opened.
     """
 
     best: Best | None = None
@@ -146,11 +143,7 @@ class Part:
 
 
 class Parts:
-    """Makes parts of a sentence.
-
-    Args:
-        scores: of its arcs with labels.
-    """
+    """Makes parts of a sentence."""
 
     def __init__(self, scores: Scores) -> None:
         self._scores = scores
@@ -248,12 +241,7 @@ COMPARED = 8
 class Found:
     """A tree that obeys.
 
-    Attributes:
-        heads: (n,).
-        labels: (n,), numbers of labels.
-        score: the sum of its scores.
-        gap: by how much a better tree might be better; 0 is certain.
-        opened: how many maximum trees it took until then.
+    `gap` is by how much a better tree might be better, 0 is certain; `opened` counts the maximum trees until then.
     """
 
     heads: Heads
@@ -283,9 +271,6 @@ class BranchAndBound:
     """The search of one sentence.
 
     Args:
-        scores: what trees have as much as possible of, (n+1, n+1, L) where they are an array.
-        space: the trees.
-        finders: what finds conflicts.
         budget: how many maximum trees may be looked for, for each tree that is found.
         scale: parts that lose so much are opened about a third as often.
     """
@@ -448,9 +433,7 @@ ROUNDING = 1e-9
 class GivenUp(NamedTuple):
     """The constraints that were dropped so that some tree satisfies the others.
 
-    Attributes:
-        names: in the order in which they are asked.
-        fewest: whether it is certain that fewer are not enough.
+    They are `fewest` if it is certain that fewer are not enough.
     """
 
     names: tuple[str, ...]
@@ -459,12 +442,9 @@ class GivenUp(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """What is asked of the trees of a sentence.
+    """What is asked of the trees of a sentence; constraints are `listed` only where no tree obeys.
 
-    Attributes:
-        base: the distribution over all trees, of which one does not have to obey.
-        listed: gives the constraints, which are needed only where no tree obeys.
-        can_relax: whether messages advise to relax.
+    `base` is the distribution over all trees; `can_relax` is whether messages advise to relax.
     """
 
     base: ArcFactored
@@ -518,13 +498,9 @@ class Relaxation:
         return BranchAndBound(scores, self.base.space, finders_of(constraints), budget)
 
     def broken(self, budget: int = BUDGET) -> tuple[list[Constraint], bool]:
-        """The fewest constraints without which some tree obeys; of as few, those whose best tree is the best.
+        """The fewest constraints without which some tree obeys, and whether fewer are certainly not enough.
 
-        Args:
-            budget: how many maximum trees it may take.
-
-        Returns:
-            They, and whether it is certain that fewer are not enough.
+        Of as few, those whose best tree is the best; `budget` is how many maximum trees it may take.
         """
         priced = Priced(self._scores, self.all)
         found = BranchAndBound(priced.scores, self.base.space, [priced.find], budget).best()
@@ -545,14 +521,9 @@ class Relaxation:
 class Priced:
     """The scores of a sentence in which a broken constraint costs more than its trees differ by.
 
-    Args:
-        scores: (n+1, n+1, L).
-        constraints: of which R only a tree decides.
-
-    Attributes:
-        n: how many words there are.
-        scores: (n+R+1, n+R+1, max(L, 2)) with R switches behind the words, each below the one in front of it. The best
-            arc of a word costs 0, so that a tree's score tells how many constraints it breaks at least.
+    `scores` are (n+R+1, n+R+1, max(L, 2)), with R switches, of constraints that only a tree decides, behind the words,
+    each below the one in front of it. The best arc of a word costs 0, so that a tree's score tells how many constraints
+    it breaks at least.
     """
 
     def __init__(self, scores: Float, constraints: Sequence[Constraint]) -> None:

@@ -102,15 +102,14 @@ def _is(label: str, wanted: str) -> bool:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a sentence and the labels of its scores.
+    """The words of a sentence and the labels of its scores (one nameless where scores tell none).
 
     Attributes:
-        labels: the L names of labels; one nameless where scores tell none.
-        upos: of each of n words, the part of speech that it acts as; None where it is not known.
-        feats: of each word, its features, ``Key=Value``; ``_`` if it has none, but another word of its file has some.
+        upos: the parts of speech that words act as; None where unknown.
+        feats: ``Key=Value`` of each word; ``_`` if it has none, but another word of its file has some.
         spans: stretches of words that hang together, first and last word, from 1 on.
-        tags: of each word, what its column UPOS has, None where that is empty; nothing where nobody asks.
-        starts: where sentences begin, and the last ends, if these are the words of several, one behind the other.
+        tags: the column UPOS, None where it is empty; nothing where nobody asks.
+        starts: where sentences begin, and the last ends, if these are the words of several.
     """
 
     labels: tuple[str, ...]
@@ -173,12 +172,9 @@ class Words:
 
 @dataclass(frozen=True)
 class Condition:
-    """Which words are meant, as heads or as dependents.
+    """Which words are meant: lists of labels, parts of speech and features, of which a word has one; empty: any.
 
-    Attributes:
-        label: a list of labels of the arc to the word; empty: any.
-        upos: parts of speech; empty: any.
-        feats: features of which it has one, and none of ``!these``; empty: any.
+    Of features that are listed as ``!these`` it has none.
     """
 
     label: tuple[str, ...] = ()
@@ -240,12 +236,9 @@ def cycles_of(heads: Sequence[int]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True)
 class LabelledTree:
-    """A tree as constraints look at it.
+    """A tree as constraints look at it: heads of words 1 to n, and numbers of labels.
 
-    Attributes:
-        heads: of words 1 to n.
-        labels: the number of each word's label.
-        starts: as those of `Words`: of several sentences the trees stand side by side, all below the same ROOT.
+    With `starts`, as of `Words`, the trees of several sentences side by side, all below the same ROOT.
     """
 
     heads: Sequence[int]
@@ -294,9 +287,7 @@ class LabelledTree:
 
     @cached_property
     def crossings(self) -> list[int]:
-        """Of each word the first between the ends of its arc whose own arc crosses it, else the first beyond them; 0 if
-        none does. ROOT stands before the first word.
-        """
+        """Of each word the first between its arc's ends whose own arc crosses it, else the first beyond, else 0."""
         heads = self.arrays[0][1:]
         if self.starts is None:
             return crossings(heads[None])[0].tolist()
@@ -323,14 +314,9 @@ def by_size(starts: Int) -> Iterator[Int]:
 
 @dataclass(frozen=True, eq=False)
 class ManyTrees:
-    """The trees of S sentences, W words in all.
+    """The trees of S sentences, (W,) words in all, which begin at `starts` (S + 1,); heads count within the sentence.
 
-    Attributes:
-        starts: (S + 1,), where the words of each begin, and where the last end.
-        heads: (W,), within the sentence, 0 = ROOT.
-        labels: (W,), the numbers of labels, whose names those of `kinds` are.
-        kind: (W,), which of the kinds of words each is, from 1 on, for 0 is ROOT's.
-        kinds: what is known of a word of each kind.
+    `kind` is the number of each word's kind in `kinds`, from 1 on, for 0 is ROOT's. These name the labels too.
     """
 
     starts: Int
@@ -389,12 +375,7 @@ class ManyTrees:
 
 
 class Choice(NamedTuple):
-    """A word and some of its heads and labels.
-
-    Attributes:
-        word: from 1 on.
-        arcs: (n+1, L), ``[head, label]``, or (n+1, 1) if all labels are meant.
-    """
+    """A word, from 1 on, and some of its arcs: (n+1, L), ``[head, label]``, or (n+1, 1) if all labels are meant."""
 
     word: int
     arcs: Bool
@@ -406,13 +387,10 @@ def _nothing() -> Sequence[Choice]:
 
 @dataclass(frozen=True)
 class Conflict:
-    """What a tree may not choose together.
+    """Choices that a tree may not make together; messages name the first word.
 
-    Attributes:
-        words: those whose arcs break the rule together; a message names the first.
-        made: gives `choices`. It is asked for only by a search: each is an array of all heads.
-        also_excluded: what else must go where all of `choices` but the last stay. It is asked for only if this conflict
-            is divided, and keeps parts from having the same conflict with one more word.
+    Choices are computed only where a search asks, for each is an array of all heads. `also_excluded` goes too where all
+    choices but the last stay, which keeps parts from having the same conflict with one more word.
     """
 
     words: tuple[int, ...]
@@ -475,13 +453,10 @@ class Mask:
     """Arcs that are forbidden, or alone allowed for their labels.
 
     Attributes:
-        name: what it is called where a tree breaks it.
-        dependent: which words with which labels it is about.
         head: which heads; never ROOT where it names some.
         direction: "right": the dependent stands to the right of its head; "left"; or nothing: any.
-        distance: the least and the most words from one to the other; None: any.
+        distance: the least and the most words from one to the other.
         root: whether it is about arcs from ROOT (True), from words (False), or both (None).
-        allow: whether arcs of the labels are allowed only so, instead of forbidden so.
     """
 
     name: str

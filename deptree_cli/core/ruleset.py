@@ -47,13 +47,9 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Ruleset:
-    """Rules that are kept together.
+    """Rules that are kept together, in the order in which they are looked at.
 
-    Attributes:
-        name: what signatures call them.
-        rules: in the order in which they are looked at.
-        labels: those that a file of rules names, each once.
-        upos: the only parts of speech that words may have; empty: any. No tree mends others.
+    `upos` are the only parts of speech that words may have (empty: any); no tree mends others.
     """
 
     name: str
@@ -130,11 +126,7 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
 
 
 def joined(rulesets: Iterable[Ruleset]) -> Ruleset:
-    """The rules of all of them together; a word may have the parts of speech that all allow.
-
-    Raises:
-        DeptreeError: two have rules of one name.
-    """
+    """The rules of all of them together; a word may have the parts of speech that all allow."""
     given = list(rulesets)
     rules = tuple(rule for each in given for rule in each.rules)
     labels = dict.fromkeys(label for each in given for label in each.labels)
@@ -306,13 +298,7 @@ _NUMBERED = LabelNumbers()
 
 
 class Violation(NamedTuple):
-    """A place where a tree breaks a rule.
-
-    Attributes:
-        rule: its name.
-        word: the word, from 1 on, at which it is broken.
-        words: all words whose arcs break it together, `word` first.
-    """
+    """A place where a tree breaks a rule: `words`, from 1 on, break it together, `word` first."""
 
     rule: str
     word: int
@@ -362,10 +348,7 @@ def broken(
 
 
 def broken_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
-    """Return the places where trees, which are of the space and without spans, break a rule; see `broken`.
-
-    No rule is a function of trees.
-    """
+    """Return the places where trees, of the space and without spans, break a rule; no rule is a function of trees."""
     words, tree = trees.side_by_side
     by_trees = (each for rule in rules.tree_rules for each in _by_trees(rule, words, tree, ()))
     return _by_sentences(chain(_by_arcs(rules, words, tree, frozenset()), by_trees), trees)
@@ -402,10 +385,7 @@ def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
 
 
 def _no_tree(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
-    """What else keeps heads from being a tree of the space: roots too many, cycles, arcs that it does not have.
-
-    loose: words whose heads are none; they stand below ROOT.
-    """
+    """What else keeps heads from being a tree of the space; `loose` words have no head and stand below ROOT."""
     roots = tuple(word for word, head in enumerate(tree.heads, 1) if not head and word not in loose)
     if len(roots) > 1 and space.single_root:
         yield Violation(MULTIPLE_ROOTS, roots[0], roots)
@@ -432,10 +412,7 @@ def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) 
 
 
 def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
-    """The conflicts of a rule that only a tree decides.
-
-    changing: sets of words, in each of which some word must get another head.
-    """
+    """The conflicts of a rule that only a tree decides; in each set, `changing`, some word must get another head."""
     find = rule.bound(words)
     for conflict in find(tree) if find else ():
         by_heads = _decided_by_heads(conflict, words, tree) if changing else frozenset()
@@ -469,12 +446,7 @@ Asked = TypeVar("Asked")
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """One thing that is asked of trees.
-
-    Attributes:
-        name: what messages call it.
-        asks: the arcs with labels, (n+1, L), that it forbids a word; or what finds its conflicts in trees.
-    """
+    """A constraint on trees: the arcs with labels, (n+1, L), that it forbids a word, or what finds its conflicts."""
 
     name: str
     asks: Choice | Finder
@@ -512,13 +484,9 @@ def finders_of(constraints: Iterable[Constraint]) -> list[Finder]:
 
 
 def conflicting(constraints: Sequence[Asked], can_hold: Callable[[Sequence[Asked]], bool]) -> list[Asked]:
-    """Some of the constraints that cannot hold together, none of which can be left out: QuickXplain (Junker 2004).
+    """A minimal subset of constraints that cannot hold together: QuickXplain (Junker 2004).
 
-    k of m take O(k log(m / k)) questions.
-
-    Args:
-        constraints: which cannot hold together.
-        can_hold: whether some of them can; more can only if fewer can.
+    k of m take O(k log(m / k)) questions. More constraints can hold only if fewer can.
     """
 
     def among(parts: Sequence[Asked], kept: Sequence[Asked], is_new: bool) -> list[Asked]:

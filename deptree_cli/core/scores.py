@@ -121,9 +121,8 @@ def checked_power(log_weights: Float, exponent: float) -> Float:
 def check_numbers(scores: Float, scale: str, name: Callable[[tuple[int, ...], str], str], kind: str = "") -> None:
     """Raise a DeptreeError unless these are log-scores or weights.
 
-    Args:
-        name: an index, and what is wrong there -> what stands there, as in ``the score of 3 -> 5``.
-        kind: what NaN may be said to forbid, as in ``arcs``; empty where it may not.
+    `name` turns an index and what is wrong there into what stands there, as ``the score of 3 -> 5``; NaN may be said to
+    forbid a `kind`, such as ``arcs``.
     """
     if scale not in SCALES:
         raise DeptreeError(f"unknown scale {scale!r}", one_of(SCALES))
