@@ -82,7 +82,7 @@ def reroot(above, sizes, root, places, rerooted):
 
 # Sums over a tree's words that give means, variances and least values over the orders of its words.
 #
-# Formulas and sources are in `core/measures/orders.py`. Heads are those of all sentences, as in `orders.py`.
+# Formulas and sources are in `core/measures.py`. Heads are those of all sentences, as in `orders.py`.
 
 
 # The columns that are summed.

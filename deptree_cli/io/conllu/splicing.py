@@ -28,7 +28,7 @@ from deptree_cli.io.conllu.columns import (
 )
 from deptree_cli.kernels.columns import BASIC
 
-# What becomes of DEPS beside another tree, numbered as in kernels/text/columns.py.
+# What becomes of DEPS beside another tree, numbered as in kernels/columns.py.
 DEPS = ("drop", "basic", "keep")
 
 _NOTHING: Mapping[str, Any] = {}
