@@ -232,7 +232,7 @@ def test_imported() -> None:
     def function() -> None: ...
 
     assert imported(function, "deptree_cli.core.samplers") is function
-    assert imported(".auto:draw", "deptree_cli.core.samplers").__module__ == "deptree_cli.core.walks"
+    assert imported(".walks:draw_auto", "deptree_cli.core").__module__ == "deptree_cli.core.walks"
     assert imported("deptree_cli.core.conditionals:draw", "elsewhere").__module__ == "deptree_cli.core.conditionals"
 
 

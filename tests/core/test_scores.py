@@ -111,7 +111,7 @@ ENTRANCES: dict[str, Callable[[Any], object]] = {
     "sibling": lambda x: SecondOrder(np.zeros((3, 3)), None, x),
     "links": lambda x: AlignmentDistribution(x),
     "nulls": lambda x: AlignmentDistribution(np.zeros((3, 3)), source_nulls=x),
-    "features": lambda x: features.expected(TreeDistribution(np.zeros((3, 3))), x),
+    "features": lambda x: features.expected_features(TreeDistribution(np.zeros((3, 3))), x),
 }
 
 

@@ -189,7 +189,7 @@ def test_a_tree_that_obeys_is_left_alone() -> None:
 
 def test_what_is_given_up_is_as_little_as_can_be() -> None:
     """Two words that both must be the root: one of the two constraints is given up, and the heads are nearest then."""
-    from deptree_cli.io.rules.word_constraints import WordConstraints
+    from deptree_cli.io.rules.constraints import WordConstraints
 
     words = Words(("",), [None] * 3, [frozenset()] * 3)
     both = WordConstraints({1: {"HeadIn": ["0"]}, 2: {"HeadIn": ["0"]}})

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core import cells as derivation_tree
-from deptree_cli.core import cells as partition_tree
+from deptree_cli.core import cells
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import Draws
@@ -27,12 +26,12 @@ HARD = {
 
 
 def drawn_by(trees: TreeSpace) -> Any:
-    """The module that draws trees of a space."""
-    return derivation_tree if trees.projective else partition_tree
+    """What draws trees of a space."""
+    return cells.draw_derivations if trees.projective else cells.draw
 
 
 def draw(distribution: TreeDistribution, size: int, seed: int = 1) -> Draws:
-    return drawn_by(distribution.space).draw(distribution, size, np.random.default_rng(seed))
+    return drawn_by(distribution.space)(distribution, size, np.random.default_rng(seed))
 
 
 @IN_EACH
@@ -48,8 +47,8 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(
         told.append(log_left.copy())
         return timed(heads, log_probs, log_left, clock)
 
-    monkeypatch.setattr(drawn_by(trees), "REPEATS", repeats)
-    monkeypatch.setattr(drawn_by(trees), "LEAST", least)
+    monkeypatch.setattr(cells, "REPEATED_DERIVATIONS" if trees.projective else "REPEATS", repeats)
+    monkeypatch.setattr(cells, "LEAST", least)
     monkeypatch.setattr(Draws, "timed", noting)
     draws = draw(graphs.over(HARD[graph](graphs, 4), trees), 200)
     left = np.logaddexp.accumulate(draws.log_probs[::-1])[::-1]
@@ -64,7 +63,7 @@ def test_memory_does_not_show(size: int, trees: TreeSpace, graphs, monkeypatch: 
     """It grows from room for two cells or slots."""
     distribution = graphs.over(graphs.gaussian(7 if trees.projective else 5, 3), trees)
     expected = draw(distribution, size)
-    monkeypatch.setattr(drawn_by(trees), "SLOTS" if trees.projective else "CELLS", 2)
+    monkeypatch.setattr(cells, "SLOTS" if trees.projective else "CELLS", 2)
     assert np.array_equal(draw(distribution, size).heads, expected.heads)
 
 
