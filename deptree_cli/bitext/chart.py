@@ -60,10 +60,9 @@ class Mask(Protocol):
 class PinnedLinks:
     """The alignments that have some links and do not have some others.
 
-    Attributes:
-        target_of: (p,), the target word that a source word is pinned to, -1 where none is.
-        source_of: (q,), the same from the other side.
-        allowed: (p, q), 0 for links that are forbidden or have a word that is pinned to another one, else 1.
+    `target_of` (p,): the target word that a source word is pinned to, -1 where none is; `source_of` (q,) the same from
+    the other side. `allowed` (p, q): 0 for links that are forbidden or have a word that is pinned to another one, else
+    1.
     """
 
     target_of: Int
@@ -73,15 +72,12 @@ class PinnedLinks:
 
     @property
     def turned(self) -> PinnedLinks:
-        """See `Mask`."""
         return PinnedLinks(self.source_of, self.target_of, np.ascontiguousarray(self.allowed.T))
 
     def keep(self, kept: SpanMask) -> None:
-        """See `Mask`."""
         keep_around_links(self.target_of, self.source_of, kept)
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
-        """See `Mask`."""
         return weights._replace(
             links=kind.scaled(weights.links, self.allowed),
             source_nulls=kind.scaled(weights.source_nulls, (self.target_of == NONE).astype(np.float64)),
@@ -112,12 +108,7 @@ def nothing_pinned(p: int, q: int) -> PinnedLinks:
 
 @dataclass(frozen=True, eq=False)
 class KeptStates:
-    """The alignments over some bispans.
-
-    Attributes:
-        states: which are kept, (source spans, target spans).
-        log_weights: of the same shape, with exp of which every bispan is multiplied; None for no weights.
-    """
+    """The alignments over some bispans: `states` and `log_weights` (None: 0) are (source spans, target spans)."""
 
     states: Bool
     log_weights: Float | None = None
@@ -125,15 +116,13 @@ class KeptStates:
 
     @property
     def turned(self) -> KeptStates:
-        """See `Mask`."""
         raise NotImplementedError
 
     def keep(self, kept: SpanMask) -> None:
-        """See `Mask`."""
         keep_states(self.states, kept)
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
-        """See `Mask`. Ranges may hold more than what is kept: that weighs nothing."""
+        """Ranges may hold more than what is kept: that weighs nothing."""
         logs = np.where(self.states, 0.0 if self.log_weights is None else self.log_weights, -np.inf)
         own = weights.bispans
         return weights._replace(bispans=kind.scaled(own, np.exp(logs)) if length(own) else kind.exp(logs))
@@ -151,12 +140,8 @@ LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 class ItgChart(SweepFactorisation):
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
-    Args:
-        is_turned: whether the chart within is that of the pair turned round; what comes in and out is not.
-
-    Attributes:
-        kind, in_range: see `SweepFactorisation`.
-        log_z: the logarithm of the partition function under the last mask; -inf where there is no alignment.
+    With `is_turned` the chart within is that of the pair turned round; what comes in and out is not. `log_z` is that
+    under the last mask; -inf where there is no alignment.
     """
 
     def __init__(self, shifted: Shifted, kind: Kind = REAL, is_turned: bool = False) -> None:
@@ -223,7 +208,6 @@ def _turned(links: Heads, n: int) -> Heads:
 
 
 def _memory_for(p: int, q: int, charts: int) -> AbstractContextManager[None]:
-    """Memory for so many charts of float64."""
     what = f"the chart of {p} by {q} words"
     return memory_for(charts * chart_size(p, q), what, "Remove the pair, or align parts of it")
 
@@ -342,11 +326,8 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
 
     A link that is pinned prunes all bispans that hold one of its words without the other, the words' other links, and
     their being unlinked. The states of a cell, a source span, are its target spans. Structures are arrays (p,): the
-    target word of every source word, -1 for none.
-
-    Args:
-        shifted: the scores of the pair.
-        heuristic: the scores that confidence and merits go by, of the same words.
+    target word of every source word, -1 for none. Confidence and merits go by the scores `heuristic`, of the same
+    words.
     """
 
     def __init__(self, shifted: Shifted, heuristic: LinkScores) -> None:
@@ -354,7 +335,6 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         self._heuristic = heuristic
 
     def variables(self) -> int:
-        """See `Program`."""
         p, q = self._shape
         return p * q
 
@@ -362,11 +342,10 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return np.flatnonzero(confidences(self._heuristic) > CONFIDENT)
 
     def compile(self, selected: Bool, assigned: Bool) -> Mask:
-        """See `Program`."""
         return pinned((selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape))
 
     def inside(self, mask: Mask) -> tuple[float, ItgChart]:
-        """See `Program`; the chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
+        """The chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
         turns = self._shifted.pays_turned and mask.can_be_turned
         chart = (self._turned if turns else self._as_it_is).filled(mask)
         return chart.log_z, chart
@@ -380,7 +359,7 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return ItgChart(self._shifted, is_turned=True)
 
     def outside(self, chart: ItgChart) -> Float:
-        """Return P(link) under the mask, (p, q)."""
+        """P(link) under the mask, (p, q)."""
         return chart.marginals()
 
     def sample(self, chart: ItgChart, rng: np.random.Generator) -> Heads:
@@ -389,7 +368,6 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return found
 
     def assign(self, structure: Heads) -> Bool:
-        """See `Program`."""
         return self._are_linked(structure).ravel()
 
     def features(self, structure: Heads) -> Float:
@@ -401,11 +379,10 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return found
 
     def no_structure(self) -> DeptreeError:
-        """See `Program`."""
         return no_alignment(self._shifted)
 
     def merits(self) -> Float:
-        """See `CellProgram`. Links by themselves are no question, nor is what reaches the ends of both sides."""
+        """Links by themselves are no question, nor is what reaches the ends of both sides."""
         merits = bispan_merits(self._heuristic)
         (s, t), (u, v) = (np.triu_indices(n + 1, 1) for n in self._shape)
         merits[((t - s) == 1)[:, None] & ((v - u) == 1)] = np.inf
@@ -413,5 +390,4 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return merits
 
     def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
-        """See `CellProgram`."""
         return KeptStates(kept, log_weights)

@@ -34,17 +34,10 @@ if TYPE_CHECKING:
 class PairRecord:
     """One sentence pair as it was read.
 
-    Attributes:
-        sent_id: the key of the scores, else the running number.
-        number: the running number, from 1.
-        place: of the scores, for messages.
-        scores: log-scores of links, (p, q), -inf forbids; of both directions where both were read.
-        source_nulls: log-scores of leaving source words unlinked, (p,).
-        target_nulls: the same of target words, (q,).
-        source: p source words, none where nobody told them.
-        target: q target words, likewise.
-        key: the name of the scores, where they have one.
-        known: its links as annotators made them, None where nobody told them.
+    Log-scores of links (p, q), -inf forbids, are of both directions where both were read; `source_nulls` (p,) and
+    `target_nulls` (q,) are of leaving words unlinked. Without a key `sent_id` is the running number, from 1. `place` is
+    that of the scores, for messages. `known` are its links as annotators made them. Words and known links are None
+    where nobody told them.
     """
 
     sent_id: str
@@ -77,16 +70,11 @@ class ScoredPair:
 
 @dataclass(frozen=True, slots=True)
 class PairInterpretation:
-    """How a record becomes a distribution; it travels to worker processes.
-
-    Attributes:
-        temperature: as for `AlignmentDistribution`.
-    """
+    """How a record becomes a distribution; it travels to worker processes."""
 
     temperature: float = 1.0
 
     def __call__(self, record: PairRecord) -> ScoredPair:
-        """The pair of a record."""
         from deptree_cli.bitext.distribution import AlignmentDistribution  # loads kernels: when there is work
 
         parts = record.scores, "log", record.source_nulls, record.target_nulls
@@ -108,17 +96,11 @@ NULLS = ("first", "last")
 
 @dataclass(frozen=True, slots=True)
 class PairLayout:
-    """How to read a matrix of scores of links.
+    """How to read a matrix of scores of links; the scale is ``log`` or ``weight``.
 
-    Attributes:
-        scale: ``log`` or ``weight``.
-        null: where NULL stands among the words, ``first`` or ``last``; None if it has no row and no column.
-        null_score: without these, the score on this scale of leaving a word unlinked, whichever word it is; None for a
-            log-score of 0, a weight of 1.
-        assumed: the options that nobody passed, whose answers are assumed.
-
-    Raises:
-        DeptreeError: there is no such scale or no such place.
+    `null` is where NULL stands among the words, ``first`` or ``last``; without its row and column `null_score` is
+    the score on this scale of leaving any word unlinked (None for a log-score of 0, a weight of 1). `assumed` are
+    options that nobody passed.
     """
 
     scale: str = "log"
@@ -146,7 +128,6 @@ class PairLayout:
         return 0.0 if self.scale == "weight" else -np.inf
 
     def lengths(self, shape: tuple[int, ...]) -> tuple[int, int]:
-        """Return p and q of a matrix of this shape."""
         nulls = int(self.null is not None)
         if len(shape) != 2:
             problem = f"the scores have shape {shape}, but a sentence pair needs a matrix"
@@ -200,13 +181,10 @@ def averaged(one: LinkScores, other: LinkScores) -> LinkScores:
 
 
 def check_not_padding(scores: Array, layout: PairLayout) -> None:
-    """Raise where the last row or column of a slice looks like padding.
+    """Raise where the last row or column of a slice looks like padding; the corner of NULL with NULL does not count.
 
     It does where nothing in it is possible, or all is one number (0, or -10000 in half precision), which scores of a
     model never are. A matrix that is all one number may be meant, and is left alone.
-
-    Args:
-        scores: (p, q), or (p + 1, q + 1) with NULL, whose corner does not count.
     """
     words = slice(-1) if layout.null == "last" else slice(None)
     masked = _masked(scores, layout.scale)
@@ -245,14 +223,7 @@ class PairWords(NamedTuple):
 
 
 def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
-    """The words of each line of a file, split at spaces and tabs; `-` is standard input.
-
-    Yields:
-        the words, or the error of a line without exactly one ``|||``, or that is not UTF-8.
-
-    Raises:
-        DeptreeError: the file cannot be read, or not to its end.
-    """
+    """The words of each line of a file, split at spaces and tabs, or the error of a line without just one ``|||``."""
     with open_input(path) as file:
         for place, line in entries_of(file.stream, file.place):
             yield _words(line, place)
@@ -286,21 +257,12 @@ _SURE = b"-"
 
 
 class PharaohLine(NamedTuple):
-    """The links of a pair, and where they were read."""
-
     links: KnownLinks
     place: str
 
 
 def read_pharaoh(path: str) -> Iterator[PharaohLine | DeptreeError]:
-    """Read the links of each pair in a file; `-` is standard input. A file may be empty, or its lines.
-
-    Yields:
-        the links, or the error of a line that is not in the format.
-
-    Raises:
-        DeptreeError: the file cannot be read, or not to its end.
-    """
+    """The links of each pair in a file, or the error of a line not in the format; file and lines may be empty."""
     with open_input(path, may_be_empty=True) as file:
         for number, line in enumerate(lines_of(file.stream, file.place), 1):
             yield _parsed(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, f"{file.place}:{number}")
@@ -332,12 +294,9 @@ NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
 
 
 def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str]) -> Iterator[PairRecord | DeptreeError]:
-    """The pairs, each with the links of its line in Pharaoh files, by order.
+    """The pairs, each with the links of its line in Pharaoh files, by order; OutOfStep if there are more or fewer.
 
     Files without a single line stand for pairs of which none has a link.
-
-    Raises:
-        OutOfStep: there are more of these than of those, or fewer.
     """
     lines = chain.from_iterable(map(read_pharaoh, paths))
     if (first := next(lines, None)) is None:
@@ -348,7 +307,6 @@ def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str])
 
 
 def _add(pair: Any, line: PharaohLine) -> None:
-    """Add its gold links to a pair, if these fit it."""
     try:
         line.links.check_within(*pair.scores.shape)
     except DeptreeError as error:
@@ -368,14 +326,7 @@ RAW, REVERSE, WORDS = "raw", "reverse", "words"
 
 
 def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
-    """Put together what belongs to a sentence pair.
-
-    Args:
-        pair: with its companions: `RAW`, and `REVERSE` and `WORDS` if there are such files.
-
-    Returns:
-        the record, or the error of what cannot be used.
-    """
+    """The record of a pair with its companions `RAW`, maybe `REVERSE` and `WORDS`, or the error in these."""
     raw: RawScores = pair.companions[RAW]
     reverse, text, sent_id = pair.companions.get(REVERSE), pair.companions.get(WORDS), pair.sent_id
     try:
@@ -444,13 +395,8 @@ def _sizes(lengths: tuple[int, ...]) -> str:
 class PairSource:
     """The files of sentence pairs, read once; `-` is standard input for one of them.
 
-    Args:
-        path: of the scores, in any container.
-        symmetric: of the scores of the other direction, if there are some; they are averaged with the others.
-        text: of the words, if there is such a file.
-
-    Attributes:
-        count: the number of pairs, once it is known: in a container with names, while `read` goes on.
+    The scores of `symmetric`, of the other direction, are averaged with the others. `count` is the number of pairs,
+    once it is known: in a container with names, while `read` goes on.
     """
 
     def __init__(self, path: str, symmetric: str | None = None, text: str | None = None) -> None:
@@ -502,7 +448,6 @@ class PairSource:
 
 
 def _alone(raw: Raw, number: int) -> Sentence | DeptreeError:
-    """A pair of which only the scores are known."""
     if isinstance(raw, DeptreeError):
         return raw
     named = raw.key is not None

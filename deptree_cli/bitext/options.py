@@ -116,11 +116,7 @@ def _tell(iterations: int) -> None:
 
 
 class Estimating(Fold[float]):
-    """One run; with workers Ctrl-C ends it at once, as it ends all others. Counts how far the chains of results differ.
-
-    Attributes:
-        work: program, random numbers -> MonteCarloEstimate.
-    """
+    """One run, which with workers Ctrl-C ends at once; counts how far the chains of results differ."""
 
     attribute = "r_hat"
 
@@ -153,7 +149,6 @@ class Estimating(Fold[float]):
         return self._interrupt is not None and self._interrupt.asked
 
     def exit_code(self, otherwise: int) -> int:
-        """130 after Ctrl-C, else another one."""
         return INTERRUPTED if self._was_stopped else otherwise
 
 
@@ -170,13 +165,7 @@ _UNITS = ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)
 
 @dataclass(frozen=True)
 class BitextOptions:
-    """What is read, and how it is interpreted.
-
-    Attributes:
-        sources: the score files, in order, each with the paths of what belongs to it.
-        layout: scale of the matrices, and where NULL stands in them.
-        interpretation: how records become distributions: all that workers have to know.
-    """
+    """What is read, and how it is interpreted: all that workers have to know is `interpretation`."""
 
     sources: tuple[PairSource, ...]
     layout: PairLayout
@@ -200,11 +189,7 @@ class BitextOptions:
     def announcing(
         self, select: Callable[[Iterator[_Task]], Iterator[_Task]], run: RunOptions, sums: int
     ) -> Callable[[Iterator[_Task]], Iterator[_Task]]:
-        """Have the selected tasks announced, long ones with a line beforehand.
-
-        Args:
-            sums: how often a pair's chart is gone through.
-        """
+        """Have tasks announced, long ones with a line beforehand; `sums`: how often a pair's chart is gone through."""
         return lambda tasks: self._announced(select(tasks), run, sums)
 
     def _announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
@@ -316,13 +301,6 @@ EXACT = METHODS.known[0].name
 
 @dataclass(frozen=True)
 class PruningOptions:
-    """How expectations are worked out.
-
-    Attributes:
-        method, settings: what was asked for.
-        seed: of all random numbers.
-    """
-
     method: Method
     settings: Settings
     seed: int

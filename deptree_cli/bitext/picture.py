@@ -17,12 +17,7 @@ from deptree_cli.io.pictures.text import FAINT, POSSIBLE, UNSURE, WIDEST, painte
 class AlignmentPicture:
     """A sentence pair to be drawn: source words are rows, target words are columns.
 
-    Attributes:
-        name: the pair's.
-        caption: what is shown, in a line.
-        source, target: p and q words as they can be shown.
-        probabilities: (p, q), of links.
-        targets: (p,), of every source word the target word that it is linked with, -1 for none.
+    `probabilities` (p, q) of links; `targets` (p,): the target word that a source word is linked with, -1 for none.
     """
 
     name: str
@@ -36,14 +31,7 @@ class AlignmentPicture:
 def alignment_picture(
     name: str, words: tuple[Sequence[str], Sequence[str]], probabilities: Float, targets: Heads, caption: str
 ) -> AlignmentPicture:
-    """Return the picture of a sentence pair.
-
-    Args:
-        words: of the source and of the target sentence; of a sentence without them their numbers are shown, from 0 as
-            in links.
-        probabilities: (p, q), of links.
-        targets: (p,), of every source word the target word that it is linked with, -1 for none.
-    """
+    """The picture of a pair; a sentence without `words` shows their numbers, from 0 as in links."""
     source, target = (
         [shown_form(word) for word in side or map(str, range(length))]
         for side, length in zip(words, probabilities.shape, strict=True)
@@ -72,14 +60,10 @@ BRACKETED, NUMBERS = 4, "  p(link)"
 
 @dataclass(frozen=True)
 class _Strip:
-    """Neighbouring columns of the matrix.
+    """Neighbouring columns of the matrix, from the target word `first` on.
 
-    Attributes:
-        first: the first of its target words.
-        places: where the cell of each begins.
-        size: how many characters a cell takes; brackets stand beside them.
-        heading: the lines above.
-        width: of all lines.
+    `places` is where the cell of each begins, `size` how many characters a cell takes; brackets stand beside them.
+    `heading` are the lines above, `width` that of all lines.
     """
 
     first: int
@@ -101,12 +85,7 @@ class _Strip:
 
 
 def alignment_text(picture: AlignmentPicture, width: int, colour: bool = False) -> str:
-    """Return the whole text, ending in a newline.
-
-    Args:
-        width: columns of the terminal.
-        colour: mark links in doubt, and others that may be, with the terminal's colours.
-    """
+    """The whole text, ending in a newline; `colour` marks links in doubt, and others that may be."""
     longest = min(WIDEST, max(LEAST, width // 3), max(map(cells, picture.source)))
     words = [fitted(word, longest) + " " for word in picture.source]
     strips = _strips(picture.target, max(BRACKETED, width - longest - 1 - len(NUMBERS)))

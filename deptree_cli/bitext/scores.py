@@ -81,12 +81,7 @@ def _filling(p: int, q: int) -> float:
 
 
 def pieces(p: int, q: int, what: str, backwards: bool = False) -> Iterator[tuple[int, int]]:
-    """Ranges of lengths of source spans, to be filled one after another; who watches is told how far that has come.
-
-    Args:
-        p, q: of the chart, which is as it is.
-        what: what is worked out, and of which words, for who watches.
-    """
+    """Ranges of lengths of source spans, to be filled one after another; who watches is told how far that is."""
     if _filling(p, q) < LONG:
         yield 1, p + 1
         return
@@ -169,12 +164,10 @@ NO_TABLE: Float = np.empty((0, 0))
 
 
 class Shifted(NamedTuple):
-    """Logarithms of weights, of links and nulls none above 0.
+    """Logarithms of weights, of links (p, q) and nulls (p,) and (q,) none above 0.
 
-    Attributes:
-        links, source_nulls, target_nulls: (p, q), (p,) and (q,).
-        bispans: a row for every source span s..t, sorted by s and t, a column for every target span; (0, 0) for none.
-        constant: what log Z loses by the shift, for every alignment has every word once.
+    `bispans` has a row for every source span s..t, sorted by s and t, a column for every target span; (0, 0) for none.
+    `constant` is what log Z loses by the shift, for every alignment has every word once.
     """
 
     links: Float
@@ -189,7 +182,6 @@ class Shifted(NamedTuple):
 
     @property
     def turned(self) -> Shifted:
-        """The same with source and target exchanged."""
         if self.bispans.size:
             raise NotImplementedError
         links = np.ascontiguousarray(self.links.T)
@@ -224,14 +216,10 @@ def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float
 
 
 def _constants(links: Float, shorter: Float, longer: Float) -> tuple[Float, Float]:
-    """What words of the longer side, and of the shorter side, lose.
+    """What words of the longer side, and of the shorter side, lose; links are (shorter, longer).
 
     However they are linked, some words of the longer side stay unlinked. Those that lose least by it get 0 for that,
     not for their best link, or their losses would add up to what float64 cannot hold.
-
-    Args:
-        links: (shorter, longer).
-        shorter, longer: scores of leaving words unlinked.
     """
     of_longer = np.maximum(longer, links.max(axis=0))
     possible = np.isfinite(longer)
@@ -243,7 +231,6 @@ def _constants(links: Float, shorter: Float, longer: Float) -> tuple[Float, Floa
 
 
 def no_alignment(scores: Shifted) -> DeptreeError:
-    """The error of a sentence pair whose words cannot all be linked or left unlinked."""
     problem = "no alignment is possible"
     for side, nulls, axis in (("source", scores.source_nulls, 1), ("target", scores.target_nulls, 0)):
         stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(scores.links).all(axis=axis))
@@ -282,12 +269,7 @@ def links_of(targets: ArrayLike) -> Links:
 
 @dataclass(frozen=True, slots=True)
 class KnownLinks:
-    """The links of a sentence pair as annotators made them.
-
-    Attributes:
-        sure: those that must be found.
-        possible: those that may be found, all sure ones among them.
-    """
+    """The links of a sentence pair as annotators made them; all sure ones are among the possible ones."""
 
     sure: Links
     possible: Links
@@ -302,15 +284,7 @@ class KnownLinks:
 
 @dataclass(frozen=True, slots=True)
 class LinkCounts:
-    """Counts over sentence pairs; they can be added.
-
-    Attributes:
-        pairs: how many pairs were counted.
-        found: how many links were found.
-        sure: how many links are sure.
-        found_sure: how many of those found are sure.
-        found_possible: how many of them are possible, sure ones among them.
-    """
+    """Counts over sentence pairs that can be added, of links but for `pairs`; sure ones are possible, too."""
 
     pairs: int = 0
     found: int = 0

@@ -39,12 +39,9 @@ ENOUGH = 1000
 
 @dataclass
 class Counts:
-    """The tags of a file, or of several.
+    """The tags of files: how many words have none, and how often each is there that the parser does not know.
 
-    Attributes:
-        words: how many there are; missing: how many of them have no tag.
-        unseen: how many have each tag that the parser does not know.
-        known_elsewhere: how many of these have a tag in the other column that it does know.
+    `known_elsewhere`: how many of these have a tag in the other column that it does know.
     """
 
     words: int = 0
@@ -53,7 +50,6 @@ class Counts:
     known_elsewhere: int = 0
 
     def add(self, other: Counts) -> None:
-        """Add those of a sentence or a file."""
         self.words += other.words
         self.missing += other.missing
         self.unseen += other.unseen
@@ -61,12 +57,7 @@ class Counts:
 
 
 class UnknownTags:
-    """Looks at the tags of sentences as they are read.
-
-    Args:
-        symbols: what the parser knows.
-        column: where sentences have their tags, ``upos`` or ``xpos``.
-    """
+    """Looks at the tags of sentences as they are read, in the column ``upos`` or ``xpos``."""
 
     def __init__(self, symbols: Symbols, column: str) -> None:
         self._symbols = symbols
@@ -76,8 +67,7 @@ class UnknownTags:
     def watched(self, sentences: Iterable[Sentence | DeptreeError], place: str) -> Iterator[Sentence | DeptreeError]:
         """The sentences of a file; if a tag is not known, they are held back until it is clear that this is no rule.
 
-        Raises:
-            DeptreeError: none of the words has a tag, or more than a few per cent have tags that were never seen.
+        It is an error if none of the words has a tag, or more than a few per cent have tags that were never seen.
         """
         counts = Counts()
         held: list[Sentence | DeptreeError] = []
@@ -176,14 +166,7 @@ def read_trained(path: str) -> Any:
 
 @dataclass(frozen=True)
 class ParserOptions:
-    """A model, sentences, and how they are looked at.
-
-    Attributes:
-        model: the path of the model.
-        sentences: the paths of sentences.
-        predicts_tags: whether tags are predicted; else they are taken from the sentences.
-        particles: of searches and filters.
-    """
+    """A model, sentences, and how they are looked at; tags that are not predicted are taken from the sentences."""
 
     model: str
     sentences: tuple[str, ...]

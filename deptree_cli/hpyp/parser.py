@@ -276,7 +276,6 @@ def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
 
 
 def _complete(treebank: Sequence[Annotated], tags: Tags) -> list[Annotated]:
-    """The sentences without missing tags and labels."""
     complete = Complete(tags)
     found = list(complete.of(treebank))
     if complete.line:

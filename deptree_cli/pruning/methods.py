@@ -27,15 +27,8 @@ SHARE = 2 / 3
 class Chain:
     """The auxiliary-variable chain (Bouchard-Cote et al. 2009, algorithm 1) over the structures of a program.
 
-    Args:
-        program: what it is over.
-        confident: the variables that are pinned at times.
-        rng: of all its random numbers.
-        dispersed: whether to start with a random assignment, so that several chains that agree in the end did not
-            begin in the same place; else with all confident variables positive.
-
-    Raises:
-        DeptreeError: there is no structure.
+    `confident` variables are pinned at times. It starts with all of them positive, or `dispersed`: with a random
+    assignment, so that several chains that agree in the end did not begin in the same place.
     """
 
     def __init__(self, program: AnyProgram, confident: Integers, rng: np.random.Generator, dispersed: bool) -> None:
@@ -45,11 +38,7 @@ class Chain:
         self._selection = Selection(confident, program.variables(), rng)
 
     def step(self, soft: bool = True) -> Float:
-        """Draw a selection and, under its mask, a structure; return what the step adds to the average.
-
-        Args:
-            soft: whether that is the expectation under the mask, or the features of the structure drawn.
-        """
+        """Draw a selection and a structure under its mask; return its features, if `soft` their expectation."""
         program = self._program
         log_z, chart = program.inside(program.compile(self._selection.next(), self._assigned))
         if log_z == -np.inf:
@@ -70,11 +59,8 @@ class Selection:
     One step is added to the paper's: with probability 2^-m, m being the number of confident variables, nothing is
     pinned. Without it variables that determine each other may never change, because some of them are always pinned: of
     two words with the trees 0 -> 1 -> 2 and 0 -> 2 -> 1 the chain would see one only. A step that pins nothing costs as
-    much as the exact sums do, but is the rarer the more a pinned variable can save.
-
-    Args:
-        confident: numbers of variables.
-        variables: how many there are in all.
+    much as the exact sums do, but is the rarer the more a pinned variable can save. `confident` are variables by
+    number.
     """
 
     def __init__(self, confident: Integers, variables: int, rng: np.random.Generator) -> None:
@@ -101,10 +87,8 @@ class Selection:
 def start(program: AnyProgram, confident: Integers, rng: np.random.Generator, dispersed: bool = False) -> Bool:
     """The assignment of a structure with as many confident variables positive as go together, (variables,).
 
-    All of them are pinned, and taken back at random one by one until there is a structure; one is drawn.
-
-    Args:
-        dispersed: whether to pin them to random values instead.
+    All of them are pinned (`dispersed`: to random values), and taken back at random one by one until there is a
+    structure.
     """
     selected = np.zeros(program.variables(), dtype=np.bool_)
     selected[confident] = True
@@ -130,11 +114,7 @@ def exact(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> 
 
 
 def fixed(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
-    """Work out expectations with as many of the confident variables pinned as go together.
-
-    Raises:
-        DeptreeError: there is no structure.
-    """
+    """Work out expectations with as many of the confident variables pinned as go together."""
     confident = program.confident()
     selected = np.zeros(program.variables(), dtype=np.bool_)
     selected[confident] = True
@@ -142,11 +122,7 @@ def fixed(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> 
 
 
 def tic_tac_toe(program: AnyCellProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
-    """Work out expectations over states whose merit is near that of the best in their cell (Zhang and Gildea 2005).
-
-    Raises:
-        DeptreeError: no structure is left.
-    """
+    """Work out expectations over states whose merit is near that of the best in their cell (Zhang and Gildea 2005)."""
     merits = program.merits()
     return _under(program, program.keep(merits >= _best(merits) - settings.margin))
 
@@ -175,13 +151,10 @@ NEGLIGIBLE = 1e-4
 
 
 def randomized(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
-    """MonteCarloEstimate expectations by chains over masks (Bouchard-Cote et al. 2009); unbiased in the limit.
+    """Estimate expectations by chains over masks (Bouchard-Cote et al. 2009); unbiased in the limit.
 
     Chains take turns, so that whenever they are stopped all have come equally far. Where no variable is confident
     nothing can be pinned, and the sums are exact.
-
-    Raises:
-        DeptreeError: there is no structure.
     """
     confident = program.confident()
     if not len(confident) and settings.counts == "soft":
@@ -214,7 +187,6 @@ class Batches:
         self._begun: tuple[int, Float, Float] | None = None
 
     def add(self, features: Float) -> None:
-        """Count one iteration."""
         count, total, square = self._begun or (0, np.zeros_like(features), np.zeros_like(features))
         self._begun = count + 1, total + features, square + features**2
         if count + 1 == self.length:
@@ -245,8 +217,6 @@ class Half(NamedTuple):
 
 
 class Averages:
-    """The averages of several chains."""
-
     def __init__(self, chains: int) -> None:
         self._chains = [Batches() for _ in range(chains)]
 
@@ -369,7 +339,6 @@ class Ratio:
         self._sums: list[Float | float] = [0.0, 0.0, 0.0]
 
     def add(self, log_weight: float, features: Float) -> None:
-        """Count a run of this weight."""
         if log_weight > self._highest:
             factor = math.exp(self._highest - log_weight)
             self._weight *= factor
@@ -405,15 +374,9 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method that computes or estimates expectations of a program.
+    """A method that computes or estimates expectations of a program; `settings` names those that concern it.
 
-    Attributes:
-        name: its name on the command line.
-        summary: what it does, in a few words.
-        estimate: program, random numbers and settings -> expectations.
-        settings: which of the `Settings` concern it.
-        is_random: whether its result depends on random numbers.
-        by_merits: whether it needs the merits of states, and so a `CellProgram`.
+    `by_merits`: it needs the merits of states, and so a `CellProgram`.
     """
 
     name: str

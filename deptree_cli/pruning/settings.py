@@ -66,8 +66,7 @@ class Settings:
     def rounds(self, beforehand: int = 0) -> Iterator[bool]:
         """Iterate for as long as it is to go on; whether each iteration counts, which at least one does.
 
-        Args:
-            beforehand: how many do not count, unless it is to end before.
+        `beforehand`: how many do not count, unless it is to end before.
         """
         end = math.inf if self.seconds is None else monotonic() + self.seconds
         enough = self.iterations or (ITERATIONS if self.seconds is None else math.inf)

@@ -73,13 +73,9 @@ class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
 
 
 def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:
-    """Return which arcs are kept, (n+1, n+1), ``[head, dependent]``.
+    """Which arcs are kept, (n+1, n+1): those not forbidden that some tree of the space has with the pinned ones.
 
-    Pruned are forbidden arcs, and those that no tree of the space has together with the pinned ones. Nothing is kept
-    where an arc into ROOT is pinned, for no tree has one.
-
-    Args:
-        pinned, forbidden: (n+1, n+1), the selected arcs that are positive, and that are negative.
+    Nothing is kept where an arc into ROOT is pinned, for no tree has one.
     """
     if pinned[:, 0].any():
         return np.zeros_like(pinned)
@@ -87,13 +83,7 @@ def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:
 
 
 def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> ArcMask:
-    """Return which items of a second-order chart are kept.
-
-    Args:
-        pinned: (n+1, n+1), the selected arcs that are positive.
-        arcs: (n+1, n+1), what `kept_arcs` leaves.
-        by_grandparent: whether the items have grandparents.
-    """
+    """Which items of a second-order chart are kept: `pinned` arcs are those selected and positive."""
     complete, pair = np.ones_like(arcs), np.ones_like(arcs)
     heads = possible_heads(arcs, by_grandparent=True)
     kept = ArcMask(complete, arcs, pair, heads if by_grandparent else possible_heads(arcs, by_grandparent))

@@ -35,10 +35,7 @@ from deptree_cli.second_order.kernels import (
 class Shifted:
     """The scores of a sentence's parts, shifted so that no weight exceeds 1; no tree's probability changes by it.
 
-    Attributes:
-        space: of its trees.
-        log_weights: logarithms of the weights, float64, laid out for the kernels.
-        constant: what log Z loses by the shift.
+    `log_weights` are laid out for the kernels; `constant` is what log Z loses by the shift.
     """
 
     space: Rules
@@ -71,12 +68,7 @@ class Shifted:
 class SecondOrderChart(SweepFactorisation):
     """The chart of one sentence's distribution; immutable, made by `factorise`, or by `MaskedCharts` under a mask.
 
-    Attributes:
-        shifted: the scores that it was made of.
-        kept: the items that it has.
-        shifted_log_z: the logarithm of the shifted weights' partition function.
-        kind, in_range: see `SweepFactorisation`.
-        weights, chart: see `kernels.py`.
+    `shifted_log_z`, `weights` and `chart` (see `kernels.py`) are of the shifted weights.
     """
 
     shifted: Shifted

@@ -50,14 +50,7 @@ AXES = {"grandparent": ("grandparent", "head", "dependent"), "sibling": ("head",
 def checked_part(name: str, scores: ArrayLike, nodes: int, scale: str, temperature: float = 1.0) -> Float:
     """Natural logarithms of the weights of parts, (n+1, n+1, n+1); ``-inf`` forbids, also what no projective tree has.
 
-    Args:
-        name: of the kind of parts, in `PARTS`.
-        scores: of that shape, by `AXES`; those of parts that no projective tree has are ignored.
-        nodes: n+1.
-        scale, temperature: as for `TreeDistribution`.
-
-    Raises:
-        DeptreeError: says which array is wrong, and how.
+    Scores are of that shape, by `AXES`; `name` is that of the kind of parts, in `PARTS`.
     """
     array, possible = _cube(name, scores, nodes), PARTS[name](nodes)
     array[~possible] = 0.0

@@ -126,10 +126,8 @@ class ScoresWithParts(ScoreSource):
 def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout: Layout) -> dict[str, Array]:
     """Second-order scores by name, each (n+1, n+1, n+1), from the head to the dependent and with ROOT first.
 
-    Args:
-        parts: as read.
-        arcs: the shape of the scores of arcs as read, for a rectangle decides its own orientation.
-        layout: that of the scores of arcs.
+    The layout is that of the scores of arcs; `arcs` is their shape as read, for a rectangle decides its own
+    orientation.
     """
     if parts and layout.root == "diagonal":
         problem = "second-order scores have a place of their own for ROOT, but it is to be on the diagonal"

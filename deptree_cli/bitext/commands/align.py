@@ -93,11 +93,7 @@ def align(
 
 
 class LinkAgreement(Fold[LinkCounts]):
-    """How far links agree with gold ones; each pair counts with its own counts.
-
-    Args:
-        shown: whether people are told, too.
-    """
+    """How far links agree with gold ones; each pair counts with its own counts. `shown`: people are told, too."""
 
     attribute = "agreement"
 
@@ -132,7 +128,6 @@ class Aligned:
 
     @property
     def agreement(self) -> LinkCounts | None:
-        """How they agree with gold ones, if there are some."""
         known = self.pair.record.known
         return LinkCounts.of(self.links, known) if known else None
 
@@ -146,8 +141,6 @@ class Aligned:
 
 @dataclass(frozen=True)
 class BestLinks:
-    """The links of a pair's best alignment."""
-
     def __call__(self, pair: ScoredPair, _: None) -> Aligned:
         return Aligned(pair, links_of(pair.distribution.argmax()))
 

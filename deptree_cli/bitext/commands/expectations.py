@@ -59,8 +59,6 @@ def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions
 
 @dataclass(frozen=True)
 class Expected:
-    """What was found of one pair."""
-
     name: str
     key: str | None
     estimate: MonteCarloEstimate
@@ -87,8 +85,6 @@ class Expected:
 
 @dataclass(frozen=True)
 class LinkExpectations:
-    """The expectations of one pair."""
-
     work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Expected:

@@ -59,12 +59,9 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawLinks:
-    """A sentence pair as a picture."""
-
     work: Estimator
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Drawn:
-        """The work on one pair."""
         estimate = self.work(pair.distribution.program(), rng)
         words = pair.record.source, pair.record.target
         caption = f"best alignment; probabilities by method {self.work.method.name}"

@@ -52,8 +52,6 @@ def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, wr
 
 @dataclass(frozen=True)
 class Name:
-    """A sentence that is still to be drawn."""
-
     sent_id: str
     place: str = ""
     weight = 0
@@ -77,8 +75,6 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Draw:
-    """A sentence with its tree; it travels to worker processes."""
-
     trained: Any
     longest: int
 

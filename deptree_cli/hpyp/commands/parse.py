@@ -110,7 +110,6 @@ def parse(
 
 
 def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None) -> None:
-    """Raise for options that do not go together."""
     if beam and size:
         raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
     if kind and not scores:
@@ -119,14 +118,7 @@ def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKi
 
 @dataclass(frozen=True)
 class ParseSettings:
-    """What is to be found of each sentence.
-
-    Attributes:
-        particles, predicts_tags: as in `ParserOptions`.
-        beam: the size of a beam, None for the search by particles.
-        size: how many trees to draw, None for the best one.
-        kind: of scores that are wanted, None for none.
-    """
+    """What is to be found of each sentence: by a `beam` of a size or else by particles, `size` trees or the best."""
 
     particles: int
     predicts_tags: bool
@@ -141,13 +133,7 @@ class ParseSettings:
 
 @dataclass(frozen=True, eq=False)
 class Parsed(AsTrees):
-    """What was found of a sentence.
-
-    Attributes:
-        parsed: the trees.
-        scores: (n+1, n+1), if they were asked for.
-        notices: what the user must hear of these.
-    """
+    """What was found of a sentence; `notices` are what the user must hear of its scores (n+1, n+1)."""
 
     sentence: Sentence
     parsed: Trees
@@ -159,14 +145,11 @@ class Parsed(AsTrees):
 
     @property
     def scored(self) -> tuple[SentenceScores, tuple[str, ...]] | None:
-        """Its scores, if there are some, and what the user must hear of them."""
         words = self.sentence.annotated
         return None if self.scores is None else (SentenceScores(words.sent_id, self.scores, words.forms), self.notices)
 
 
 class ScoresBeside(Fold[tuple[SentenceScores, tuple[str, ...]]]):
-    """Writes the scores of sentences as these pass."""
-
     attribute = "scored"
 
     def __init__(self, write: Write, run: RunOptions) -> None:
@@ -182,13 +165,10 @@ class ScoresBeside(Fold[tuple[SentenceScores, tuple[str, ...]]]):
 
 @dataclass(frozen=True)
 class ParseSentence:
-    """The work on one sentence; it travels to worker processes."""
-
     trained: Any
     task: ParseSettings
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Parsed:
-        """The sentence's trees, and its scores if they are wanted."""
         from deptree_cli.hpyp.model.parsing import filtered  # loads kernels: when there is work
 
         task, found, words = self.task, None, sentence.annotated
@@ -200,7 +180,6 @@ class ParseSentence:
         return Parsed(sentence, trees, scores, tuple(notices))
 
     def _best(self, sentence: Sentence) -> Trees:
-        """The best tree that is found."""
         from deptree_cli.hpyp.model.parsing import parse
 
         task, symbols = self.task, self.trained.symbols
@@ -213,7 +192,6 @@ class ParseSentence:
         return Trees(sentence.annotated.sent_id, sentence.block, heads, notes, (), deprels, tags, ranked=False)
 
     def _drawn(self, sentence: Sentence, found: Filtered) -> Trees:
-        """Trees drawn by weight."""
         heads = found.heads[found.drawn]
         closing = [
             Note("effective_size", "effective_size", [found.effective_size], "{:.2f}"),

@@ -117,12 +117,7 @@ class Spaces(Fold[bool]):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A sentence's surprisals, and what there is to note on its words.
-
-    Attributes:
-        regions: what surprisals are given of, in order; together all words.
-        how: particles and filters.
-    """
+    """A sentence's surprisals, and what there is to note on its words; `regions` are in order, together all words."""
 
     sentence: Sentence
     found: Evidence
@@ -146,7 +141,6 @@ class Measured:
         return [] if errors is None else errors.tolist()
 
     def to_jsonl(self) -> bytes:
-        """The sentence as a line of JSON."""
         columns = {name: [entry[name] for entry in self._entries()] for name in ("id", "form", "class", "note")}
         *bits, end = self.found.surprisals_to(self.ends).tolist()
         errors = self.errors
@@ -156,7 +150,6 @@ class Measured:
         return dump(row | {"evidence_log2": float(self.found.log2[-1]), "evidence_error": self.found.error} | self.how)
 
     def to_conllu(self, _: Style) -> bytes:
-        """The sentence as it was, with its surprisals."""
         found = self.found
         *bits, end = found.surprisals.tolist()
         comments = [f"# end_surprisal = {end:z.4f}", f"# evidence_log2 = {found.log2[-1]:z.4f}"]
@@ -200,7 +193,6 @@ class Surprisals:
     regions: str
 
     def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Measured:
-        """The work on one sentence."""
         from deptree_cli.hpyp.model.parsing import evidence  # loads kernels: when there is work
 
         parser, words = self.parser, sentence.annotated

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 
 def model_to_resume(path: str, run: RunOptions) -> Trained | None:
-    """The model to go on with, if there is one."""
     from deptree_cli.hpyp.files.model_file import read_model  # loads kernels: when there is work
 
     if Path(path).exists():
@@ -79,10 +78,8 @@ def check_overwriting(path: str, training: Training) -> None:
 class Targets:
     """How far training shall come.
 
-    Attributes:
-        burn_in: iterations over the treebank until the first state that is kept.
-        passes: over text.
-        states: that are kept, the others `SPACING` iterations after the one before.
+    `burn_in` iterations over the treebank come before the first state that is kept, `SPACING` before each further one;
+    `passes` are over text.
     """
 
     burn_in: int
@@ -101,12 +98,7 @@ class Targets:
 def run_training(
     training: Training, targets: Targets, path: str, made_by: Callable[[Progress], str], run: RunOptions
 ) -> None:
-    """Train up to the targets; write the model under a path after every iteration and pass, at the end compressed.
-
-    Args:
-        made_by: the signature of a model that has come so far.
-        quiet: whether nothing is written to stderr but errors.
-    """
+    """Train up to the targets; write the model under a path after every iteration and pass, at the end compressed."""
     from deptree_cli.hpyp.files.model_file import write_model
 
     kept = Checkpoint(path, training.progress, run.quiet)
@@ -148,7 +140,6 @@ def _steps(training: Training, targets: Targets) -> Iterator[str]:
 
 
 def _summary(training: Training, path: str) -> str:
-    """What was learned, and from what."""
     trained = training.trained()
     had, symbols = trained.progress, trained.symbols
     words = f"{counted(symbols.lexicon.vocabulary.size - 2, 'word')} and classes, " if symbols.is_lexicalised else ""
@@ -165,11 +156,7 @@ def _bytes(size: int) -> str:
 
 
 class Checkpoint:
-    """What is there when training is cut short.
-
-    Attributes:
-        steps: how many iterations and passes this run has finished.
-    """
+    """What is there when training is cut short, after so many `steps` (iterations and passes) of this run."""
 
     def __init__(self, path: str, before: Progress, quiet: bool) -> None:
         self.steps = 0
@@ -300,8 +287,6 @@ def train(**options: Any) -> int:
 
 @dataclass(frozen=True)
 class TrainOptions:
-    """The command line."""
-
     treebank: tuple[str, ...]
     model: str
     tags: Tags
@@ -355,7 +340,6 @@ def _train(options: TrainOptions) -> int:
 
 
 def _check(options: TrainOptions) -> None:
-    """Find what is wrong with the command line before anything is read."""
     path = Path(options.model)
     if options.model == STDIN or (path.exists() and not path.is_file()):
         problem = "the model is written after every iteration, so it must be a file"
@@ -384,7 +368,6 @@ def _contexts(options: TrainOptions) -> Contexts:
 def _usable(
     found: Iterable[Annotated | DeptreeError], run: RunOptions, check: Callable[[Annotated], object]
 ) -> Iterator[Annotated]:
-    """The sentences that pass a check."""
     for sentence in found:
         try:
             if isinstance(sentence, DeptreeError):

@@ -39,10 +39,7 @@ _REMEDY = "Name a file that deptree hpyp train wrote, or train again"
 
 
 def write_model(path: str, trained: Trained, signature: str, compressed: bool = True) -> None:
-    """Write a parser under a path, renamed into place when whole.
-
-    compressed: takes a third of the space and much longer.
-    """
+    """Write a parser under a path, renamed into place when whole; compressing saves two thirds and is much slower."""
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -115,7 +112,6 @@ def _no_model(place: str) -> DeptreeError:
 
 
 def _about(data: Array, place: str) -> Mapping[str, Any]:
-    """What the file says of itself."""
     try:
         about = json.loads(data.astype(np.uint8).tobytes())
         kind, version = about["format"], about["version"]
@@ -161,7 +157,6 @@ def _processes(archive: Archive, symbols: Symbols, names: Sequence[str]) -> tupl
 
 
 def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """A list of text."""
     names = found[key]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) >= 1 << BITS:
         raise ValueError(f"{key} is not a list of names")
@@ -182,7 +177,6 @@ def _symbols(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _progress(found: Mapping[str, Any]) -> Progress:
-    """How training went."""
     values = dict(found)
     for field in fields(Progress):
         value = values.get(field.name, field.default)

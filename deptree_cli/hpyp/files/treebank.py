@@ -27,13 +27,6 @@ def read_treebank(paths: Iterable[str], tags: Tagset) -> Iterator[Annotated | De
     """The sentences of several files in order, one in memory at a time; what is malformed is handed on as its error.
 
     A sentence without a sent_id is called by its running number, which goes on from file to file.
-
-    Args:
-        paths: files, gzipped or not; ``-`` is standard input.
-        tags: the column from which tags are taken.
-
-    Raises:
-        DeptreeError: a file cannot be read, or is empty.
     """
     numbers = count(1)
     for path in paths:
@@ -60,17 +53,7 @@ def _annotated_or_error(block: Block | DeptreeError, number: str, tags: Tagset) 
 
 
 def annotated(block: Block, sent_id: str, tags: Tagset) -> Annotated:
-    """The words of a block with integer ids, their tags, heads and labels: ``_``, -1 and ``_`` where unknown.
-
-    A column that is empty is as good as ``_``.
-
-    Args:
-        sent_id: what the sentence is called.
-        tags: the column from which tags are taken.
-
-    Raises:
-        DeptreeError: a form, a tag or a label is not UTF-8.
-    """
+    """The words of a block with integer ids, their tags, heads and labels: ``_``, -1 and ``_`` if unknown or empty."""
     forms, tagged, deprels = _columns(block, "form", tags, "deprel")
     heads = np.asarray(block.template.words)[:, HEAD].astype(np.int32)
     return Annotated(sent_id, block.place, forms, _filled(tagged), heads, _filled(deprels))
@@ -98,13 +81,9 @@ ROOT, DEP = "root", "dep"
 
 
 def deprels_by_name(symbols: Symbols, heads: Heads, labels: Heads) -> Deprels:
-    """The labels of k trees: `root` stands exactly where HEAD is 0, if the treebank had it.
+    """The labels of k trees, (k, n) numbers: `root` stands exactly where HEAD is 0, if the treebank had it.
 
     Once in ten thousand words the parser gives it to another word, which becomes `dep`.
-
-    Args:
-        heads: (k, n).
-        labels: (k, n), numbers of labels.
     """
     names = symbols.labels
     if ROOT not in names:
@@ -120,10 +99,7 @@ def tags_by_name(symbols: Symbols, column: str, tags: Heads | Sequence[Sequence[
 
 
 def to_conllu(sentence: Annotated, tags: Tagset) -> bytes:
-    """The sentence with an empty line behind it.
-
-    tags: the column in which its tags stand.
-    """
+    """The sentence with an empty line behind it; `tags` is the column in which its tags stand."""
     heads = [UNKNOWN if head == NO_HEAD else str(head) for head in sentence.heads.tolist()]
     block = block_of(sentence.sent_id, sentence.forms)
     for name, values in ((tags, sentence.tags), ("head", heads), ("deprel", sentence.deprels)):

@@ -92,14 +92,10 @@ def parse(
 ) -> Parse:
     """The most probable derivation that is found with so many particles (Buys and Blunsom 2015, algorithm 1).
 
+    With `beam`, its size, a beam finds it instead (`hpyp/kernels/beam.py`).
+
     Of a parser with several states it is found in each; the one whose heads most of the others share is returned, the
     first of those that are alike: the highest expected attachment score, where every state counts the same.
-
-    Args:
-        beam: the size of a beam that finds it instead (`hpyp/kernels/beam.py`).
-
-    Raises:
-        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     found = [_parse(state, sentence, particles, predicts_tags, beam) for state in trained.states]
     heads = np.array([each.heads for each in found])
@@ -107,7 +103,6 @@ def parse(
 
 
 def _parse(trained: Trained, sentence: Annotated, particles: int, predicts_tags: bool, beam: int | None) -> Parse:
-    """See `parse`; by the last state alone."""
     from deptree_cli.hpyp.kernels.beam import beam_search  # these load kernels: when there is work
     from deptree_cli.hpyp.kernels.configurations import read_tree
     from deptree_cli.hpyp.kernels.search import search
@@ -134,18 +129,12 @@ def filtered(
     predicts_tags: bool = False,
     draws: int = 0,
 ) -> Filtered:
-    """Filter a sentence: weighted trees and the evidence of every word (`hpyp/kernels/filter.py`).
+    """Filter a sentence: weighted trees, some of them drawn, and the evidence of every word (`hpyp/kernels/filter.py`).
 
     Of a parser with several states there is a filter for each, with so many particles. Evidence is the mean of theirs,
     which is the probability of the words under the mixture of the states. The weights of trees are such that every
     state has the same share of them, however probable it finds the words: a mean of parsers, measured to be better
     calibrated than the mixture given the words, in which one state or two outweigh the others.
-
-    Args:
-        draws: how many trees to draw by weight.
-
-    Raises:
-        DeptreeError: tags are to be predicted by a parser without words; the sentence is too long.
     """
     from deptree_cli.hpyp.kernels.filter import filter_trees
 
@@ -158,11 +147,7 @@ def filtered(
 
 
 def _averaged(found: Sequence[Filtered], chosen: Int) -> Filtered:
-    """The trees and the evidence of several filters, each with the same share.
-
-    Args:
-        chosen: (k,), by number, the filter whose i-th draw becomes the i-th.
-    """
+    """The trees and the evidence of filters, each with the same share; the i-th draw is that of filter `chosen[i]`."""
     starts = np.cumsum([0, *(len(each.weights) for each in found[:-1])])
     drawn = np.stack([start + each.drawn for start, each in zip(starts, found, strict=True)])
     prefixes = np.logaddexp.reduce([each.log_evidence.cumsum() for each in found]) - np.log(len(found))
@@ -274,9 +259,6 @@ def evidence(
 
     It is the probability of words and tags where tags are given, and of words alone where they are predicted: then they
     are summed out. By a parser without words it is that of tags.
-
-    Raises:
-        DeptreeError: tags are to be predicted by a parser without words.
     """
     found = [filtered(trained, sentence, rng, particles, predicts_tags).log_evidence for _ in range(filters)]
     return Evidence(np.cumsum(found, axis=1))
@@ -286,11 +268,9 @@ def evidence(
 
 
 class Joint(NamedTuple):
-    """What a sentence and its tree cost.
+    """What a sentence and its tree cost: `bits` (3,) of the actions, the tags and the words, 0 for words not generated.
 
-    Attributes:
-        bits: (3,), of the actions, the tags and the words; 0 for words that are not generated.
-        lifted: whether arcs crossed, which were lifted: the parser builds projective trees only.
+    `lifted`: arcs crossed, which were lifted: the parser builds projective trees only.
     """
 
     bits: Float
@@ -336,12 +316,9 @@ MOST_BITS = 1000.0
 class Scored:
     """What a sentence costs.
 
-    Attributes:
-        words: how many it has.
-        classed: how many of them are not in the vocabulary and count as their classes.
-        unseen_labels: the labels of its tree that the parser does not know, as often as they are there.
-        bits: minus log2 of its evidence; its square error, None for a single filter.
-        joint: with its tree and its tags; why there is no such number; None where tags are predicted.
+    `classed` words are not in the vocabulary and count as their classes. `bits` are minus log2 of its evidence with its
+    square error, None for a single filter. `joint` is with its tree and tags, or why there is no such number; None
+    where tags are predicted.
     """
 
     words: int
@@ -375,11 +352,9 @@ def score(
 
 @dataclass
 class Perplexity:
-    """A text's bits, added up sentence by sentence.
+    """A text's bits, added up sentence by sentence; where tags are predicted there is no joint probability.
 
-    Args:
-        parts: the names of what the joint probability is made of: actions, tags and, if they are generated, words.
-        predicts_tags: whether tags were predicted; then there is no joint probability.
+    `parts` names what the joint probability is made of: actions, tags and, if they are generated, words.
     """
 
     parts: tuple[str, ...]
@@ -395,7 +370,6 @@ class Perplexity:
     unseen_labels: Counter[str] = field(default_factory=Counter)
 
     def add(self, scored: Scored) -> None:
-        """Count a sentence."""
         self.sentences += 1
         self.words += scored.words
         self.classed += scored.classed

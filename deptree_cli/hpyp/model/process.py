@@ -49,12 +49,10 @@ MOST_CUSTOMERS = 2**31 - 1
 class Snapshot:
     """The restaurants of a process, every array in the order in which things were made.
 
-    Attributes:
-        parents, symbols: (N,) int32, of every node; the root comes first, and has the parent NONE.
-        places, dishes, seated, served: (M,) int32, of every entry: its node and dish, customers and tables.
-        sizes, counts: (B,) int32, tables of dishes that are served at several: so many of this size.
-        discounts, strengths: (levels,).
-        choices: how many dishes there are, each as likely before there are customers.
+    Of every node: `parents`, `symbols` (N,) int32; the root comes first, and has the parent NONE. Of every entry: node
+    (`places`), dish, customers (`seated`) and tables (`served`), (M,) int32. Tables of dishes that are served at
+    several: so many (`counts`) of this size, (B,) int32. Discounts and strengths are (levels,). `choices` is how many
+    dishes there are, equally likely at first.
     """
 
     parents: Int32
@@ -232,8 +230,7 @@ class Paths:
 class Process:
     """A process over `dishes` equally likely dishes, with contexts of `length` symbols; it changes as customers come.
 
-    Attributes:
-        restaurants: the arrays (`hpyp/kernels/restaurants.py`), replaced by larger ones when there is no more room.
+    Its `restaurants` (`hpyp/kernels/restaurants.py`) are replaced by larger arrays when there is no more room.
     """
 
     def __init__(self, length: int, dishes: int) -> None:
@@ -273,7 +270,6 @@ class Process:
         return process
 
     def at_rest(self) -> Snapshot:
-        """What the process is now."""
         now = self.restaurants
         nodes, entries = int(now.used[NODES]), int(now.used[ENTRIES])
         node_keys, entry_keys = np.full(nodes, -1, dtype=np.int64), np.empty(entries, dtype=np.int64)
@@ -340,9 +336,7 @@ class Process:
     ) -> float:
         """Seat the events of sentences anew, in this order (see the kernel); return their log-probability.
 
-        Args:
-            seated: whether they are seated already.
-            old: other events of these sentences, which leave.
+        `seated`: they are seated already. `old`: other events of these sentences, which leave.
         """
         log_prob, leaving = 0.0, (old.nodes, old.entries) if old else NOBODY
         for start in range(0, len(order), SENTENCES):

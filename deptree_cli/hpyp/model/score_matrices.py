@@ -49,15 +49,7 @@ Notify = Callable[[str], object]
 def log_scores(mu: Float, notify: Notify = warnings.warn) -> Float:
     """The logarithms of the marginals: a heuristic, whose own marginals differ and are often more peaked.
 
-    Args:
-        mu: (n+1, n+1), ``[head, dependent]``: marginals of arcs in projective single-root trees.
-        notify: there is nothing to tell.
-
-    Returns:
-        (n+1, n+1), ``-inf`` where mu is 0.
-
-    Raises:
-        DeptreeError: these are no marginals of arcs in single-root trees.
+    mu: (n+1, n+1), ``[head, dependent]``: marginals of arcs in projective single-root trees.
     """
     _check(mu)
     return _log(mu)
@@ -115,13 +107,10 @@ def uniform_marginals(n: int) -> Float:
 class _Dual:
     """log Z(theta) less the sum of target * theta, with its gradient: a convex function of scores.
 
-    Attributes:
-        start: (arcs,), log of the target.
-        units: (arcs,), one over the standard deviations of arcs: scaled by these the diagonal of the Hessian at the
-            minimum is 1 almost everywhere, which saves three evaluations of four or more.
-        evaluations: how many there were.
-        scores: theta of the evaluation that came closest to the target, (n+1, n+1).
-        distance: its total variation from the target, of the worst word.
+    `start` (arcs,) is the log of the target. `units` (arcs,) are one over the standard deviations of arcs: scaled by
+    these the diagonal of the Hessian at the minimum is 1 almost everywhere, which saves three evaluations of four or
+    more. `scores` (n+1, n+1) is theta of the evaluation that came closest to the target, `distance` its total variation
+    from that, of the worst word.
     """
 
     def __init__(self, target: Float) -> None:
@@ -136,7 +125,6 @@ class _Dual:
         self.distance = np.inf
 
     def __call__(self, values: Float) -> tuple[float, Float]:
-        """The function and its gradient at scores (arcs,)."""
         from deptree_cli.core.spaces import factorise_near  # loads kernels: when there is work
 
         self.evaluations += 1
@@ -195,12 +183,7 @@ def _check(mu: Float) -> None:
 
 @dataclass(frozen=True)
 class ScoreKind:
-    """An entry of the register: a way from marginals to scores.
-
-    Attributes:
-        function: marginals of arcs (n+1, n+1), and whom to notify -> log-scores of that shape; its docstring begins
-            with a line for users.
-    """
+    """A way from marginals (n+1, n+1) to log-scores of that shape; its docstring begins with a line for users."""
 
     name: str
     function: Callable[..., Float]

@@ -120,9 +120,7 @@ Sentence = Annotated | tuple[Sequence[str], Sequence[str]] | Sequence[str]
 def as_annotated(sentence: Sentence, tagset: Container[str] | None) -> Annotated:
     """The sentence to be parsed; one that is given as words is called 1.
 
-    Args:
-        tagset: the tags that the parser knows; None if tags are predicted. Some may be missing or of another kind: a
-            warning names these.
+    `tagset`: the tags that the parser knows, None if tags are predicted. A warning names those that are not in it.
     """
     if isinstance(sentence, str):
         raise DeptreeError("the sentence is a string", "Give a list of words, or a pair of words and tags")
@@ -272,22 +270,13 @@ MOST = 0.5
 
 
 class Complete:
-    """Leaves out sentences in which a tag or a label is missing, and counts them.
-
-    Args:
-        column: that of the tags, `upos` or `xpos`.
-
-    Attributes:
-        sentences: how many there were.
-        untagged, unlabelled: how many were left out for a missing tag; for a missing label, with all tags there.
-    """
+    """Leaves out sentences in which a tag or a label is missing, and counts them: `unlabelled` ones have all tags."""
 
     def __init__(self, column: str) -> None:
         self.sentences = self.untagged = self.unlabelled = 0
         self._column = column
 
     def of(self, treebank: Iterable[Annotated]) -> Iterator[Annotated]:
-        """The sentences that are complete."""
         place = ""
         for sentence in treebank:
             self.sentences += 1
@@ -323,11 +312,7 @@ class Complete:
 
 
 def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, kept: range) -> None:
-    """Raise a DeptreeError if a parser cannot be trained on these.
-
-    Args:
-        kept: after which iterations states of it are kept.
-    """
+    """Raise if a parser cannot be trained on these; `kept`: after which iterations states of it are kept."""
     iterations = kept.start
     if iterations < 1:
         given = Setting("iterations", iterations)
@@ -360,13 +345,7 @@ _URL_STARTS = ("http:", "https:", "www.")
 
 
 def word_class(form: str, is_first: bool, is_known: Callable[[str], bool]) -> str:
-    """The class of a word, such as ``UNK-INITC-KNOWNLC-ing``.
-
-    Args:
-        form: the word, not empty.
-        is_first: whether it is the first of its sentence, where a capital says little.
-        is_known: whether a word, here the form in lower case, is in the vocabulary.
-    """
+    """The class of a word, such as ``UNK-INITC-KNOWNLC-ing``; at the beginning of a sentence a capital says little."""
     if not any(char.isalnum() for char in form):
         return "UNK-PUNC"
     lower = form.lower()
@@ -415,15 +394,7 @@ _REMEMBERED = 1 << 17
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Numbered symbols.
-
-    Attributes:
-        symbols: those of numbers 2, 3, ..., in the order in which they first appeared; without the two that every
-            vocabulary has, null and the root node.
-
-    Raises:
-        ValueError: a symbol is there twice.
-    """
+    """Numbered symbols: 2, 3, ... in the order in which they first appeared; null and the root node come before."""
 
     symbols: tuple[str, ...]
 
@@ -458,11 +429,7 @@ class Vocabulary:
 
 
 class Lexicon:
-    """Words by number: those seen at least twice by themselves, any other by its class.
-
-    Attributes:
-        vocabulary: the words and classes. Nothing else is needed to number the words of another sentence.
-    """
+    """Words by number: those seen at least twice by themselves, any other by its class."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
@@ -507,14 +474,7 @@ class Lexicon:
 
 @dataclass(frozen=True, eq=False)
 class Symbols:
-    """What a parser's numbers mean.
-
-    Attributes:
-        lexicon: of words; an empty one where words are not generated.
-        tags: of tags.
-        labels: the names of labels, numbered from 0.
-        contexts: of actions, tags and words.
-    """
+    """What a parser's numbers mean: those of labels from 0; an empty lexicon where words are not generated."""
 
     lexicon: Lexicon
     tags: Vocabulary
@@ -586,7 +546,6 @@ class WordNote(NamedTuple):
 
 
 def word_notes(symbols: Symbols, sentence: Annotated, predicts_tags: bool) -> list[WordNote]:
-    """The notes of a sentence's n words."""
     found = []
     for index, (form, tag) in enumerate(zip(sentence.forms, sentence.tags, strict=True)):
         word_class = symbols.lexicon.class_of(form, index == 0) if symbols.is_lexicalised else None

@@ -36,12 +36,7 @@ from deptree_cli.hpyp.model.sentences import Annotated, Contexts, Symbols
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """Sentences of which only the words count.
-
-    Attributes:
-        cuts: (sentences + 1,), where each sentence's words begin.
-        words: (words,) int32, numbers of symbols.
-    """
+    """Sentences of which only the words count; `cuts` (sentences + 1,): where each sentence's words begin."""
 
     cuts: Int
     words: Heads
@@ -68,13 +63,9 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Corpus(Text):
-    """Sentences with their trees.
+    """Sentences with their trees; all arrays are (words,) int32, and heads count within each sentence, 0 = ROOT.
 
-    Attributes:
-        tags: (words,) int32, numbers of symbols.
-        heads: (words,) int32, within each sentence, 0 = ROOT; projective.
-        deprels: (words,) int32, labels from 0.
-        lifted: how many sentences were made projective.
+    Heads are projective: so many sentences were `lifted` to be so. `deprels` are labels from 0.
     """
 
     tags: Heads
@@ -113,17 +104,10 @@ TOGETHER = 64
 
 
 class Derivations:
-    """A derivation of every tree of a treebank.
+    """A derivation of every tree of a treebank; without `actions` the static oracle's.
 
-    Args:
-        actions: (2 words,) int32; None or empty for the static oracle's.
-
-    Attributes:
-        actions: the same, sentences end to end.
-        cuts: of actions, tags and words, (sentences + 1,) each, where each sentence's events begin.
-
-    Raises:
-        ValueError: the actions are no derivations of so many words.
+    `actions` (2 words,) int32: sentences end to end. `cuts` of actions, tags and words, (sentences + 1,) each: where
+    each sentence's events begin.
     """
 
     def __init__(self, symbols: Symbols, corpus: Corpus, actions: Heads | None = None) -> None:
@@ -147,11 +131,7 @@ class Derivations:
     def resample(
         self, processes: Sequence[Process], paths: Sequence[Paths], order: Int, state: NDArray[np.uint64]
     ) -> None:
-        """Draw the derivations of all sentences in this order anew (see the kernel); their events move with them.
-
-        Args:
-            paths: of the events of each process, overwritten.
-        """
+        """Draw the derivations of all sentences in this order anew (see the kernel); paths are overwritten."""
         corpus, symbols = self._corpus, self._symbols
         treebank = Treebank(corpus.words, corpus.tags, corpus.heads, corpus.deprels)
         missing = 3 - len(processes)  # kernels take three, and leave the words alone that are not generated
@@ -189,14 +169,6 @@ ORACLES = STATIC, SAMPLED
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train.
-
-    Attributes:
-        seed: of all random numbers.
-        oracle: one of `ORACLES`.
-        tagset: the column that tags came from, `upos` or `xpos`.
-    """
-
     seed: int
     oracle: str
     tagset: str
@@ -204,14 +176,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Progress(Settings):
-    """How far training has come.
+    """How far training has come, with the log-likelihoods of every iteration and of every pass over text, in nats.
 
-    Attributes:
-        digest: of the treebank, which is needed again to go on (`Corpus.digest`).
-        sentences, lifted: of the treebank; how many had crossing arcs, which were lifted.
-        log_likelihoods: of every iteration, in nats.
-        text_digest, text_sentences: of the text without trees (`Text.digest`); empty and 0 if there is none.
-        text_log_likelihoods: of the words of the text, in every pass over it, in nats.
+    The digests name the treebank and the text, which are needed again to go on; that of no text is empty. `lifted`:
+    sentences with crossing arcs, which were lifted.
     """
 
     digest: str
@@ -251,13 +219,8 @@ class State:
 class Trained:
     """A trained parser.
 
-    Attributes:
-        symbols: what its numbers mean.
-        processes: of actions and tags and, if words are generated, of words.
-        progress: how it was trained.
-        derivations: (2 words,) int32, the actions of all trees of the treebank, where they are sampled.
-        parses: by which the words of text without trees are seated, where there is any.
-        earlier: states of the sampler before the last one, over which parses and surprisals are averaged too.
+    `derivations` (2 words,) int32 are the actions of all trees of the treebank, where they are sampled; by `parses` the
+    words of text are seated. Parses and surprisals are averaged over `earlier` states of the sampler, too.
     """
 
     symbols: Symbols
@@ -289,12 +252,7 @@ class Trained:
 
 
 def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> None:
-    """Make sure that training can go on from a parser.
-
-    Args:
-        symbols: of the treebank and the text that are given now.
-        wanted: the seed, the oracle, ... that are asked for now.
-    """
+    """Raise unless training can go on from a parser with the symbols of these data and the settings `wanted`."""
     had = trained.progress
     for name, before, now in [
         ("column", had.tagset, wanted.tagset),
@@ -377,19 +335,7 @@ TEXT_PARTICLES = 100
 
 
 class Reader:
-    """A text on its way into the process of words.
-
-    Args:
-        process: of words.
-        parses: those by which its words are seated already; None if they are not.
-
-    Attributes:
-        parses: the same, or the last ones.
-        paths: of the words that are seated; None if none are.
-
-    Raises:
-        ValueError: the parses are none of this text.
-    """
+    """A text on its way into the process of words; `parses` and `paths` are of its seated words, None if none are."""
 
     def __init__(self, symbols: Symbols, text: Text, process: Process, parses: SampledParses | None = None) -> None:
         self._symbols, self._text, self._process = symbols, text, process
@@ -444,17 +390,8 @@ EVERY = 5
 class Training:
     """A treebank on its way to a parser, iteration by iteration; then, if there is any, text without trees.
 
-    Args:
-        treebank: complete sentences that were checked (`Annotated.check_trainable`), one at least.
-        text: sentences of which only the words count.
-        trained: a parser to go on from (`hpyp/model/training.py`).
-
-    Attributes:
-        symbols: of the treebank and the text.
-        progress: how far it has come.
-
-    Raises:
-        DeptreeError: `trained` was trained with other settings or on other data, or is damaged.
+    The treebank has one complete sentence at least, and was checked (`Annotated.check_trainable`). `trained` is a
+    parser to go on from; it is an error if it had other settings or data, or is damaged.
     """
 
     def __init__(
@@ -491,11 +428,7 @@ class Training:
             raise DeptreeError(problem, remedy, options=[RESUME]) from None
 
     def _index(self, trained: Trained | None) -> None:
-        """Look up all events; they are seated already if `trained` is not None.
-
-        Raises:
-            ValueError: they are not.
-        """
+        """Look up all events; they must be seated already if `trained` is not None."""
         processes = self._processes
         self._derivations = Derivations(self.symbols, self._corpus, trained.derivations if trained else None)
         events = self._derivations.events()[: len(processes)]
@@ -518,9 +451,8 @@ class Training:
     def iterate(self, kept: Container[int] = ()) -> float:
         """Seat every event anew, once; return the sum of their log-probabilities as they were seated, in nats.
 
-        The state that it is in is kept beside those to come, if it has done one of these numbers of iterations.
-
-        With sampled derivations these are drawn first, after the first iteration.
+        A state after one of the `kept` numbers of iterations is kept. Sampled derivations are drawn first, after the
+        first iteration.
         """
         done = self.progress.iterations
         if done in kept:
@@ -538,7 +470,6 @@ class Training:
         self._derivations.resample(self._processes, self._paths, order, kernel_state(rng))
 
     def _sweep(self, done: int) -> float:
-        """Seat the events of the derivations, given these."""
         settled = done > 0 and (self.progress.oracle == STATIC or done % EVERY == 0)
         log_likelihood = 0.0
         for number, (process, paths) in enumerate(zip(self._processes, self._paths, strict=True)):

@@ -71,20 +71,12 @@ NO_HEAD = 0xFFFF
 class PackedSentence:
     """A sentence for the page.
 
-    Attributes:
-        sent_id: its name.
-        text: its CoNLL-U.
-        tree, best, gold: n heads each: those shown, of the most probable tree, and known to be right (or `NO_HEAD`).
-        probs: (2, n): the probabilities of the first two's heads.
-        computes: whether `numbers` are log-scores, from which the page computes, and not arc probabilities.
-        mask: (n+1, n), ``[head, dependent - 1]``: which arcs have a number.
-        numbers: float32, of these arcs in order.
-        labels: (a, 4) of uint16: head, dependent, number of a label, its probability given the arc times 65,535.
-        facts: entropy, log-probability of the tree (-inf: impossible), projective mass, expected errors of the tree
-            shown and of the most probable one.
-        broken: what the tree breaks: names of rules with the words at which they do.
-        samples: (k, n) heads.
-        deprels: the labels that its words have.
+    `tree`, `best`, `gold` are n heads each: shown, most probable, known to be right (or `NO_HEAD`); `probs` (2, n) are
+    of the first two. `mask` (n+1, n), ``[head, dependent - 1]``, says which arcs have a number: float32 `numbers`, in
+    order, log-scores if the page `computes` from them, else probabilities. `labels` (a, 4) of uint16: head, dependent,
+    number of a label, its probability given the arc times 65,535. `facts`: entropy, log-probability of the tree (-inf:
+    impossible), projective mass, expected errors of the tree shown and of the most probable one. `broken`: names of
+    rules with the words at which the tree breaks them. `samples`: (k, n) heads.
     """
 
     sent_id: str
@@ -117,16 +109,11 @@ class PackedSentence:
 
 @dataclass(frozen=True, eq=False)
 class SameLength:
-    """Sentences of a length, of which a page may show some; b of them.
+    """b sentences of a length, of which a page may show some; trees are (b, n), as of a `PackedSentence`.
 
-    Attributes:
-        space: of their trees.
-        sent_ids: their names.
-        texts: their CoNLL-U.
-        trees, best, gold: (b, n), as of a `PackedSentence`.
-        log_scores, marginals: (b, n+1, n+1).
-        facts: entropies, log-probabilities of the trees, and projective masses, (b,) each.
-        samples: (k, n) of each.
+    Log-scores and marginals are (b, n+1, n+1).
+
+    `facts`: entropies, log-probabilities of the trees, and projective masses, (b,) each. `samples`: (k, n) of each.
     """
 
     space: TreeSpace
@@ -344,15 +331,9 @@ _FOLDER = files("deptree_cli.io.pages") / "report"
 
 @dataclass(frozen=True)
 class Report:
-    """What the page shows beside its sentences.
+    """What the page shows beside its sentences; calibration where `has_gold`.
 
-    Attributes:
-        title: what was read; empty for the name of its first sentence.
-        space: which trees there are.
-        labels: names of the labels that scores tell.
-        has_gold: whether heads are known to be right, and so calibration is shown.
-        has_rules: whether rules were counted.
-        top: how many sentences there are at most, the most doubtful ones.
+    An empty `title` stands for the name of the first sentence. `top` is how many sentences there are at most.
     """
 
     title: str
@@ -364,14 +345,7 @@ class Report:
 
 
 class MostDoubtful:
-    """The sentences of the highest expected errors, in the order of the file.
-
-    Args:
-        top: how many are kept.
-
-    Attributes:
-        total: how many there are of all.
-    """
+    """The `top` sentences of the highest expected errors, in the order of the file, of `total` ones."""
 
     def __init__(self, top: int) -> None:
         self._top = top

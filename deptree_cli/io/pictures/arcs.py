@@ -167,9 +167,7 @@ def slots(arcs: Sequence[Spanning], heights: Sequence[int]) -> dict[tuple[int, i
 def middles(widths: Sequence[float], gap: float, spans: Sequence[Span]) -> Float:
     """Where the middles of the words stand: words at least `gap` apart, and what a span is short of shared by its gaps.
 
-    Args:
-        widths: of the n words, in the unit of the result.
-        spans: that of a word which heads itself has no gap, and asks for nothing.
+    Widths are in the unit of the result. The span of a word which heads itself has no gap, and asks for nothing.
     """
     sizes = np.asarray(widths, dtype=float)
     steps = (sizes[1:] + sizes[:-1]) / 2 + gap
@@ -191,15 +189,7 @@ MOST_OF_WORD, MOST_ABREAST = 3, 8
 
 
 def heavier(weights: Float, tree: Sequence[int], above: float) -> Mask:
-    """Return which arcs outside the tree weigh more than this.
-
-    Args:
-        weights: (n+1, n+1), ``[head, dependent]``.
-        tree: n heads, 0 = ROOT.
-
-    Returns:
-        (n+1, n+1).
-    """
+    """Which arcs outside the tree, n heads with 0 = ROOT, weigh more than this, (n+1, n+1) ``[head, dependent]``."""
     return _beside(weights, tree) & (weights > above)
 
 
@@ -252,14 +242,10 @@ SURE = 0.99
 
 @dataclass(frozen=True)
 class Arc:
-    """An arc as it is drawn.
+    """An arc as it is drawn; 0 is ROOT, words count from 1.
 
-    Attributes:
-        head, dependent: 0 is ROOT, words count from 1.
-        probability: the marginal.
-        label: the relation, empty where nobody knows.
-        kind: `TREE` or `OTHER`.
-        count, share: in how many of the samples it stands; None where none were drawn.
+    `probability` is the marginal, `label` empty where nobody knows, `kind` is `TREE` or `OTHER`; `count` and `share`
+    tell in how many of the samples it stands, None where none were drawn.
     """
 
     head: int
@@ -300,16 +286,9 @@ class Arc:
 
 @dataclass(frozen=True)
 class Picture:
-    """A sentence to be drawn.
+    """A sentence to be drawn; `arcs`: one of kind `TREE` for each word, in order, then those of kind `OTHER`.
 
-    Attributes:
-        name: the sentence's.
-        forms: the n words as they can be shown.
-        arcs: one of kind `TREE` for each word, in order, then those of kind `OTHER`.
-        caption: what is shown, in a line.
-        samples: how many samples the arcs' counts are of; 0 where none were drawn.
-        hidden: how many arcs of some weight are not drawn.
-        heaviest_hidden: the weight of the heaviest of these.
+    `samples` is how many the arcs' counts are of; `hidden` arcs of some weight are not drawn.
     """
 
     name: str
@@ -376,14 +355,10 @@ def arcs_of(
     above: float | None = None,
     samples: Integers | None = None,
 ) -> list[Arc]:
-    """Return the arcs of a tree, and those others that matter, or all of more than a weight.
+    """The arcs of a tree, and those others that `chosen` chooses, or all of more than a weight `above`.
 
-    Args:
-        marginals: (n+1, n+1), ``[head, dependent]``.
-        tree: n heads, 0 = ROOT.
-        labels: of some arcs, by (head, dependent).
-        above: what an arc that is not the tree's must exceed; None leaves the choice to `chosen`.
-        samples: (k, n) heads; arcs then weigh their share of these.
+    Marginals are (n+1, n+1), ``[head, dependent]``, labels by (head, dependent); with samples, (k, n) heads, arcs weigh
+    their share of these.
     """
     counts = None if samples is None else _counts(samples)
     weights = _weights(marginals, samples)

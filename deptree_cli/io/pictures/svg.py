@@ -45,11 +45,9 @@ MOST_MORE_ROWS = 4  # than words and gaps alone would need
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is drawn of an arc in a row: all, or one end of it.
+    """What is drawn of an arc in a row: all, or one end of it, then up to a word before the first or behind the last.
 
-    Attributes:
-        left, right: the words that it spans; one before the first or behind the last word stands for the edge.
-        leaves: -1 where it goes on beyond the left edge, 1 beyond the right one, 0 where the row holds both ends.
+    `leaves`: -1 where it goes on beyond the left edge, 1 beyond the right one, 0 where the row holds both ends.
     """
 
     arc: Arc
@@ -77,7 +75,6 @@ class Part:
 
 
 def parts(arcs: Sequence[Arc], first: int, last: int) -> list[Part]:
-    """Return what a row of these words shows of the arcs."""
     found = []
     for arc in arcs:
         begins, ends = first <= arc.left <= last, first <= arc.right <= last
@@ -208,14 +205,10 @@ LONGEST_NAME = 14
 
 @dataclass(frozen=True)
 class Page:
-    """Rows with their places.
+    """Rows with their places: `tops` is where the arcs above each row's words end.
 
-    Attributes:
-        tops: where the arcs above each row's words end.
-        width, height: of the drawing.
-        shown: by what the drawing is scaled.
-        indent: from the left edge of the page to that of the rows.
-        mirrored: whether x counts from the right, where most of the words are written from right to left.
+    `indent` is from the left edge of the page to that of the rows. `shown` is by what the drawing is scaled.
+    `mirrored`: x counts from the right, for words written from right to left.
     """
 
     rows: Sequence[Row]

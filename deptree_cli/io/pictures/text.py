@@ -326,15 +326,7 @@ AROUND = (1, 0)
 
 @dataclass(frozen=True)
 class DifferencePicture:
-    """A sentence to be drawn.
-
-    Attributes:
-        name: the sentence's.
-        forms: its words.
-        words: those about which annotations differ, from 1 on.
-        names: of the annotations, as headings.
-        arcs: of each annotation, one for each of these words, None where it has no head.
-    """
+    """A sentence to be drawn, with the `words`, from 1 on, about which annotations differ, and their arcs in each."""
 
     name: str
     forms: Sequence[str]
@@ -360,11 +352,7 @@ def differences_to_text(picture: DifferencePicture | None, width: int, colour: b
 
 
 def _drawn(forms: Sequence[str], arcs: Sequence[Sequence[Arc | None]], width: int, colour: bool) -> Iterator[str]:
-    """The arcs of words over and under the sentence, and an empty line; if that is too wide, of fewer words at a time.
-
-    Args:
-        arcs: of each word both.
-    """
+    """Arcs over and under the sentence, two of each word, and an empty line; fewer words at a time if too wide."""
     layers = [[arc for arc in side if arc is not None] for side in zip(*arcs, strict=True)]
     rows = (row_of(*excerpt, width) for excerpt in _excerpts(forms, layers))
     row = next((row for row in rows if row is not None), None)

@@ -20,12 +20,9 @@ from deptree_cli.io.files.streams import entries_of, open_input, place_of
 
 @dataclass(frozen=True, slots=True)
 class ReadSpec:
-    """What a reader has to know of the matrices.
+    """What a reader has to know of the matrices; 3 dimensions are with labels, `forbidden` is what JSON's null is.
 
-    Attributes:
-        dimensions: of one matrix; 3 with an axis of labels.
-        forbidden: the score that JSON's null stands for.
-        pairs: whether they are of sentence pairs, which have the words of two sentences beside them.
+    Of sentence pairs there are the words of two sentences beside them.
     """
 
     dimensions: int = 2
@@ -35,15 +32,11 @@ class ReadSpec:
 
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
 class RawScores:
-    """One sentence's scores as read.
+    """One sentence's scores as read: any number type, shape, orientation and ROOT place.
 
-    Attributes:
-        key: the .npz key or the JSON field ``sent_id``; None where the container has no names.
-        scores: any number type, shape, orientation and ROOT place, as in the file.
-        place: where it was read, for messages.
-        padded: True for one slice of a batch whose own length is not known yet.
-        forms: the words, where the container has them; of a sentence pair `pair` instead, source and target.
-        length: how many words the scores are to be cut to, where a file of lengths says so; None to leave them whole.
+    `key` is the .npz key or ``sent_id`` in JSON, `place` for messages; `forms`, or `pair` of a sentence pair, are the
+    words if the container has them. `padded`: one slice of a batch whose own length is not known yet; `length`: how
+    many words a file of lengths cuts it to.
     """
 
     key: str | None

@@ -28,14 +28,7 @@ ROOTS = {"first": FIRST, "last": LAST, "diagonal": DIAGONAL}
 
 @dataclass(frozen=True, eq=False)
 class RaggedLayout:
-    """How the matrices of some records are laid out.
-
-    Attributes:
-        shapes: (B, 2), of each.
-        dep_head: (B,), whether rows are dependents.
-        root: where ROOT stands, as kernels have it.
-        lengths: (B,), the numbers of words.
-    """
+    """How the matrices of some records are laid out: `shapes` (B, 2); `dep_head` (B,), whether rows are dependents."""
 
     shapes: Int
     dep_head: Bool

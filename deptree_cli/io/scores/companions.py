@@ -103,11 +103,8 @@ TOO_LARGE = 1e15
 class Temperature:
     """A temperature.
 
-    Attributes:
-        arcs: of arcs and, unless that of labels is known, of labels.
-        labels: of labels given the arc; None: that of arcs. A calibration without labels leaves them as they are.
-        thresholds: of sets of heads (`core/calibration.py`), by coverage.
-        place: the calibration, for messages; empty for a number.
+    That of labels given the arc is `labels`, None for that of arcs; a calibration without labels leaves them as they
+    are. `thresholds` of sets of heads (`core/calibration.py`) by coverage; `place` names the calibration in messages.
     """
 
     arcs: float = 1.0

@@ -28,10 +28,7 @@ from deptree_cli.io.trees.sets import TreeSet, sets_beside, sets_in
 class ScoreSource:
     """The scores in a file; `-` is standard input.
 
-    Attributes:
-        path: as the user gave it.
-        place: what messages call it.
-        count: the number of matrices, once it is known: in a container with names, from `read` on.
+    `place` is what messages call it. The `count` of matrices is known in a container with names, from `read` on.
     """
 
     def __init__(self, path: str) -> None:
@@ -175,9 +172,6 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     number for all heads and as a head it is masked (-inf, and -1e15 and below; of weights 0). Scores of a parser are
     never alike to the last bit. A matrix that is all one number may be meant, and is left alone; a last word without
     any head is an error of its own, unless a length made it a word.
-
-    Args:
-        has_length: whether the scores were cut to a length that was given.
     """
     if _differ(scores, layout, has_length):
         return
@@ -206,7 +200,6 @@ def _differ(scores: Array, layout: Layout, has_length: bool) -> bool:
 
 
 def _allows(score: float, layout: Layout) -> bool:
-    """Whether a score is one of `_unmasked`."""
     return score > -MASK if layout.scale == "log" else score < 0 or score > 0
 
 
@@ -286,17 +279,10 @@ def look_like_logits(scores: Array, layout: Layout) -> bool:
 
 @dataclass(frozen=True)
 class ScoreFiles:
-    """One score file, and what belongs to it, None where there is none.
+    """One score file, and the paths of what belongs to it, None where there is none.
 
-    Attributes:
-        source: the scores.
-        conllu: the path of the sentences.
-        lengths: the path of the lengths of a padded batch.
-        label_scores: the path of scores of labels; without them labels and arcs are scored together.
-        gold: the path of the sentences with gold heads.
-        other: a second score file of the same sentences.
-        any_heads: whether HEAD of the sentences may be anything, as of `Block`.
-        feats: whether rules ask if words of the file of sentences have FEATS.
+    Without `label_scores` labels and arcs are scored together. `any_heads`: HEAD of the sentences may be anything, as
+    of `Block`. `feats`: rules ask if words of the sentences have FEATS.
     """
 
     source: ScoreSource

@@ -29,13 +29,10 @@ CHOICES = {
 class Layout:
     """How to read an array of scores, as far as somebody said: an answer that is None is assumed.
 
-    Attributes:
-        orient: ``head-dep`` (rows are heads) or ``dep-head``.
-        root: ``first``, ``last``, or ``diagonal``: (n, n) with the scores of ROOT arcs on the diagonal.
-        scale: ``weight`` or ``log``.
-        name: of the preset, the parser whose habit this is; empty where it is none's.
-        labels: where an axis of labels stands, ``last`` or ``first``, None if there is none.
-        rectangle: whether a matrix to be written leaves out ROOT as a dependent; one that is read says so itself.
+    `orient`: ``head-dep`` (rows are heads) or ``dep-head``. `root`: ``first``, ``last``, or ``diagonal``: (n, n) with
+    the scores of ROOT arcs on the diagonal. `scale`: ``weight`` or ``log``. `name`: of the preset, if it is one's.
+    `labels`: where their axis stands, ``last`` or ``first``. `rectangle`: a matrix to be written leaves out ROOT as a
+    dependent; one that is read says so itself.
     """
 
     orient: str | None = None
@@ -181,11 +178,7 @@ def to_head_dep(array: ArrayLike, layout: Layout) -> Float:
 
 
 def from_head_dep(matrix: Float, layout: Layout, shape: tuple[int, ...], blank: float = 0.0) -> Float:
-    """The inverse of `to_head_dep` for an array of that shape; cells that carry no arc are `blank`.
-
-    Args:
-        matrix: (n+1, n+1[, L]), ``[head, dependent]``, ROOT first; without labels also where the array had some.
-    """
+    """The inverse of `to_head_dep` for an array of that shape; cells that carry no arc are `blank`."""
     n = words_in(shape, layout)
     rows, columns = layout.arcs(shape)
     dep_head = orientation(rows, columns, layout) == "dep-head"
@@ -269,11 +262,7 @@ QUESTIONS = {answer: name for name, answers in CHOICES.items() for answer in ans
 
 
 def layout(text: str | None = None) -> Layout:
-    """The layout that a text tells.
-
-    Args:
-        text: the name of a preset, single answers such as ``dep-head,log``, or both: ``supar,weight``.
-    """
+    """The layout that a text tells: a preset's name, answers such as ``dep-head,log``, or both: ``supar,weight``."""
     words = text.split(",") if text else []
     preset = PRESETS.get(words.pop(0), QUESTIONS) if words and words[0] not in QUESTIONS else Layout()
     said = {QUESTIONS.get(word, ""): word for word in words}

@@ -22,13 +22,10 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What a score file says of itself.
+    """What a score file says of itself: signature and layout, empty and None if it does not.
 
-    Attributes:
-        signature: how the scores were made; empty if the file does not say.
-        layout: how they are laid out; None if the file does not say.
-        trees: what the trees are (`TreeSpace.kind`), empty for all of them: the scores mean nothing else.
-        ordered: whether the order of the sentences is known.
+    `trees`: what the trees are (`TreeSpace.kind`), empty for all of them: the scores mean nothing else. `ordered`: the
+    order of the sentences is known.
     """
 
     signature: str = ""

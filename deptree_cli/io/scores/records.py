@@ -87,16 +87,9 @@ class SentenceAsRead:
 class Interpretation:
     """How a record becomes a distribution.
 
-    Attributes:
-        layout: orientation, place of ROOT and scale of the matrices.
-        labels: the names of labels, where the scores tell them.
-        other_place: what messages call the file of a record's other scores.
-        space: as for `TreeDistribution`.
-        temperature: of arcs and labels.
-        fix_heads: whether the HEADs and DEPRELs of the CoNLL-U are conditions.
-        constraints: what trees must obey; None: nothing.
-        relax: whether the fewest rules are given up if no tree obeys; None: no, and nobody can ask for it.
-        budget: how many maximum trees a sentence may cost for that.
+    `other_place` is what messages call the file of a record's other scores. With `fix_heads` the HEADs and DEPRELs of
+    the CoNLL-U are conditions. `relax`: the fewest rules are given up if no tree obeys, which may cost a sentence
+    `budget` maximum trees; None: no, and nobody can ask for it.
     """
 
     layout: Layout
