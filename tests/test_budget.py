@@ -16,10 +16,24 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
-    "top": 0,
+    "top": 150,
+    "bitext": 2851,
+    "cli": 2951,
+    "commands": 5616,
+    "core": 13390,
+    "hpyp": 6064,
+    "io": 10942,
+    "jax": 1499,
+    "kernels": 7423,
+    "pruning": 652,
+    "second_order": 1240,
+    "torch": 1555,
+    "report, JavaScript": 1960,
+    "report, CSS": 186,
+    "tests": 55060,
 }
 
-MOST_FILES = 300
+MOST_FILES = 229
 MOST_SHARED_NAMES = 60
 
 # What may be left of a budget: this share of it, or so many lines.

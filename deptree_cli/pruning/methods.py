@@ -286,7 +286,7 @@ def _halves(chain: Batches) -> list[Half]:
 
 
 def randomized_states(program: AnyCellProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
-    """MonteCarloEstimate expectations by runs that keep the best states of each cell and draw some of the others.
+    """Estimate expectations by runs that keep the best states of each cell and draw some of the others.
 
     States are drawn independently of each other, and what is drawn weighs one over its probability. No structure has a
     state twice, so every structure's weight is right on average: Z, and the sums of features, are unbiased, their
