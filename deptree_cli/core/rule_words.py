@@ -159,7 +159,7 @@ class Words:
         if self.starts is None:
             return np.full(self.n + 1, any(known))
         found = np.logical_or.reduceat(known, self.starts[:-1])
-        return np.array([False, *np.repeat(found, np.diff(self.starts))])
+        return np.concatenate([[False], np.repeat(found, np.diff(self.starts))])
 
     @cached_property
     def numbers(self) -> Int:
@@ -480,7 +480,7 @@ class Mask:
             return np.empty(0, dtype=np.intp)
         heads, labels = tree.arrays
         named = np.flatnonzero(self.dependent.labels(words.labels)[labels]) + 1
-        return named[self._of(words, heads[named], named)]
+        return named[self._of(words, heads[named], named)] if len(named) else named
 
     def arcs(self, words: Words) -> Bool:
         """The arcs that it forbids to its labels, (n+1, n+1), or (n+1,) whatever the head, where it has an effect."""
@@ -507,7 +507,7 @@ class Mask:
             arcs &= ~words.untagged[dependents]
         if self.head.upos:
             arcs &= ~words.untagged[heads]
-        if self._needs_tags:
+        if self.needs_tags:
             arcs &= words.with_tags[dependents]
         if self.needs_feats:
             arcs &= words.with_feats[dependents]
@@ -524,11 +524,11 @@ class Mask:
 
     def has_effect(self, words: Words) -> bool:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
-        knows_all = (words.has_tags or not self._needs_tags) and (words.has_feats or not self.needs_feats)
+        knows_all = (words.has_tags or not self.needs_tags) and (words.has_feats or not self.needs_feats)
         return knows_all and bool(self.dependent.labels(words.labels).any())
 
     @property
-    def _needs_tags(self) -> bool:
+    def needs_tags(self) -> bool:
         return bool(self.dependent.upos or self.head.upos)
 
     @property
@@ -536,14 +536,72 @@ class Mask:
         return bool(self.dependent.feats or self.head.feats)
 
 
-def forbidden(masks: Sequence[Mask], words: Words) -> Bool:
-    """Which arcs with which labels some masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
-    nodes = words.n + 1
-    found = np.zeros((nodes, nodes, len(words.labels)), dtype=np.bool_)
-    below_any = np.zeros((nodes, len(words.labels)), dtype=np.bool_)
+def forbidden(masks: Sequence[Mask], words: Words, beside: Bool | None = None) -> Bool:
+    """Which arcs with which labels some masks forbid, (n+1, n+1, L), ``[head, dependent, label]``.
+
+    beside: what is forbidden anyway, to be filled in.
+    """
+    nodes, size = words.n + 1, len(words.labels)
+    found = np.zeros((nodes, nodes, size), dtype=np.bool_) if beside is None else beside
+    by_arcs: dict[Mask, Bool] = {}  # of masks that forbid the same arcs one, with the labels of all of them
     for mask in masks:
         if mask.has_effect(words):
-            arcs, labels = mask.arcs(words), np.flatnonzero(mask.dependent.labels(words.labels))
-            (found if arcs.ndim == 2 else below_any)[..., labels] |= arcs[..., None]
-    found |= below_any
+            of_any = replace(mask, name="", dependent=replace(mask.dependent, label=()))
+            labels = mask.dependent.labels(words.labels)
+            by_arcs[of_any] = by_arcs[of_any] | labels if of_any in by_arcs else labels
+    for mask, labels in by_arcs.items():
+        arcs = mask.arcs(words)
+        for label in np.flatnonzero(labels).tolist() if arcs.any() else ():
+            found[..., label] |= arcs
     return found
+
+
+# So large a table of places is kept, in bytes.
+LARGEST = 1 << 23
+
+
+class Masks:
+    """Masks put together.
+
+    What places of words decide is a table, of which each sentence has a corner; what parts of speech decide is a row of
+    labels for each of these; the others are looked at in each sentence.
+    """
+
+    def __init__(self, masks: Sequence[Mask]) -> None:
+        self._of_tags = [mask for mask in masks if mask.is_of_words and not mask.dependent.feats]
+        others = [mask for mask in masks if mask not in self._of_tags]
+        self._of_places = [mask for mask in others if not (mask.needs_tags or mask.needs_feats)]
+        self._others = [mask for mask in others if mask not in self._of_places]
+        self._rows = ForLabels[dict[str | None, Bool]]()
+        self._largest: tuple[tuple[str, ...], Bool] = (), np.empty(0, dtype=np.bool_)
+
+    def forbidden(self, words: Words) -> Bool:
+        """The same as the function."""
+        nodes, rows = words.n + 1, self._rows.get(words.labels, dict)
+        for tag in [each for each in set(words.upos) if each not in rows]:
+            rows[tag] = self._row(tag, words.labels)
+        found = self._table(nodes, words.labels)[:nodes, :nodes].copy()
+        found[:, 1:] |= np.array([rows[tag] for tag in words.upos])
+        return forbidden(self._others, words, found)
+
+    def _row(self, tag: str | None, labels: tuple[str, ...]) -> Bool:
+        """The labels that words with a part of speech may not have, (L,)."""
+        found = np.zeros(len(labels), dtype=np.bool_)
+        for mask in self._of_tags:
+            is_known = tag is not None or not mask.needs_tags
+            if is_known and mask.dependent.fits(tag, frozenset()) != mask.allow:
+                found |= mask.dependent.labels(labels)
+        return found
+
+    def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:
+        """What places forbid in a sentence of so many nodes or more."""
+        kept, found = self._largest
+        if kept == labels and len(found) >= nodes:
+            return found
+        size = 1 << (nodes - 1).bit_length()
+        is_kept = size * size * len(labels) <= LARGEST
+        words = (size if is_kept else nodes) - 1
+        found = forbidden(self._of_places, Words(labels, [None] * words, [frozenset()] * words))
+        if is_kept:
+            self._largest = labels, found  # both at once: threads share them
+        return found

@@ -28,9 +28,9 @@ from deptree_cli.core.rule_words import (
     LabelNumbers,
     ManyTrees,
     Mask,
+    Masks,
     TreeRule,
     Words,
-    forbidden,
     labels_named,
     pattern_in,
 )
@@ -82,7 +82,11 @@ class Ruleset:
         return [rule for rule in self.rules if not isinstance(rule, Mask)]
 
     def forbidden(self, words: Words) -> Bool:
-        return forbidden(self.masks, words)
+        return self._put_together.forbidden(words)
+
+    @cached_property
+    def _put_together(self) -> Masks:
+        return Masks(self.masks)
 
     def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Finder]:
         bound = (rule.bound(words) for rule in (*self.tree_rules, *others))

@@ -178,4 +178,4 @@ def test_the_other_direction(deptree, command: str) -> None:
     """Rows and columns exchanged are noticed where there are words."""
     ran = deptree("bitext", command, DATA / "bitext_reverse.npz", "--text", DATA / "bitext.txt", "-q")
     assert (ran.code, len(ran.said)) == (2, 1)
-    assert "rows are source words: are these the scores of the other direction?" in ran.err
+    assert "rows are source words, columns target words" in ran.err

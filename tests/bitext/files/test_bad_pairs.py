@@ -41,7 +41,7 @@ def test_fields_of_that_name_are_nothing_to_trees(scratch) -> None:
     assert tree.distribution.n == 1
 
 
-def test_a_hint_where_null_was_not_named(scratch, read) -> None:
+def test_other_numbers_of_words_than_rows_and_columns(scratch, read) -> None:
     words = '{"scores": [[1, 2], [3, 4]], "source": ["a"], "target": ["b"]}'
     (bad,) = read(scratch("s.jsonl", words.encode()))
     assert "pass --null" in str(bad)

@@ -11,7 +11,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import distribution as shifted
+from deptree_cli.bitext import scores as shifted
 from deptree_cli.bitext.chart import KeptStates, LinkProgram, nothing_pinned, pinned
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.dtypes import Bool

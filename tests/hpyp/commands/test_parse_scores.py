@@ -57,7 +57,7 @@ def test_scores_are_of_projective_trees_without_a_word(done, model, tmp_path, mo
     ran = done("partition", "s.npz")
     assert ran.out == expected
     assert "|trees:projective|" in ran.err
-    assert done("partition", "s.npz", "--orient", "head-dep", "--scale", "log").out == expected
+    assert done("partition", "s.npz", "--from", "head-dep,log").out == expected
     done("convert", "s.npz", "-o", "t.jsonl")
     assert done("partition", "t.jsonl").out == expected
     log_zs = [sentence.distribution.log_partition for sentence in read("s.npz")]

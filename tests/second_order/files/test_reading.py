@@ -18,7 +18,7 @@ from deptree_cli.second_order.distribution import PARTS
 from deptree_cli.second_order.files import SecondOrderSentence
 from tests.sample import DATA
 
-LOG = {"scale": "log", "orient": "head-dep"}
+LOG = {"preset": "head-dep,log"}
 
 Found = list[SecondOrderSentence | DeptreeError]
 
@@ -61,7 +61,7 @@ def test_no_sentence_is_written_under_a_name_of_parts() -> None:
 
 def test_the_sample_file() -> None:
     """The scores of arcs give the telescope to the seer, a grandparent gives it to the man."""
-    (sentence,) = read(str(DATA / "second_order.npz"), scale="log")
+    (sentence,) = read(str(DATA / "second_order.npz"), preset="log")
     assert sentence.distribution.argmax().tolist() == [2, 0, 4, 2, 7, 7, 4, 2]
     assert round(sentence.distribution.log_prob(sentence.distribution.argmax()), 4) == -0.2302
 
@@ -158,23 +158,23 @@ def test_every_layout_gives_the_same_distribution(orient: str, root: str, rectan
 
     scores = from_head_dep(arcs, layout, layout.shape(4))
     arrays = {"a": scores, "a.grandparent": written(grandparent).astype(np.float32), "a.sibling": written(sibling)}
-    (sentence,) = sentences(arrays, root=root, orient=None if rectangle else orient)
+    (sentence,) = sentences(arrays, preset=f"{root},log" if rectangle else f"{orient},{root},log")
     found = sentence.distribution
     np.testing.assert_allclose(found.marginals(), plain.marginals(), rtol=0, atol=1e-6)
     np.testing.assert_array_equal(found.sibling, plain.sibling)
 
 
 def test_root_on_the_diagonal_has_no_place(sentences) -> None:
-    (bad,) = sentences({"a": gaussian(3, 2), "a.sibling": gaussian(4, 3)}, root="diagonal")
+    (bad,) = sentences({"a": gaussian(3, 2), "a.sibling": gaussian(4, 3)}, preset="diagonal,log")
     assert "a place of their own for ROOT" in str(bad)
-    (plain,) = sentences({"a": gaussian(3, 2)}, root="diagonal")
+    (plain,) = sentences({"a": gaussian(3, 2)}, preset="diagonal,log")
     assert plain.distribution.n == 4
 
 
 def test_other_containers_have_none(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", gaussian(2, 2))
     with pytest.raises(DeptreeError, match=r"a\.npy: second-order scores are read from \.npz files only"):
-        list(read(str(tmp_path / "a.npy"), scale="log"))
+        list(read(str(tmp_path / "a.npy"), preset="log"))
 
 
 def test_first_order_readers_refuse_them(sentences) -> None:
@@ -182,7 +182,7 @@ def test_first_order_readers_refuse_them(sentences) -> None:
     sentences({"a": gaussian(2, 2), "a.sibling": gaussian(2, 3)}, conllu(a=(2, 0)))
     for text in (None, "a.conllu"):
         with pytest.raises(DeptreeError) as error:
-            list(deptree_cli.read("a.npz", text, projective=True, scale="log", orient="head-dep"))
+            list(deptree_cli.read("a.npz", text, projective=True, preset="head-dep,log"))
         assert str(error.value) == (
             "a.npz[a.sibling]: these are second-order scores, which only the library takes into account. "
             "Leave them out, or read the file in Python with deptree_cli.second_order.read."
