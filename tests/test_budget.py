@@ -20,7 +20,7 @@ BUDGET = {
     "bitext": 2851,
     "cli": 2951,
     "commands": 5616,
-    "core": 13390,
+    "core": 13452,
     "hpyp": 6064,
     "io": 10942,
     "jax": 1499,
@@ -30,7 +30,7 @@ BUDGET = {
     "torch": 1555,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55060,
+    "tests": 55098,
 }
 
 MOST_FILES = 229

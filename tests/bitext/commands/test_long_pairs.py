@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from deptree_cli.bitext import options as bitext_options
 from deptree_cli.bitext import scores as costs
 from deptree_cli.bitext import scores as progress
-from deptree_cli.bitext import options as bitext_options
 from tests.sample import DATA
 
 SCORES = DATA / "bitext.npz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import distribution as shifted
+from deptree_cli.bitext import scores as shifted
 from deptree_cli.bitext.chart import best_links
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.scores import links_of, shift

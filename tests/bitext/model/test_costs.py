@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import distribution as costs
+from deptree_cli.bitext import scores as costs
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.scores import chart_size, is_turned, pieces, seconds, watched
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import distribution as shifted
+from deptree_cli.bitext import scores as shifted
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.scores import is_turned
 from deptree_cli.core.dtypes import Float
