@@ -8,7 +8,7 @@ import pytest
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.evaluation import METRICS
 from deptree_cli.core.intervals import bootstrap, percentiles, shares
-from deptree_cli.io import evaluation as compared
+from deptree_cli.io.evaluation import compared
 from tests.tree_files import tree_files, word
 
 # Of sentences and of words: how many the parser joins with the next, or splits.

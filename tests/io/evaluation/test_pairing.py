@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io import evaluation as compared
-from deptree_cli.io.evaluation import Unit
+from deptree_cli.io.evaluation import Unit, compared
 from tests.retokenised import random_file
 from tests.tree_files import tree_files, word
 

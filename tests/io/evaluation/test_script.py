@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation import METRICS
-from deptree_cli.io import evaluation as compared
-from deptree_cli.io.evaluation import Unit
+from deptree_cli.io.evaluation import Unit, compared
 from tests.retokenised import damaged, random_file
 from tests.tree_files import Cells, script, tree_files
 
