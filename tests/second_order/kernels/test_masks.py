@@ -11,8 +11,8 @@ from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE_MULTI
-from deptree_cli.second_order.arcs import kept_arcs
-from deptree_cli.second_order.kernels import TABLES, ArcMask, Weights, clear, inside, kept_items, outside
+from deptree_cli.second_order.arcs import kept_arcs, kept_items
+from deptree_cli.second_order.kernels import TABLES, ArcMask, Weights, clear, inside, outside
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
