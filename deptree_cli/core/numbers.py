@@ -1,4 +1,4 @@
-"""The kinds of numbers that the sweeps take (`kernels/numbers/`), made of log-scores."""
+"""The kinds of numbers that the sweeps take (`kernels/numbers.py`), made of log-scores."""
 
 from __future__ import annotations
 

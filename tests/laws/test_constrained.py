@@ -1,6 +1,6 @@
 """Trees that are drawn under rules against enumeration of the labelled trees that obey.
 
-Who obeys is decided here by other words than in `core/constraints`, of a whole tree and without conflicts.
+Who obeys is decided here by other words than in `core/rule_kinds.py`, of a whole tree and without conflicts.
 """
 
 from __future__ import annotations
