@@ -28,7 +28,7 @@ OPTIONS = [
     bad("unknown sampler", ("sample", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown audited sampler", ("check-bias", *SCORES, "--sampler", "gibbs"), ("gibbs", "wilson-marginal")),
     bad("unknown algorithm", ("swor", *SCORES, "--sampler", "gibbs"), ("gibbs", "trie")),
-    bad("unknown orientation", ("sample", SCORES[0], "--from", "log,rows"), ("rows", "head-dep")),
+    bad("unknown orientation", ("sample", SCORES[0], "--from", "log,rows"), ("rows", "dep-head")),
     bad(
         "an option of old",
         ("sample", *SCORES, "--orient=dep-head"),
