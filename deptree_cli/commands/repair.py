@@ -119,7 +119,7 @@ def repair(
     if like is not None and scored is not None and scored.how.labels is not None:
         raise click.UsageError("--like cannot be combined with --scores, which rank heads and labels. Remove one.")
     asked = Asked(rules, scored.how.space if scored else asked_space(*(how[name] for name in _SPACE)), mends=True)
-    before, habits, suspects = BrokenRules(rules.rules, "rule broken before"), Habits(), None
+    before, habits, suspects = BrokenRules(rules, "rule broken before"), Habits(), None
     fields = {
         **({"scores": scored.name, **scored.signature_fields} if scored else {}),
         **signature_of(asked.space),
@@ -133,7 +133,7 @@ def repair(
     with rereadable(trees) as files, changes_file(changes) as rows:
         if like is not None:
             with rereadable([like]) as treebank:
-                habits, _ = _learn(treebank, asked, run, BrokenRules(rules.rules))
+                habits, _ = _learn(treebank, asked, run, BrokenRules(rules))
         elif scored is None or scored.how.labels is None:
             habits, suspects = _learn(files, asked, run, before)
         work = Repair(Ties(habits), Aims(cost, worth, budget, relax), suspects is not None, bool(rows))

@@ -10,7 +10,9 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, Unpack
 
 import numpy as np
@@ -28,7 +30,7 @@ from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, cho
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
-from deptree_cli.io.rules.reading import read_rules, words_of
+from deptree_cli.io.rules.reading import Names, names_in, read_rules, unknown_names, words_of
 
 # Instead of a file: what is asked stands in the sentences.
 MISC = "misc"
@@ -38,6 +40,9 @@ OF_WORDS = ".tsv"
 
 HEAD_IN, NOT_HEAD, DEPREL_IN, DEPREL_NOT = KEYS = "HeadIn", "NotHead", "DeprelIn", "DeprelNot"
 SPAN = "Span"
+
+# How near to ours a key of MISC is taken for a misspelt one.
+NEAR = 0.88
 
 # First and last words, from 1 on.
 Spans = tuple[tuple[int, int], ...]
@@ -140,11 +145,20 @@ def constraints_in_misc(block: Block) -> WordConstraints:
                         problem, remedy = f"{SPAN} of word {word} is {each!r}", f"Write {SPAN}=3-7 for words 3 to 7"
                         raise DeptreeError(problem, remedy, place=block.place)
                     spans.append((int(match[1]), int(match[2])))
-            elif key in KEYS:
+            elif meant := _meant(key):
+                if key != meant:
+                    raise DeptreeError(f"word {word} has {key!r} in MISC", f"Did you mean {meant}?", place=block.place)
                 if key in words.setdefault(word, {}):
                     raise DeptreeError(f"word {word} has {key} twice", "Join them with a comma", place=block.place)
                 words[word][key] = value.split(",")
     return WordConstraints(words, tuple(spans), block.place)
+
+
+@lru_cache(1 << 12)  # most words have the same few
+def _meant(key: str) -> str | None:
+    """Which of ours a key of MISC is, or is but for capitals or a letter; Head and OldDeprel are others'."""
+    near = get_close_matches(key.lower(), [each.lower() for each in (*KEYS, SPAN)], 1, NEAR)
+    return next((each for each in (*KEYS, SPAN) if each.lower() in near), None)
 
 
 def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstraints, ...]]:
@@ -216,6 +230,13 @@ class Constraints:
         words = words_of(block, n, labels)
         return SentenceConstraints(self.rules, replace(words, spans=spans) if spans else words, tuple(given))
 
+    def notices(self, names: Names) -> Iterator[str]:
+        """What there is to say of names in rules, and of MISC, if these are the names that words have."""
+        if unknown := unknown_names(self.rules, names, "that no word has"):
+            yield unknown
+        if self.in_misc and not names.keys:
+            yield f"0 constraints in {MISC.upper()}: no word has {', '.join(KEYS)} or {SPAN}"
+
 
 @dataclass(frozen=True)
 class SentenceConstraints:
@@ -226,6 +247,11 @@ class SentenceConstraints:
     @property
     def named(self) -> set[str]:
         return {label for each in self.given for label in each.labels}
+
+    def names(self, labels: Iterable[str]) -> Names:
+        """The names that its words have, `labels` among them."""
+        entries = chain.from_iterable(chain(*each.words.values(), [SPAN] * len(each.spans)) for each in self.given)
+        return names_in(self.words, labels, entries)
 
     @cached_property
     def forbidden(self) -> Bool:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,14 +15,14 @@ from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest
 from deptree_cli.core.labels import ROOT, Labels, is_special
 from deptree_cli.core.repair import SUCCESSORS, meanings
 from deptree_cli.core.rule_words import LabelNumbers, ManyTrees, Words
-from deptree_cli.core.ruleset import Ruleset, ruleset_of
+from deptree_cli.core.ruleset import Ruleset, joined, ruleset_of
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, word_starts
 from deptree_cli.io.conllu.columns import decoded
 
 # Ours: those of Universal Dependencies, and nothing but a tree.
 NAMES = UD, TREE = "ud", "tree"
 
-# So many labels are named of those that nobody else knows.
+# So many names are told of those that nobody else knows.
 MOST_NAMED = 10
 
 _SUFFIX = ".toml"
@@ -68,13 +69,37 @@ def text_of(name: str) -> str:
         raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=name) from None
 
 
-def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
-    """What there is to say of labels that rules name, but neither ours nor the data, as `where` says."""
-    known = sorted({*known, *(label for name in NAMES for label in read_rules(name).labels)})
-    found = rules.unknown_labels(known)
-    near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
-    named = [f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near]
-    return f"{rules.name} names labels {where}: {_listed(named, len(found))}" if found else ""
+class Names(NamedTuple):
+    """What words have of what rules may name, and the keys of constraints that they have by themselves."""
+
+    label: frozenset[str] = frozenset()
+    upos: frozenset[str] = frozenset()
+    feats: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+
+    def __or__(self, other: Names) -> Names:
+        return Names(*(mine if more <= mine else mine | more for mine, more in zip(self, other, strict=True)))
+
+
+def names_in(words: Words, labels: Iterable[str], keys: Iterable[str] = ()) -> Names:
+    tags = frozenset(tag for tag in (*words.upos, *words.tags) if tag is not None)
+    return Names(frozenset(labels), tags, frozenset(chain.from_iterable(words.feats)), frozenset(keys))
+
+
+def unknown_names(rules: Ruleset, names: Names, where: str) -> str:
+    """What there is to say of names in rules that neither ours nor the data have, as `where` says.
+
+    Nothing of what no word has at all: UPOS, or features.
+    """
+    said, ours = [], joined(read_rules(name) for name in NAMES)
+    for kind, column in (("label", "labels"), ("upos", "UPOS"), ("feats", "FEATS")):
+        of_words: frozenset[str] = getattr(names, kind)
+        known = sorted({*of_words, *ours.names[kind], *(rules.upos if kind == "upos" else ())})
+        found = rules.unknown(kind, known) if of_words - {"_"} else []
+        near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
+        named = [f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near]
+        said += [f"{column} {where}: {_listed(named, len(found))}"] if found else []
+    return f"{rules.name} names {'; '.join(said)}" if said else ""
 
 
 def old_labels(rules: Ruleset, labels: Iterable[str]) -> str:

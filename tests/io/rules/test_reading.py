@@ -89,8 +89,21 @@ def test_the_labels_that_they_name(read) -> None:
     rules = read(EVERY_KIND)
     named = "nsubj csubj obj iobj punct goeswith det det:poss case fixed advmod cop"
     assert sorted(rules.labels) == sorted(named.split())
-    assert rules.unknown_labels(["nsubj:pass", "det", *named.split()[2:7]]) == named.split()[1:2] + named.split()[7:]
-    assert read('leaf = ["root"]').unknown_labels([]) == []
+    unknown = rules.unknown("label", ["nsubj:pass", "det", *named.split()[2:7]])
+    assert unknown == named.split()[1:2] + named.split()[7:]
+    assert read('leaf = ["root"]').unknown("label", []) == []
+
+
+def test_other_names_in_rules(read) -> None:
+    """Tags and features of words, of heads and in parts of rules; features that are left out too; and patterns."""
+    rules = read(EVERY_KIND)
+    assert rules.names["upos"] == ["DET", "NOUN", "PART"]
+    assert rules.names["feats"] == ["Poss=Yes", "Typo=Yes", "Polarity=Neg"]
+    assert rules.unknown("upos", ["NOUN"]) == ["DET", "PART"]
+    patterns = read('leaf = [["/obl.*/", "!/x+/"], "obj"]')
+    assert patterns.names["label"] == ["/obl.*/", "/x+/", "obj"]
+    assert patterns.unknown("label", ["obl:arg", "obj"]) == ["/x+/"]
+    assert (patterns.labels, patterns.asks_for) == (("obj",), {"label"})
 
 
 def test_patterns_of_labels(read) -> None:
@@ -175,6 +188,13 @@ def test_a_file_without_rules_asks_for_nothing(read) -> None:
         ('leaf = ["a", "a"]', "two rules are called 'leaf a'. Give each a name of its own."),
         ('leaf = ["/a(/"]', "rule 1 of 'leaf': 'label' has the pattern '/a(/': missing ), unterminated subpattern"),
         ('below = [{ upos = "X", deny = ["!/[/"] }]', "rule 1 of 'below': 'label' has the pattern '!/[/': "),
+        ('upos = "/N.*/"', "'upos' has the pattern '/N.*/'. Patterns are for labels only: list the names."),
+        *(
+            (f'mask = [{{ label = "a", {field} = ["X", "{text}"] }}]', f"rule 1 of 'mask': {field!r} has the pattern")
+            for field in ("upos", "head-upos", "feats", "head-feats")
+            for text in ("/N.*/", "!/Case=.*/")
+        ),
+        ('below = [{ label = "a", deny = [{ upos = "/N/" }] }]', "rule 1 of 'below': 'upos' has the pattern '/N/'."),
         ("upos = 3", "'upos' is 3. Give a text, or a list of texts."),
         ("mask = [{ upos = 3 }]", "rule 1 of 'mask': 'upos' is 3."),
         ('mask = [{ direction = "up" }]', "rule 1 of 'mask': 'direction' is 'up'. Choose one of left, right."),
@@ -198,6 +218,26 @@ def test_what_is_not_understood_is_said(read, text: str | bytes, message: str) -
         read(text)
     assert str(caught.value).startswith(f"own.toml: {message}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(a+)+", "(a|a)*c", "(ab|c)+", "(a*)*?b", "(a?){20}b", "((a+){2}){2}", "(?=(a+)+)b", "(x(:a*)?)*", "(a+){4,}"],
+)
+def test_patterns_that_would_take_forever_are_refused(read, pattern: str) -> None:
+    with pytest.raises(DeptreeError) as caught:
+        read(f'at-most-one = [["!/{pattern}/"]]')
+    assert str(caught.value) == (
+        f"own.toml: rule 1 of 'at-most-one': 'label' has the pattern '!/{pattern}/', which may take forever: a group "
+        "that repeats has repetitions or alternatives. Repeat such groups at most 3 times: ? or {0,3}."
+    )
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[a-z]+(:[a-z]+)?", "obl(:.*)?", "(a|b|[cd])+", "(?:ab)*c", "[a-z]+(:[a-z]+){0,3}"]
+)
+def test_patterns_that_are_fast_are_read(read, pattern: str) -> None:
+    assert read(f'leaf = ["/{pattern}/"]').names["label"] == [f"/{pattern}/"]
 
 
 @pytest.mark.parametrize(
