@@ -30,7 +30,7 @@ from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, cho
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
-from deptree_cli.io.rules.reading import Names, names_in, read_rules, unknown_names, words_of
+from deptree_cli.io.rules.reading import Names, names_in, read_rules, successors, unknown_names, words_of
 
 # Instead of a file: what is asked stands in the sentences.
 MISC = "misc"
@@ -354,9 +354,12 @@ def repaired(
     Raises:
         DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
-    given = Given([FREE if head is None else int(head) for head in heads], _of_length("labels", labels, len(heads), ""))
-    of_words = [frozenset(each) for each in _of_length("feats", feats, given.n, ())]
-    words = Words((), _of_length("upos", upos, given.n, None), of_words)
+    n = len(heads)
+    given_labels = _of_length("labels", labels, n, "")
+    of_words = [frozenset(each) for each in _of_length("feats", feats, n, ())]
+    words = Words((), _of_length("upos", upos, n, None), of_words)
+    others = [*map(successors, given_labels, words.upos)]
+    given = Given([FREE if head is None else int(head) for head in heads], given_labels, others)
     scores = options.get("scores")
     if scores is not None and scores.n != given.n:
         problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"

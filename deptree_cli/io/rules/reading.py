@@ -13,7 +13,6 @@ import numpy as np
 
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
 from deptree_cli.core.labels import ROOT, Labels, is_special
-from deptree_cli.core.repair import SUCCESSORS, meanings
 from deptree_cli.core.rule_words import LabelNumbers, ManyTrees, Words
 from deptree_cli.core.ruleset import Ruleset, joined, ruleset_of
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, word_starts
@@ -21,6 +20,19 @@ from deptree_cli.io.conllu.columns import decoded
 
 # Ours: those of Universal Dependencies, and nothing but a tree.
 NAMES = UD, TREE = "ud", "tree"
+
+# Labels of UD v1, and what they became.
+SUCCESSORS = {
+    "dobj": "obj",
+    "nsubjpass": "nsubj:pass",
+    "csubjpass": "csubj:pass",
+    "auxpass": "aux:pass",
+    "neg": "advmod",
+    "mwe": "fixed",
+    "name": "flat",
+    "foreign": "flat:foreign",
+    "remnant": "orphan",
+}
 
 # So many names are told of those that nobody else knows.
 MOST_NAMED = 10
@@ -102,11 +114,18 @@ def unknown_names(rules: Ruleset, names: Names, where: str) -> str:
     return f"{rules.name} names {'; '.join(said)}" if said else ""
 
 
+def successors(label: str, upos: str | None = None) -> tuple[str, str]:
+    """For what a label of a word may stand that is not allowed: its name in UD v2, without capitals; and no subtype."""
+    lower = label.lower()
+    found = SUCCESSORS.get(lower) or SUCCESSORS.get(lower.partition(":")[0], lower)
+    return "det" if (lower, upos) == ("neg", "DET") else found, found.partition(":")[0]
+
+
 def old_labels(rules: Ruleset, labels: Iterable[str]) -> str:
     """What there is to say of labels of UD v1 that rules forbid wherever they stand; nothing if there are none."""
     forbidden = chain.from_iterable(rules.labels_forbidden(sorted(labels)).values())
     old = sorted({label for label in forbidden if label.lower().partition(":")[0] in SUCCESSORS})
-    named = ", ".join(f"{label} (in v2 {meanings(label)[1]})" for label in old)
+    named = ", ".join(f"{label} (in v2 {successors(label)[0]})" for label in old)
     return f"labels of UD v1: {named}" if old else ""
 
 

@@ -13,7 +13,7 @@ from deptree_cli.core.rule_kinds import AtMostOne, Below, NoCrossing, NoGaps, Ou
 from deptree_cli.core.rule_words import Condition, Mask, labels_named
 from deptree_cli.core.ruleset import KINDS
 from deptree_cli.io.rules.constraints import read_constraints
-from deptree_cli.io.rules.reading import forbidden_labels, read_rules, text_of
+from deptree_cli.io.rules.reading import forbidden_labels, read_rules, successors, text_of
 
 EVERY_KIND = """
 name = "mine"
@@ -133,6 +133,14 @@ def test_labels_of_universal_dependencies_are_told_from_others() -> None:
         )
         assert caught.value.problem.endswith("'L9' and 2 others")
     assert forbidden_labels(read_rules("tree"), many) == ""
+
+
+def test_old_labels_mean_new_ones() -> None:
+    assert successors("dobj") == ("obj", "obj")
+    assert successors("nsubjpass:agent") == ("nsubj:pass", "nsubj")
+    assert successors("Obl:Tmod") == ("obl:tmod", "obl")
+    assert successors("neg", "PART")[0] == "advmod"
+    assert successors("neg", "DET")[0] == "det"
 
 
 def test_parts_of_speech_and_nothing_but_a_tree(read) -> None:
