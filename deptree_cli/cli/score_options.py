@@ -227,19 +227,17 @@ def obeying(
     """
     from deptree_cli.io.rules.reading import Names
 
-    nowhere = Names(upos=frozenset("?"), feats=frozenset("?"))
-    names, is_told = Names(), any(rules.notices(nowhere))
-    looked = False
+    names, is_told = None, any(rules.notices(Names(upos=frozenset("?"), feats=frozenset("?"))))
     for record in met(records, rules):
-        if (is_told or not looked) and isinstance(record, Sentence) and record.block is not None:
+        if (is_told or names is None) and isinstance(record, Sentence) and record.block is not None:
             with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
                 asked = rules.of(record.sent_id, record.block, record.block.n, None)
-                if not looked and (idle := _without_tags(rules, replace(asked.words, labels=labels or ("",)))):
-                    name = rules.rules.name
-                    warn("UPOS", f"{counted(idle, 'rule')} of {name} have no effect: the words have no UPOS")
-                names, looked = names | asked.names(()), True
+                if names is None and (idle := _without_tags(rules, replace(asked.words, labels=labels or ("",)))):
+                    which = f"{counted(idle, 'rule')} of {rules.rules.name}"
+                    warn("UPOS", f"{which} have no effect: the words have no UPOS")
+                names = asked.names(()) | (names or Names())
         yield record
-    for notice in rules.notices(names) if looked else ():
+    for notice in rules.notices(names) if names else ():
         warn(notice, notice)
 
 

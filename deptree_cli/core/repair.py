@@ -134,10 +134,9 @@ class Habits:
 
     @cached_property
     def _arrays(self) -> tuple[dict[str, int], dict[str, int], Float, Float]:
-        """Numbers of parts of speech, ROOT's first, and of labels; and the counts by these.
+        """Numbers of parts of speech and of labels, and the counts by these, in the order of the counters' keys.
 
-        By the word's part of speech, the head's, and kinds of heads, or whether the head is on the right and the label.
-        The last part of speech and label are those that were not counted.
+        Behind the last part of speech and the last label is room for those that were not counted.
         """
         known = sorted({tag for word, head, _ in self._heads for tag in (word, head)} - {ROOT})
         tags = {tag: number for number, tag in enumerate([ROOT, *known])}
@@ -150,27 +149,20 @@ class Habits:
             of_labels[tags[word], tags[head], int(right), labels[label]] = count
         return tags, labels, of_heads, of_labels
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(self._arrays[1])
-
     def names(self, given: Given, asked: Iterable[str] = ()) -> tuple[str, ...]:
         """The labels that a tree of a sentence may have: those that were counted, given, or asked for, and what given
         ones mean of these; and, where nothing tells another, `ANY`.
 
         Nameless if there are none.
         """
-        known, asked = {*self.labels, *filter(None, given.labels)}, {*asked}
+        known, asked = {*self._arrays[1], *filter(None, given.labels)}, {*asked}
         if not (known or asked):
             return ("",)
         meant = {each for each in chain.from_iterable(given.meanings) if each.partition(":")[0] in asked}
         return tuple(sorted({*known, *asked, *meant, ROOT, ANY}))
 
-    def scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
-        """Log-scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``."""
-        return self.arcs(upos)[..., None] + self.label_scores(upos, names, given)
-
     def arcs(self, upos: Sequence[str | None]) -> Float:
+        """Log-scores of arcs, (n+1, n+1), ``[head, dependent]``."""
         counts, tags, nodes = self._arrays[2], self._numbers(upos), np.arange(len(upos) + 1)
         kinds = distances(nodes[:, None], nodes)
         total = counts.sum(axis=(1, 2))[tags]
@@ -317,8 +309,6 @@ class Ties:
         """The labels that a sentence's trees may have, and log-scores of arcs with these, (n+1, n+1, L).
 
         Args:
-            given: the tree to be repaired.
-            upos: of the words.
             scored: the sentence's distribution, if there are scores.
             asked: labels that rules or annotators name, which need not have been seen before; if there are scores of
                 labels, all are of these.
@@ -326,23 +316,16 @@ class Ties:
         Raises:
             DeptreeError: there is no memory for so long a sentence.
         """
-        of_scores = scored.labels if scored is not None else None
-        names = of_scores.names if of_scores else self.habits.names(given, asked)
-        with room_for(given.n, len(names)):
-            return self._of(given, upos, scored, names)
-
-    def _of(
-        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None, names: tuple[str, ...]
-    ) -> tuple[tuple[str, ...], Float]:
         if scored is not None and scored.labels is not None:
-            labels = scored.labels.names
-            added = tuple(dict.fromkeys(label for label in given.labels if label and label not in labels))
-            scores = LogScores(scored).whole
-            return labels + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
-        if scored is None:
-            return names, self.habits.scores(upos, names, given)
-        of_labels = self.habits.label_scores(upos, names, given) if names != ("",) else 0.0
-        return names, LogScores(scored).whole + of_labels
+            names = scored.labels.names
+            added = tuple(dict.fromkeys(label for label in given.labels if label and label not in names))
+            with room_for(given.n, len(names)):
+                scores = LogScores(scored).whole
+                return names + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
+        names = self.habits.names(given, asked)
+        with room_for(given.n, len(names)):
+            of_heads = LogScores(scored).whole if scored is not None else self.habits.arcs(upos)[..., None]
+            return names, of_heads + self.habits.label_scores(upos, names, given)
 
 
 # The nearest tree that obeys, by the division that finds the best one, and with its certificate.

@@ -64,11 +64,11 @@ class Ruleset:
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
-        """The labels (and patterns), parts of speech and features that the rules name, each once, by `NAMED_IN`."""
-        found: dict[str, dict[str, None]] = {kind: {} for kind in NAMED_IN}
+        """The labels (and patterns), parts of speech and features that the rules name, each once, by `WHICH`."""
+        found: dict[str, dict[str, None]] = {kind: {} for kind in WHICH}
         for rule in self.rules:
             values = [value if isinstance(value, tuple) else (value,) for value in vars(rule).values()]
-            for (kind, fields), part in product(NAMED_IN.items(), [*chain(*values), rule]):
+            for (kind, fields), part in product(WHICH.items(), [*chain(*values), rule]):
                 given = [each for field in fields for each in getattr(part, field, ())]
                 found[kind] |= dict.fromkeys(given if kind == "upos" else (each.removeprefix(NOT) for each in given))
         return {kind: list(names) for kind, names in found.items()}
@@ -124,9 +124,6 @@ class Ruleset:
         named = {mask.name: mask.dependent.labels(known) for mask in self.masks if mask.is_of_labels}
         return {rule: list(compress(known, which)) for rule, which in named.items() if which.any()}
 
-    def without(self, names: Sequence[str]) -> Ruleset:
-        return replace(self, rules=tuple(rule for rule in self.rules if rule.name not in names))
-
 
 def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
     """Return the rules of a file's table: for each kind a list of rules: a table, a list of labels, or one label."""
@@ -178,20 +175,17 @@ def _texts(fields: Fields, key: str) -> tuple[str, ...]:
         raise DeptreeError(f"{key!r} is {value!r}", "Give a text, or a list of texts")
     for each in texts:
         if pattern := pattern_in(each.removeprefix(NOT)):
-            _check_pattern(f"{key!r} has the pattern {each!r}", pattern, key not in OF_WORDS)
+            problem = f"{key!r} has the pattern {each!r}"
+            if key in OF_WORDS:
+                raise DeptreeError(problem, "Patterns are for labels only: list the names")
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise DeptreeError(f"{problem}: {error}", "Correct it") from None
+            if _repeats_choices(import_module("re._parser").parse(pattern)):
+                problem += ", which may take forever: a group that repeats has repetitions or alternatives"
+                raise DeptreeError(problem, f"Repeat such groups at most {FEW} times: ? or {{0,{FEW}}}")
     return tuple(texts)
-
-
-def _check_pattern(problem: str, pattern: str, is_of_labels: bool) -> None:
-    if not is_of_labels:
-        raise DeptreeError(problem, "Patterns are for labels only: list the names")
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise DeptreeError(f"{problem}: {error}", "Correct it") from None
-    if _repeats_choices(import_module("re._parser").parse(pattern)):
-        problem = f"{problem}, which may take forever: a group that repeats has repetitions or alternatives"
-        raise DeptreeError(problem, f"Repeat such groups at most {FEW} times: ? or {{0,{FEW}}}")
 
 
 def _repeats_choices(part: Any, times: int = 1) -> bool:
@@ -227,7 +221,7 @@ def _conditions(fields: Fields, key: str) -> tuple[Condition, ...]:
     for each in tables:
         if not isinstance(each, dict):
             raise DeptreeError(f"{key!r} has {each!r}", "Give labels and tables")
-        _check_fields(each, WHICH)
+        _check_fields(each, [*WHICH])
     return tuple(map(_condition, tables))
 
 
@@ -274,10 +268,8 @@ def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fi
     return lambda name, fields: kind(name, _required(fields, "label"))
 
 
-WHICH = ("label", "upos", "feats")
-
 # The kinds of names in rules, and the fields of rules and of conditions in which they stand.
-NAMED_IN = {"label": ("label", "between", "unless"), "upos": ("upos",), "feats": ("feats",)}
+WHICH = {"label": ("label", "between", "unless"), "upos": ("upos",), "feats": ("feats",)}
 
 # How often a group with repetitions or alternatives may repeat, and what repeats it, as Python parses patterns.
 FEW, REPEATS = 3, ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")

@@ -41,9 +41,6 @@ OF_WORDS = ".tsv"
 HEAD_IN, NOT_HEAD, DEPREL_IN, DEPREL_NOT = KEYS = "HeadIn", "NotHead", "DeprelIn", "DeprelNot"
 SPAN = "Span"
 
-# How near to ours a key of MISC is taken for a misspelt one.
-NEAR = 0.88
-
 # First and last words, from 1 on.
 Spans = tuple[tuple[int, int], ...]
 
@@ -156,9 +153,9 @@ def constraints_in_misc(block: Block) -> WordConstraints:
 
 @lru_cache(1 << 12)  # most words have the same few
 def _meant(key: str) -> str | None:
-    """Which of ours a key of MISC is, or is but for capitals or a letter; Head and OldDeprel are others'."""
-    near = get_close_matches(key.lower(), [each.lower() for each in (*KEYS, SPAN)], 1, NEAR)
-    return next((each for each in (*KEYS, SPAN) if each.lower() in near), None)
+    """Which of ours a key of MISC is, but for capitals and a letter; Deprel and OldHead are others' and too far."""
+    ours = {each.lower(): each for each in (*KEYS, SPAN)}
+    return next((ours[each] for each in get_close_matches(key.lower(), ours, 1, cutoff=0.88)), None)
 
 
 def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstraints, ...]]:
@@ -354,12 +351,11 @@ def repaired(
     Raises:
         DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
-    n = len(heads)
-    given_labels = _of_length("labels", labels, n, "")
+    n, known = len(heads), _of_length("labels", labels, len(heads), "")
     of_words = [frozenset(each) for each in _of_length("feats", feats, n, ())]
     words = Words((), _of_length("upos", upos, n, None), of_words)
-    others = [*map(successors, given_labels, words.upos)]
-    given = Given([FREE if head is None else int(head) for head in heads], given_labels, others)
+    others = [*map(successors, known, words.upos)]
+    given = Given([FREE if head is None else int(head) for head in heads], known, others)
     scores = options.get("scores")
     if scores is not None and scores.n != given.n:
         problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"
