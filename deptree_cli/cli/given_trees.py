@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, compress, pairwise
+from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.encoders.base import Row
-from deptree_cli.io.rules.reading import many_trees
+from deptree_cli.io.rules.reading import Names, many_trees, names_in, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of
 from deptree_cli.io.trees.written import Written
@@ -26,7 +26,7 @@ from deptree_cli.io.trees.written import Written
 if TYPE_CHECKING:
     from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.core.rule_words import ManyTrees
-    from deptree_cli.core.ruleset import Ruleset, Violation
+    from deptree_cli.core.ruleset import Violation
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
 Read = TypeVar("Read", Sentence | DeptreeError, Written)
@@ -58,7 +58,7 @@ class Counts(NamedTuple):
     rules: Counter[str]
     no_upos: int
     no_deprel: int
-    labels: frozenset[str]
+    names: Names
     other_upos: int
 
 
@@ -97,7 +97,8 @@ class GivenTree:
     @property
     def counts(self) -> Counts:
         missing = list(self.asked.words.tags).count(None), self.labels.count("")
-        return self.of.counts(self.broken, self.wrong_tags, *missing, frozenset(self.labels), self.read.has_other_tags)
+        names = self.asked.names(self.labels)
+        return self.of.counts(self.broken, self.wrong_tags, *missing, names, self.read.has_other_tags)
 
     @property
     def is_suspect(self) -> bool:
@@ -161,13 +162,13 @@ class Asked:
         wrong_tags: Sequence[Violation],
         no_upos: int,
         no_deprel: int,
-        labels: frozenset[str],
+        names: Names,
         has_other_tags: bool,
     ) -> Counts:
         """What a sentence counts for; wrong tags are broken rules unless trees are repaired, which mends none."""
         found = [each.rule for each in (broken if self.mends else [*broken, *wrong_tags])]
         rules = Counter(found) if found else _NONE
-        return Counts(rules, no_upos, no_deprel, labels, len(wrong_tags) if self.mends or has_other_tags else 0)
+        return Counts(rules, no_upos, no_deprel, names, len(wrong_tags) if self.mends or has_other_tags else 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,12 +204,11 @@ class GivenTrees:
     @property
     def counts(self) -> list[Counts]:
         trees = self.trees
-        named = [trees.kinds.labels[label] for label in trees.labels.tolist()]
-        labels = [frozenset(named[start:end]) for start, end in pairwise(trees.starts.tolist())]
+        names = names_in(trees.kinds, [trees.kinds.labels[label] for label in np.unique(trees.labels).tolist()])
         untagged = self._count([tag is None for tag in trees.kinds.tags], trees.kind - 1)
         others = [item.has_other_tags for item in self.read]
-        columns = self.broken, self.wrong_tags, untagged, self.unlabelled, labels, others
-        return [self.of.counts(*each) for each in zip(*columns, strict=True)]
+        columns = self.broken, self.wrong_tags, untagged, self.unlabelled, repeat(names), others
+        return [self.of.counts(*each) for each in zip(*columns, strict=False)]
 
     @cached_property
     def are_suspect(self) -> list[bool]:
@@ -234,8 +234,8 @@ class GivenTrees:
 class BrokenRules(Fold[Counts]):
     """How often each rule is broken, and in how many sentences; and what keeps rules from being applied."""
 
-    def __init__(self, rules: Ruleset, title: str = "rule") -> None:
-        self._rules, self._title, self._labels = rules, title, set[str]()
+    def __init__(self, constraints: Constraints, title: str = "rule") -> None:
+        self._constraints, self._title, self._names = constraints, title, Names()
         self._places, self._sentences = Counter[str](), Counter[str]()
         self._checked = self._breaking = self._no_upos = self._no_deprel = self._other_upos = 0
 
@@ -248,8 +248,7 @@ class BrokenRules(Fold[Counts]):
         self._no_upos += counts.no_upos
         self._no_deprel += counts.no_deprel
         self._other_upos += counts.other_upos
-        if not counts.labels <= self._labels:
-            self._labels |= counts.labels
+        self._names |= counts.names
 
     def rows(self) -> list[Row]:
         return [
@@ -263,16 +262,14 @@ class BrokenRules(Fold[Counts]):
 
     def notices(self, labels: bool = True) -> Iterator[str]:
         """What keeps rules from being applied; `labels`: also that words have none."""
-        from deptree_cli.io.rules.reading import old_labels, unknown_labels  # when the work is done
-
+        rules = self._constraints.rules
         for words, column, kind in ((self._no_upos, "UPOS", "upos"), (self._no_deprel * labels, "DEPREL", "label")):
-            if words and kind in self._rules.asks_for:
+            if words and kind in rules.asks_for:
                 yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
         if self._other_upos:
             have = f"{counted(self._other_upos, 'word')} {'has' if self._other_upos == 1 else 'have'}"
             yield f"{have} a UPOS that is none of UD's; rules about it are not applied to them"
-        known = old_labels(self._rules, self._labels), unknown_labels(self._rules, self._labels, "that no word has")
-        yield from filter(None, known)
+        yield from filter(None, [old_labels(rules, self._names.label), *self._constraints.notices(self._names)])
 
     def lines(self) -> Iterator[Table | str]:
         yield from self.tables()

@@ -193,14 +193,14 @@ def _constraints(context: click.Context, parameter: click.Parameter, names: Sequ
 
 def check_known(rules: Constraints, labels: tuple[str, ...] | None, has_words: bool, warn: Warn) -> None:
     """Raise for rules that ask for what no option gives; tell of labels that only they name, or that they forbid."""
-    from deptree_cli.io.rules.reading import forbidden_labels, unknown_labels, words_of
+    from deptree_cli.io.rules.reading import Names, forbidden_labels, unknown_names, words_of
 
     words = replace(words_of(None, 1, None), labels=labels or ("",))
     if labels is None:
         missing = len(rules.rules.idle(replace(words, upos=["X"])))
         _check_all_have(rules, "labels", missing, "--labels FILE, and --label-scores FILE if these are apart")
     else:
-        warn("unknown labels", unknown_labels(rules.rules, labels, "that are not in --labels"))
+        warn("unknown labels", unknown_names(rules.rules, Names(frozenset(labels)), "that are not in --labels"))
         warn("forbidden labels", forbidden_labels(rules.rules, labels))
     if not has_words:
         _check_all_have(rules, "UPOS", _without_tags(rules, words), "the sentences: --conllu FILE")
@@ -221,19 +221,24 @@ def _without_tags(rules: Constraints, words: Words) -> int:
 def obeying(
     records: Iterable[Sentence | DeptreeError], rules: Constraints, labels: tuple[str, ...] | None, warn: Warn
 ) -> Iterator[Sentence | DeptreeError]:
-    """The sentences whose trees shall obey, as `met`; tells of rules about UPOS if the words of the first have none."""
-    from deptree_cli.io.rules.reading import words_of
+    """The sentences whose trees shall obey, as `met`; tells of rules about UPOS if the words of the first have none.
 
-    looked = False
+    At the end it tells which parts of speech and features no word has, where rules name some that ours do not.
+    """
+    from deptree_cli.io.rules.reading import Names
+
+    names, is_told = None, any(rules.notices(Names(upos=frozenset("?"), feats=frozenset("?"))))
     for record in met(records, rules):
-        if not looked and isinstance(record, Sentence) and record.block is not None:
-            looked = True
+        if (is_told or names is None) and isinstance(record, Sentence) and record.block is not None:
             with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
-                words = replace(words_of(record.block, record.block.n, None), labels=labels or ("",))
-                if idle := _without_tags(rules, words):
-                    name = rules.rules.name
-                    warn("UPOS", f"{counted(idle, 'rule')} of {name} have no effect: the words have no UPOS")
+                asked = rules.of(record.sent_id, record.block, record.block.n, None)
+                if names is None and (idle := _without_tags(rules, replace(asked.words, labels=labels or ("",)))):
+                    which = f"{counted(idle, 'rule')} of {rules.rules.name}"
+                    warn("UPOS", f"{which} have no effect: the words have no UPOS")
+                names = asked.names(()) | (names or Names())
         yield record
+    for notice in rules.notices(names) if names else ():
+        warn(notice, notice)
 
 
 def met(

@@ -53,7 +53,7 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     fields = {**signature_of(space), "rules": rules.name}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)
     job = Job("check", source, run, writing)
-    found = BrokenRules(rules.rules)
+    found = BrokenRules(rules)
     code = job.write(Check(), sheet=Sheet(COLUMNS, "check"), folds=[found])
     return max(code, found.exit_code)
 

@@ -38,6 +38,7 @@ from deptree_cli.io.conllu.trees import Note, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Sheet, Write
 from deptree_cli.io.files.streams import Reread, rereadable, share_of
+from deptree_cli.io.rules.reading import successors
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence, Side
 from deptree_cli.io.trees import names_of
@@ -119,7 +120,7 @@ def repair(
     if like is not None and scored is not None and scored.how.labels is not None:
         raise click.UsageError("--like cannot be combined with --scores, which rank heads and labels. Remove one.")
     asked = Asked(rules, scored.how.space if scored else asked_space(*(how[name] for name in _SPACE)), mends=True)
-    before, habits, suspects = BrokenRules(rules.rules, "rule broken before"), Habits(), None
+    before, habits, suspects = BrokenRules(rules, "rule broken before"), Habits(), None
     fields = {
         **({"scores": scored.name, **scored.signature_fields} if scored else {}),
         **signature_of(asked.space),
@@ -133,7 +134,7 @@ def repair(
     with rereadable(trees) as files, changes_file(changes) as rows:
         if like is not None:
             with rereadable([like]) as treebank:
-                habits, _ = _learn(treebank, asked, run, BrokenRules(rules.rules))
+                habits, _ = _learn(treebank, asked, run, BrokenRules(rules))
         elif scored is None or scored.how.labels is None:
             habits, suspects = _learn(files, asked, run, before)
         work = Repair(Ties(habits), Aims(cost, worth, budget, relax), suspects is not None, bool(rows))
@@ -215,14 +216,16 @@ class Look(Work[Looked]):
             raise _placed(error, written) from None
         habits = Habits()
         if not tree.broken:
-            given = given_of(tree)
-            habits.add(tree.asked.words.all_tags, given.heads, given.labels)
+            habits.add(tree.asked.words.all_tags, tree.heads, tree.labels)
         return Looked(suspect, counts, habits)
 
     def batch(self, trees: GivenTrees, _: None) -> list[Looked]:
         habits = Habits()
         if sound := trees.only([not each for each in trees.broken]):
-            habits.add_many(sound.trees)
+            names, tags = sound.trees.kinds.labels, ["", *sound.trees.kinds.all_tags]
+            side_by_side = sound.trees.side_by_side[1]
+            labels = [names[label] for label in side_by_side.labels]
+            habits.add([tags[kind] for kind in sound.trees.kind.tolist()], side_by_side.heads, labels)
         found = list(map(Looked, trees.are_suspect, trees.counts))
         found[0] = found[0]._replace(habits=habits)
         return found
@@ -253,8 +256,9 @@ def _placed(error: DeptreeError, written: Written) -> DeptreeError:
 
 def given_of(tree: GivenTree) -> Given:
     """Return what is given: a head that is no number is a number of no word, which somebody meant to be one."""
-    beyond = tree.block.n + 1
-    return Given([FREE if head is None else beyond if head < 0 else head for head in tree.block.heads], tree.labels)
+    beyond, tags = tree.block.n + 1, tree.asked.words.all_tags
+    heads = [FREE if head is None else beyond if head < 0 else head for head in tree.block.heads]
+    return Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
 
 
 class AsTheyAre(NamedTuple):

@@ -14,6 +14,7 @@ from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
 from deptree_cli.io.pages import OnPage, PackedSentence, Report, for_page, for_page_of_many, samples_of
+from deptree_cli.io.rules.reading import Names
 from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
@@ -74,21 +75,21 @@ class ForPage(Work[PackedSentence | OnPage]):
         return for_page_of_many(sentences, self.has_gold)
 
 
-class Doubts(Fold[tuple[int, float, frozenset[str]]]):
+class Doubts(Fold[tuple[int, float, Names]]):
     """Counts how many more heads are expected to be wrong in the trees shown than in the best ones."""
 
     def __init__(self, top: int, rules: Constraints | None) -> None:
         self._top, self._rules = top, rules
         self._sentences = self._words = 0
         self._errors = 0.0
-        self._labels: set[str] = set()
+        self._names = Names()
 
-    def add(self, counts: tuple[int, float, frozenset[str]]) -> None:
-        words, errors, labels = counts
+    def add(self, counts: tuple[int, float, Names]) -> None:
+        words, errors, names = counts
         self._sentences += 1
         self._words += words
         self._errors += errors
-        self._labels |= labels
+        self._names |= names
 
     def lines(self) -> Iterator[str]:
         yield from layout_doubts(self._errors, self._words)
@@ -96,6 +97,4 @@ class Doubts(Fold[tuple[int, float, frozenset[str]]]):
             which = f"the {self._top:,} most doubtful of {counted(self._sentences, 'sentence')}"
             yield f"the page has {which}: --top N for more or fewer"
         if self._rules is not None:
-            from deptree_cli.io.rules.reading import unknown_labels  # few reports have rules
-
-            yield from filter(None, [unknown_labels(self._rules.rules, self._labels, "that no word has")])
+            yield from self._rules.notices(self._names)

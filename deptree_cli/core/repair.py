@@ -8,19 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, repeat
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Bool, Float, Heads, Int, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
-from deptree_cli.core.rule_words import Finder, ManyTrees, Words
+from deptree_cli.core.rule_words import Finder, Words
 from deptree_cli.core.ruleset import Constraint, finders_of
 from deptree_cli.core.spaces import TreeSpace
 
@@ -45,15 +46,23 @@ ONE_EACH = Costs()
 class Given:
     """Heads and labels (empty: none) that need not be a tree.
 
-    Heads are `FREE` where none is given; others that are no node, or the word itself, are wrong.
+    Heads are `FREE` where none is given; others that are no node, or the word itself, are wrong. `others`: what else
+    each label may mean, likeliest first.
     """
 
     heads: Sequence[int]
     labels: Sequence[str]
+    others: Sequence[Sequence[str]] = ()
 
     @property
     def n(self) -> int:
         return len(self.heads)
+
+    @property
+    def meanings(self) -> Iterator[list[str]]:
+        """What each given label may mean, likeliest first: itself, and `others`."""
+        for label, others in zip(self.labels, self.others or repeat(()), strict=False):
+            yield list(dict.fromkeys([label, *others])) if label else []
 
     def costs(self, costs: Costs, names: Sequence[str]) -> Float:
         """What arcs with labels cost, (n+1, n+1, L), ``[head, dependent, label]``, whole numbers."""
@@ -84,22 +93,6 @@ STAYS = 4.0
 # The label of an arc of which no other is known: likelier than others that were not counted.
 ANY = "dep"
 
-# Labels of UD v1, and what they became.
-SUCCESSORS = {
-    "dobj": "obj",
-    "nsubjpass": "nsubj:pass",
-    "csubjpass": "csubj:pass",
-    "auxpass": "aux:pass",
-    "neg": "advmod",
-    "mwe": "fixed",
-    "name": "flat",
-    "foreign": "flat:foreign",
-    "remnant": "orphan",
-}
-
-# Of so many lists of labels the tables are kept.
-_KEPT = 64
-
 # Distances 1, 2-3, 4-7, 8-15 and beyond, to the left and to the right; and ROOT.
 _BEYOND = 4
 _ROOT = 2 * (_BEYOND + 1)
@@ -121,45 +114,40 @@ class Habits:
         self._heads = Counter[tuple[str, str, int]]()
         self._labels = Counter[tuple[str, str, bool, str]]()
 
-    def __getstate__(self) -> dict[str, object]:
-        return {"_heads": self._heads, "_labels": self._labels}
-
     def __bool__(self) -> bool:
         return bool(self._heads)
-
-    def add(self, upos: Sequence[str | None], heads: Sequence[int], labels: Sequence[str]) -> None:
-        """Count the words of a tree; those without a label for their heads only."""
-        tags = [ROOT, *(tag or "" for tag in upos)]
-        kinds = distances(np.array(heads), np.arange(1, len(heads) + 1)).tolist()
-        for word, (head, label, kind) in enumerate(zip(heads, labels, kinds, strict=True), 1):
-            self._heads[tags[word], tags[head], kind] += 1
-            if label:
-                self._labels[tags[word], tags[head], head > word, label] += 1
-
-    def add_many(self, trees: ManyTrees) -> None:
-        given = [tag or "" for tag in trees.kinds.all_tags]
-        names = tuple(dict.fromkeys([ROOT, *given]))
-        tags = np.array([0, *map(names.index, given)])
-        of_word, of_head = tags[trees.kind], np.where(trees.heads > 0, tags[trees.kind[trees.above]], 0)
-        sizes = len(names), len(names), _ROOT + 1
-        for arc, count in _counted((of_word, of_head, distances(trees.heads, trees.numbers)), sizes):
-            self._heads[names[arc[0]], names[arc[1]], arc[2]] += count
-        labels = trees.kinds.labels
-        words = np.flatnonzero(np.array([bool(label) for label in labels])[trees.labels])
-        right = (trees.heads > trees.numbers).astype(np.int64)
-        columns = tuple(each[words] for each in (of_word, of_head, right, trees.labels))
-        for arc, count in _counted(columns, (len(names), len(names), 2, len(labels))):
-            self._labels[names[arc[0]], names[arc[1]], bool(arc[2]), labels[arc[3]]] += count
 
     def __iadd__(self, other: Habits) -> Habits:
         self._heads.update(other._heads)
         self._labels.update(other._labels)
-        self.__dict__ = self.__getstate__()
+        self.__dict__.pop("_arrays", None)
         return self
 
+    def add(self, upos: Sequence[str | None], heads: Sequence[int], labels: Sequence[str]) -> None:
+        """Count the words of a tree, or of trees side by side; those without a label for their heads only."""
+        self.__dict__.pop("_arrays", None)
+        tags, words = [ROOT, *(tag or "" for tag in upos)], np.arange(1, len(heads) + 1)
+        above, kinds = [tags[head] for head in heads], distances(np.array(heads), words).tolist()
+        self._heads.update(zip(tags[1:], above, kinds, strict=True))
+        found = zip(tags[1:], above, (np.array(heads) > words).tolist(), labels, strict=True)
+        self._labels.update(arc for arc in found if arc[-1])
+
     @cached_property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(sorted({label for *_, label in self._labels}))
+    def _arrays(self) -> tuple[dict[str, int], dict[str, int], Float, Float]:
+        """Numbers of parts of speech and of labels, and the counts by these, in the order of the counters' keys.
+
+        Behind the last part of speech and the last label is room for those that were not counted.
+        """
+        known = sorted({tag for word, head, _ in self._heads for tag in (word, head)} - {ROOT})
+        tags = {tag: number for number, tag in enumerate([ROOT, *known])}
+        labels = {label: number for number, label in enumerate(sorted({label for *_, label in self._labels}))}
+        of_heads = np.zeros((len(tags) + 1, len(tags) + 1, _ROOT + 1))
+        of_labels = np.zeros((len(tags) + 1, len(tags) + 1, 2, len(labels) + 1))
+        for (word, head, kind), count in self._heads.items():
+            of_heads[tags[word], tags[head], kind] = count
+        for (word, head, right, label), count in self._labels.items():
+            of_labels[tags[word], tags[head], int(right), labels[label]] = count
+        return tags, labels, of_heads, of_labels
 
     def names(self, given: Given, asked: Iterable[str] = ()) -> tuple[str, ...]:
         """The labels that a tree of a sentence may have: those that were counted, given, or asked for, and what given
@@ -167,84 +155,37 @@ class Habits:
 
         Nameless if there are none.
         """
-        known, asked = {*self.labels, *filter(None, given.labels)}, {*asked}
+        known, asked = {*self._arrays[1], *filter(None, given.labels)}, {*asked}
         if not (known or asked):
             return ("",)
-        meant = {each for label in given.labels for each in meanings(label) if each.partition(":")[0] in asked}
+        meant = {each for each in chain.from_iterable(given.meanings) if each.partition(":")[0] in asked}
         return tuple(sorted({*known, *asked, *meant, ROOT, ANY}))
 
-    def scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
-        """Log-scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``."""
-        return self.arcs(upos)[..., None] + self.label_scores(upos, names, given)
-
     def arcs(self, upos: Sequence[str | None]) -> Float:
-        tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
-        return self._arc_table[tags, tags[:, None], distances(nodes[:, None], nodes)]
+        """Log-scores of arcs, (n+1, n+1), ``[head, dependent]``."""
+        counts, tags, nodes = self._arrays[2], self._numbers(upos), np.arange(len(upos) + 1)
+        kinds = distances(nodes[:, None], nodes)
+        total = counts.sum(axis=(1, 2))[tags]
+        return np.log((counts[tags, tags[:, None], kinds] + (ADDED * _NEAR)[kinds]) / (total + KINDS * ADDED))
 
     def label_scores(self, upos: Sequence[str | None], names: tuple[str, ...], given: Given) -> Float:
-        tags, nodes = self._numbers(upos), np.arange(len(upos) + 1)
-        found = self._label_table(names)[tags, tags[:, None], (nodes[:, None] > nodes).astype(np.int64)]
-        for word, label in enumerate(given.labels, 1):
-            for rank, meant in enumerate(meanings(label, upos[word - 1])):
+        (own, tags), nodes = np.unique(self._numbers(upos), return_inverse=True), np.arange(len(upos) + 1)
+        counts, labels = self._arrays[3][own], [self._arrays[1].get(name, -1) for name in names]
+        of_word = counts.sum(axis=(1, 2), keepdims=True).take(labels, axis=-1)  # behind pairs seen seldom or never
+        of_word += [ADDED * (1 + (name == ANY)) for name in names]
+        behind, counts = of_word / of_word.sum(axis=-1, keepdims=True), counts[:, own].take(labels, axis=-1)
+        table = np.log((counts + behind) / (counts.sum(axis=-1, keepdims=True) + 1))
+        found = table[tags, tags[:, None], (nodes[:, None] > nodes).astype(np.int64)]
+        for word, meanings in enumerate(given.meanings, 1):
+            for rank, meant in enumerate(meanings):
                 if meant in names:
                     found[:, word, names.index(meant)] += STAYS - rank
         return found
 
     def _numbers(self, upos: Sequence[str | None]) -> Int:
         """The numbers of the nodes' parts of speech, (n+1,): ROOT's, and the last for one that was not counted."""
-        return np.array([self._tags.get(tag, len(self._tags)) for tag in (ROOT, *(each or "" for each in upos))])
-
-    @cached_property
-    def _tags(self) -> dict[str, int]:
-        tags = sorted({tag for word, head, _ in self._heads for tag in (word, head)} - {ROOT})
-        return {tag: number for number, tag in enumerate([ROOT, *tags])}
-
-    @cached_property
-    def _arc_table(self) -> Float:
-        counts = np.zeros((len(self._tags) + 1, len(self._tags) + 1, _ROOT + 1))
-        for (word, head, kind), count in self._heads.items():
-            counts[self._tags[word], self._tags[head], kind] = count
-        total = counts.sum(axis=(1, 2), keepdims=True)
-        return read_only(np.log((counts + ADDED * _NEAR) / (total + KINDS * ADDED)))
-
-    def _label_table(self, names: tuple[str, ...]) -> Float:
-        """By the word's part of speech, the head's, whether the head is on the right, and the label."""
-        found = self._label_tables.get(names)  # other threads may clear them
-        if found is None:
-            if len(self._label_tables) >= _KEPT:
-                self._label_tables.clear()
-            found = self._label_tables[names] = self._new_label_table(names)
-        return found
-
-    @cached_property
-    def _label_tables(self) -> dict[tuple[str, ...], Float]:
-        return {}
-
-    def _new_label_table(self, names: tuple[str, ...]) -> Float:
-        numbers = {name: number for number, name in enumerate(names)}
-        counts = np.zeros((len(self._tags) + 1, len(self._tags) + 1, 2, len(names)))
-        for (word, head, right, label), count in self._labels.items():
-            if label in numbers:
-                counts[self._tags[word], self._tags[head], int(right), numbers[label]] = count
-        of_word = counts.sum(axis=(1, 2), keepdims=True)  # behind pairs that were seen seldom or never
-        of_word = of_word + [ADDED * (1 + (name == ANY)) for name in names]
-        behind = of_word / of_word.sum(axis=-1, keepdims=True)
-        return read_only(np.log((counts + behind) / (counts.sum(axis=-1, keepdims=True) + 1)))
-
-
-def _counted(columns: tuple[Int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[list[int], int]]:
-    """The rows of some columns, each once, with how often it is there; sizes: above all numbers of each column."""
-    rows, counts = np.unique(np.ravel_multi_index(columns, sizes), return_counts=True)
-    return zip(np.stack(np.unravel_index(rows, sizes), axis=1).tolist(), counts.tolist(), strict=True)
-
-
-def meanings(label: str, upos: str | None = None) -> list[str]:
-    """What a given label of a word may mean, likeliest first: itself, its name in UD v2, and without capitals or
-    subtype."""
-    lower = label.lower()
-    successor = SUCCESSORS.get(lower) or SUCCESSORS.get(lower.partition(":")[0], lower)
-    found = [label, "det" if (lower, upos) == ("neg", "DET") else successor, successor.partition(":")[0]]
-    return list(dict.fromkeys(found)) if label else []
+        tags = self._arrays[0]
+        return np.array([tags.get(tag, len(tags)) for tag in (ROOT, *(each or "" for each in upos))])
 
 
 # What the nearest tree has most of: the fewest changes first, then the highest score.
@@ -368,8 +309,6 @@ class Ties:
         """The labels that a sentence's trees may have, and log-scores of arcs with these, (n+1, n+1, L).
 
         Args:
-            given: the tree to be repaired.
-            upos: of the words.
             scored: the sentence's distribution, if there are scores.
             asked: labels that rules or annotators name, which need not have been seen before; if there are scores of
                 labels, all are of these.
@@ -377,23 +316,16 @@ class Ties:
         Raises:
             DeptreeError: there is no memory for so long a sentence.
         """
-        of_scores = scored.labels if scored is not None else None
-        names = of_scores.names if of_scores else self.habits.names(given, asked)
-        with room_for(given.n, len(names)):
-            return self._of(given, upos, scored, names)
-
-    def _of(
-        self, given: Given, upos: Sequence[str | None], scored: ArcFactored | None, names: tuple[str, ...]
-    ) -> tuple[tuple[str, ...], Float]:
         if scored is not None and scored.labels is not None:
-            labels = scored.labels.names
-            added = tuple(dict.fromkeys(label for label in given.labels if label and label not in labels))
-            scores = LogScores(scored).whole
-            return labels + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
-        if scored is None:
-            return names, self.habits.scores(upos, names, given)
-        of_labels = self.habits.label_scores(upos, names, given) if names != ("",) else 0.0
-        return names, LogScores(scored).whole + of_labels
+            names = scored.labels.names
+            added = tuple(dict.fromkeys(label for label in given.labels if label and label not in names))
+            with room_for(given.n, len(names)):
+                scores = LogScores(scored).whole
+                return names + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
+        names = self.habits.names(given, asked)
+        with room_for(given.n, len(names)):
+            of_heads = LogScores(scored).whole if scored is not None else self.habits.arcs(upos)[..., None]
+            return names, of_heads + self.habits.label_scores(upos, names, given)
 
 
 # The nearest tree that obeys, by the division that finds the best one, and with its certificate.
@@ -478,8 +410,8 @@ def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:
     """The words whose given labels no arc to them may have, each with the number of the label that these stand for."""
     numbers = {name: number for number, name in enumerate(asked.words.labels)}
     may_have = np.any(~asked.forbidden, axis=0)
-    for word, (label, tag) in enumerate(zip(given.labels, asked.words.upos, strict=True), 1):
-        found = [numbers[each] for each in meanings(label, tag) if each in numbers]
+    for word, meanings in enumerate(given.meanings, 1):
+        found = [numbers[each] for each in meanings if each in numbers]
         fits = [number for number in found if may_have[word, number]]
         if fits and fits[0] != found[0]:
             yield word, fits[0]

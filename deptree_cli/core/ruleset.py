@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, compress
+from importlib import import_module
+from itertools import chain, compress, product
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -54,7 +55,6 @@ class Ruleset:
 
     name: str
     rules: tuple[Rule, ...]
-    labels: tuple[str, ...] = ()
     upos: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -63,11 +63,24 @@ class Ruleset:
             raise DeptreeError(f"two rules are called {twice!r}", "Give each a name of its own")
 
     @cached_property
-    def asks_for(self) -> frozenset[str]:
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """The labels (and patterns), parts of speech and features that the rules name, each once, by `WHICH`."""
+        found: dict[str, dict[str, None]] = {kind: {} for kind in WHICH}
+        for rule in self.rules:
+            values = [value if isinstance(value, tuple) else (value,) for value in vars(rule).values()]
+            for (kind, fields), part in product(WHICH.items(), [*chain(*values), rule]):
+                given = [each for field in fields for each in getattr(part, field, ())]
+                found[kind] |= dict.fromkeys(given if kind == "upos" else (each.removeprefix(NOT) for each in given))
+        return {kind: list(names) for kind, names in found.items()}
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(each for each in self.names["label"] if pattern_in(each) is None)
+
+    @property
+    def asks_for(self) -> set[str]:
         """What the rules ask for of words: some of ``label``, ``upos`` and ``feats``."""
-        values = [value for each in (self, *self.rules) for value in (each, *vars(each).values())]
-        parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
-        return frozenset(name for name in WHICH if any(getattr(part, name, ()) for part in parts))
+        return {kind for kind, names in self.names.items() if names or (kind == "upos" and self.upos)}
 
     @property
     def masks(self) -> list[Mask]:
@@ -99,24 +112,22 @@ class Ruleset:
             if not (rule.has_effect(words) if isinstance(rule, Mask) else rule.bound(words) is not None)
         ]
 
-    def unknown_labels(self, known: Iterable[str]) -> list[str]:
-        """The labels that the rules name, of which none of some others is one or a subtype; never `root`."""
+    def unknown(self, kind: str, known: Iterable[str]) -> list[str]:
+        """The names of a kind that the rules have and others do not; labels neither as subtypes, and never `root`."""
         others = tuple(known)
-        return [each for each in self.labels if not is_root(each) and not labels_named((each,), others).any()]
+        if kind != "label":
+            return [each for each in self.names[kind] if each not in others]
+        return [each for each in self.names[kind] if not (is_root(each) or labels_named((each,), others).any())]
 
     def labels_forbidden(self, labels: Sequence[str]) -> dict[str, list[str]]:
         known = tuple(labels)
         named = {mask.name: mask.dependent.labels(known) for mask in self.masks if mask.is_of_labels}
         return {rule: list(compress(known, which)) for rule, which in named.items() if which.any()}
 
-    def without(self, names: Sequence[str]) -> Ruleset:
-        return replace(self, rules=tuple(rule for rule in self.rules if rule.name not in names))
-
 
 def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
     """Return the rules of a file's table: for each kind a list of rules: a table, a list of labels, or one label."""
     rules: list[Rule] = []
-    labels: dict[str, None] = {}
     for kind, entries in table.items():
         if kind in OF_ALL:
             continue
@@ -125,18 +136,16 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
         if not isinstance(entries, list):
             raise DeptreeError(f"{kind!r} is no list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
         rules += [_rule(kind, entry, place) for place, entry in enumerate(entries, 1)]
-        labels |= dict.fromkeys(_labels_in(entries))
-    return Ruleset(name, tuple(rules), tuple(labels), _texts(table, "upos"))
+    return Ruleset(name, tuple(rules), _texts(table, "upos"))
 
 
 def joined(rulesets: Iterable[Ruleset]) -> Ruleset:
     """The rules of all of them together; a word may have the parts of speech that all allow."""
     given = list(rulesets)
     rules = tuple(rule for each in given for rule in each.rules)
-    labels = dict.fromkeys(label for each in given for label in each.labels)
     tags = [each.upos for each in given if each.upos]
     upos = tuple(tag for tag in tags[0] if all(tag in each for each in tags)) if tags else ()
-    return Ruleset(",".join(each.name for each in given), rules, tuple(labels), upos)
+    return Ruleset(",".join(each.name for each in given), rules, upos)
 
 
 def _rule(kind: str, entry: Any, place: int) -> Rule:
@@ -153,16 +162,6 @@ def _rule(kind: str, entry: Any, place: int) -> Rule:
         raise
 
 
-def _labels_in(entry: Any) -> Iterator[str]:
-    """The labels that a rule, or a part of one that was understood, names; patterns name none."""
-    if isinstance(entry, str):
-        if pattern_in(label := entry.removeprefix(NOT)) is None:
-            yield label
-    elif isinstance(entry, (list, dict)):
-        for each in entry if isinstance(entry, list) else map(entry.get, ("label", "between", "unless", *OF_OTHERS)):
-            yield from _labels_in(each)
-
-
 def _check_fields(fields: Fields, known: Sequence[str]) -> None:
     unknown = next((field for field in fields if field not in known), None)
     if unknown is not None:
@@ -174,17 +173,32 @@ def _texts(fields: Fields, key: str) -> tuple[str, ...]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
         raise DeptreeError(f"{key!r} is {value!r}", "Give a text, or a list of texts")
-    if key not in OF_WORDS:
-        _check_patterns(key, texts)
+    for each in texts:
+        if pattern := pattern_in(each.removeprefix(NOT)):
+            problem = f"{key!r} has the pattern {each!r}"
+            if key in OF_WORDS:
+                raise DeptreeError(problem, "Patterns are for labels only: list the names")
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise DeptreeError(f"{problem}: {error}", "Correct it") from None
+            if _repeats_choices(import_module("re._parser").parse(pattern)):
+                problem += ", which may take forever: a group that repeats has repetitions or alternatives"
+                raise DeptreeError(problem, f"Repeat such groups at most {FEW} times: ? or {{0,{FEW}}}")
     return tuple(texts)
 
 
-def _check_patterns(key: str, labels: Sequence[str]) -> None:
-    for each in labels:
-        try:
-            re.compile(pattern_in(each.removeprefix(NOT)) or "")
-        except re.error as error:
-            raise DeptreeError(f"{key!r} has the pattern {each!r}: {error}", "Correct it") from None
+def _repeats_choices(part: Any, times: int = 1) -> bool:
+    """Whether what repeats often in a parsed pattern can match in several ways: then there are exponentially many."""
+    if isinstance(part, (int, str)) or not part:
+        return False
+    operation = str(part[0])
+    if times > FEW and operation in ("BRANCH", *REPEATS):
+        return True
+    if operation in REPEATS:
+        _, most, inner = part[1]
+        return _repeats_choices(inner, times * most)
+    return any(_repeats_choices(each, times) for each in part)
 
 
 def _required(fields: Fields, key: str) -> tuple[str, ...]:
@@ -207,7 +221,7 @@ def _conditions(fields: Fields, key: str) -> tuple[Condition, ...]:
     for each in tables:
         if not isinstance(each, dict):
             raise DeptreeError(f"{key!r} has {each!r}", "Give labels and tables")
-        _check_fields(each, WHICH)
+        _check_fields(each, [*WHICH])
     return tuple(map(_condition, tables))
 
 
@@ -254,7 +268,11 @@ def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fi
     return lambda name, fields: kind(name, _required(fields, "label"))
 
 
-WHICH = ("label", "upos", "feats")
+# The kinds of names in rules, and the fields of rules and of conditions in which they stand.
+WHICH = {"label": ("label", "between", "unless"), "upos": ("upos",), "feats": ("feats",)}
+
+# How often a group with repetitions or alternatives may repeat, and what repeats it, as Python parses patterns.
+FEW, REPEATS = 3, ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 # What is no list of labels.
 OF_WORDS = ("upos", "feats", "head-upos", "head-feats")

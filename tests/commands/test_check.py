@@ -34,6 +34,7 @@ TREES = """\
 """
 TWO = {"sent_id": "two", "rule": "too-many-subjects", "word": 1, "form": "Dogs", "head": 3, "deprel": "nsubj"}
 DET = {"sent_id": "two", "rule": "rel-upos-det", "word": 4, "form": "way", "head": 3, "deprel": "det"}
+GOLD = DATA / "gold.conllu"
 COLUMNS = ["sent_id", "rule", "word", "form", "head", "deprel", "words"]
 
 
@@ -135,7 +136,7 @@ below = [{ label = "markk", deny = ["!conjj", { label = "det:poss" }], unless = 
     assert line == (
         "deptree: mine.toml names labels that no word has: 'nsubjj' (did you mean nsubj?), 'iobj:agent',"
         " 'puncct' (did you mean punct?), 'advmodd' (did you mean advmod?), 'markk' (did you mean mark?),"
-        " 'ccompp' (did you mean ccomp?), 'conjj' (did you mean conj?), 'det:poss'"
+        " 'conjj' (did you mean conj?), 'det:poss', 'ccompp' (did you mean ccomp?)"
     )
     scores = (DATA / "scores.npz", "--from", "natasha", "--rules", "mine.toml")
     labels = ("--labels", DATA / "labels.json", "--label-scores", DATA / "label_scores.npz")
@@ -146,6 +147,62 @@ below = [{ label = "markk", deny = ["!conjj", { label = "det:poss" }], unless = 
     assert any("mine.toml names labels that no word has: 'nsubjj'" in line for line in page.said)
     for quiet in (("check", trees), ("check", trees, "--rules", "mine.toml", "-q")):
         assert "names labels" not in deptree(*quiet).err
+
+
+TYPOS = """
+mask = [
+    { label = ["obl", "/obll.*/", "/obl.*/"], upos = ["NOUN", "NOUNN"], head-feats = ["!Cas=Nom", "Typo=Yes"] },
+    { label = "det", head-upos = "!VERB", feats = ["Number=Sing", "Zzz=Q"] },
+]
+"""
+
+
+def test_tags_features_and_patterns_that_only_the_rules_name_are_named(done, deptree, put) -> None:
+    """In one line with labels; what our own rules name, `Typo=Yes`, may be missing; where rules are for scores too."""
+    put("mine.toml", TYPOS)
+    tags = "UPOS that no word has: 'NOUNN' (did you mean NOUN?), '!VERB' (did you mean VERB?)"
+    feats = "FEATS that no word has: 'Cas=Nom' (did you mean Case=Nom?), 'Zzz=Q'"
+    named = f"deptree: mine.toml names labels that no word has: '/obll.*/'; {tags}; {feats}"
+    for run in (("check", GOLD), ("repair", GOLD), ("check", GOLD, "-j", 2)):
+        assert [line for line in deptree(*run, "--rules", "mine.toml").said if " names " in line] == [named]
+    scores = (DATA / "scores.npz", "--from", "natasha", "--labels", DATA / "labels.json")
+    more = ("--label-scores", DATA / "label_scores.npz", "--rules", "mine.toml", "--conllu", GOLD)
+    for command in ("decode", "sample", "marginals"):
+        assert [line for line in deptree(command, *scores, *more).said if " names " in line] == [
+            "deptree: mine.toml names labels that are not in --labels: '/obll.*/'",
+            f"deptree: mine.toml names {tags}; {feats}",
+        ]
+    assert named in done("report", *scores, *more, "-o", "x.html").said
+    for quiet in (("check", GOLD), ("decode", *scores, *more, "--rules", "ud", "-q")):
+        assert " names " not in deptree(*quiet).err
+
+
+def test_names_are_not_missed_where_no_word_has_any(deptree, put) -> None:
+    """Without UPOS or FEATS in the whole file a line says, or nothing, that rules about these are not applied."""
+    put("mine.toml", TYPOS)
+    rows = [line.split("\t") for line in GOLD.read_text(encoding="utf-8").splitlines()]
+    bare = ["\t".join([*row[:3], "_", "_", "_", *row[6:]]) if len(row) == 10 else row[0] for row in rows]
+    put("bare.conllu", "\n".join(bare) + "\n\n")
+    said = deptree("check", "bare.conllu", "--rules", "mine.toml").said
+    assert [line for line in said if " names " in line] == [
+        "deptree: mine.toml names labels that no word has: '/obll.*/'"
+    ]
+    assert any("without UPOS" in line for line in said)
+
+
+def test_a_file_without_any_constraint_is_told(deptree, put) -> None:
+    """Under --rules misc, once, also where there are scores; not if one word of one sentence has one."""
+    none = "deptree: 0 constraints in MISC: no word has HeadIn, NotHead, DeprelIn, DeprelNot or Span"
+    scores = ("decode", DATA / "scores.npz", "--from", "natasha")
+    text = (GOLD).read_text(encoding="utf-8")
+    first, _, last = text.rpartition("\t_\n")
+    put("one.conllu", f"{first}\tNotHead=1\n{last}")
+    assert "misc" not in text.lower()
+    for run in (("check", GOLD), ("repair", GOLD, "-o", "x.conllu"), (*scores, "--conllu", GOLD)):
+        assert deptree(*run, "--rules", "misc").said.count(none) == 1
+        assert none not in deptree(*run, "--rules", "tree").said
+    for run in (("check", "one.conllu"), ("repair", "one.conllu", "-j", 2), (*scores, "--conllu", "one.conllu")):
+        assert none not in deptree(*run, "--rules", "misc").said
 
 
 EVERY_KIND = """

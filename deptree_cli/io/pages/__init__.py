@@ -14,7 +14,7 @@ else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from deptree_cli.core.partition import log_projective_mass
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.rules.constraints import Constraints
+from deptree_cli.io.rules.reading import Names
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
 
@@ -92,16 +93,16 @@ class PackedSentence:
     facts: tuple[float, float, float, float, float]
     broken: list[tuple[str, int]]
     samples: Integers
-    deprels: frozenset[str] = frozenset()
+    names: Names = field(default_factory=Names)
 
     @property
     def doubt(self) -> float:
         return self.facts[3]
 
     @property
-    def counted(self) -> tuple[int, float, frozenset[str]]:
-        """Its words, how many more heads are expected to be wrong than in the best tree, and its labels."""
-        return len(self.tree), self.doubt - self.facts[4], self.deprels
+    def counted(self) -> tuple[int, float, Names]:
+        """Its words, how many more heads are expected to be wrong than in the best tree, and the names in rules."""
+        return len(self.tree), self.doubt - self.facts[4], self.names
 
     def packed(self) -> PackedSentence:
         return self
@@ -173,9 +174,9 @@ class OnPage:
         return self.of.errors[0][self.number]
 
     @property
-    def counted(self) -> tuple[int, float, frozenset[str]]:
-        """As of a `PackedSentence`; its labels are not asked for without rules."""
-        return self.of.best.shape[1], self.doubt - self.of.errors[1][self.number], frozenset()
+    def counted(self) -> tuple[int, float, Names]:
+        """As of a `PackedSentence`; its names are not asked for without rules."""
+        return self.of.best.shape[1], self.doubt - self.of.errors[1][self.number], Names()
 
     def packed(self) -> PackedSentence:
         found = self.of.packed(self.number)
@@ -203,9 +204,13 @@ def for_page(
         (np.array([distribution.entropy()]), distribution.log_probs(trees), np.array([projective])),
         [np.empty((0, distribution.n), dtype=np.int32) if samples is None else samples],
     ).packed(0)
-    labels = _labels(distribution, distribution.marginals())
-    broken = _broken(sentence.id, block, trees[0], constraints, distribution.space)
-    return replace(found, labels=labels, broken=broken, deprels=frozenset(block.deprels))
+    found = replace(found, labels=_labels(distribution, distribution.marginals()))
+    if constraints is None:
+        return found
+    asked = constraints.of(sentence.id, block, block.n, None)
+    labels = ["" if label == "_" else label for label in block.deprels]
+    broken = asked.broken(trees[0].tolist(), labels, distribution.space)
+    return replace(found, broken=[(each.rule, each.word) for each in broken], names=asked.names(labels))
 
 
 def samples_of(record: Sentence) -> Heads:
@@ -255,16 +260,6 @@ def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
             shares = (round(float(probs[head, word, label]) * 0xFFFF) for label in likeliest)
             rows += [(head, word, label, share) for label, share in zip(likeliest, shares, strict=True) if share]
     return np.array(rows, dtype=np.uint16).reshape(-1, 4) if rows else NO_LABELS
-
-
-def _broken(
-    sent_id: str, block: Block, tree: Heads, constraints: Constraints | None, space: TreeSpace
-) -> list[tuple[str, int]]:
-    if constraints is None:
-        return []
-    labels = ["" if label == "_" else label for label in block.deprels]
-    found = constraints.of(sent_id, block, block.n, None).broken(tree.tolist(), labels, space)
-    return [(each.rule, each.word) for each in found]
 
 
 def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:

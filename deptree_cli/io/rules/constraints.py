@@ -10,7 +10,9 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, Unpack
 
 import numpy as np
@@ -28,7 +30,7 @@ from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, cho
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
-from deptree_cli.io.rules.reading import read_rules, words_of
+from deptree_cli.io.rules.reading import Names, names_in, read_rules, successors, unknown_names, words_of
 
 # Instead of a file: what is asked stands in the sentences.
 MISC = "misc"
@@ -140,11 +142,20 @@ def constraints_in_misc(block: Block) -> WordConstraints:
                         problem, remedy = f"{SPAN} of word {word} is {each!r}", f"Write {SPAN}=3-7 for words 3 to 7"
                         raise DeptreeError(problem, remedy, place=block.place)
                     spans.append((int(match[1]), int(match[2])))
-            elif key in KEYS:
+            elif meant := _meant(key):
+                if key != meant:
+                    raise DeptreeError(f"word {word} has {key!r} in MISC", f"Did you mean {meant}?", place=block.place)
                 if key in words.setdefault(word, {}):
                     raise DeptreeError(f"word {word} has {key} twice", "Join them with a comma", place=block.place)
                 words[word][key] = value.split(",")
     return WordConstraints(words, tuple(spans), block.place)
+
+
+@lru_cache(1 << 12)  # most words have the same few
+def _meant(key: str) -> str | None:
+    """Which of ours a key of MISC is, but for capitals and a letter; Deprel and OldHead are others' and too far."""
+    ours = {each.lower(): each for each in (*KEYS, SPAN)}
+    return next((ours[each] for each in get_close_matches(key.lower(), ours, 1, cutoff=0.88)), None)
 
 
 def read_word_constraints(paths: Iterable[str]) -> dict[str, tuple[WordConstraints, ...]]:
@@ -216,6 +227,13 @@ class Constraints:
         words = words_of(block, n, labels)
         return SentenceConstraints(self.rules, replace(words, spans=spans) if spans else words, tuple(given))
 
+    def notices(self, names: Names) -> Iterator[str]:
+        """What there is to say of names in rules, and of MISC, if these are the names that words have."""
+        if unknown := unknown_names(self.rules, names, "that no word has"):
+            yield unknown
+        if self.in_misc and not names.keys:
+            yield f"0 constraints in {MISC.upper()}: no word has {', '.join(KEYS)} or {SPAN}"
+
 
 @dataclass(frozen=True)
 class SentenceConstraints:
@@ -226,6 +244,11 @@ class SentenceConstraints:
     @property
     def named(self) -> set[str]:
         return {label for each in self.given for label in each.labels}
+
+    def names(self, labels: Iterable[str]) -> Names:
+        """The names that its words have, `labels` among them."""
+        entries = chain.from_iterable(chain(*each.words.values(), [SPAN] * len(each.spans)) for each in self.given)
+        return names_in(self.words, labels, entries)
 
     @cached_property
     def forbidden(self) -> Bool:
@@ -328,9 +351,11 @@ def repaired(
     Raises:
         DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
-    given = Given([FREE if head is None else int(head) for head in heads], _of_length("labels", labels, len(heads), ""))
-    of_words = [frozenset(each) for each in _of_length("feats", feats, given.n, ())]
-    words = Words((), _of_length("upos", upos, given.n, None), of_words)
+    n, known = len(heads), _of_length("labels", labels, len(heads), "")
+    of_words = [frozenset(each) for each in _of_length("feats", feats, n, ())]
+    words = Words((), _of_length("upos", upos, n, None), of_words)
+    others = [*map(successors, known, words.upos)]
+    given = Given([FREE if head is None else int(head) for head in heads], known, others)
     scores = options.get("scores")
     if scores is not None and scores.n != given.n:
         problem = f"the scores are of {counted(scores.n, 'word')}, the heads of {given.n}"

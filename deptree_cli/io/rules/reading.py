@@ -7,21 +7,34 @@ from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
 from deptree_cli.core.labels import ROOT, Labels, is_special
-from deptree_cli.core.repair import SUCCESSORS, meanings
 from deptree_cli.core.rule_words import LabelNumbers, ManyTrees, Words
-from deptree_cli.core.ruleset import Ruleset, ruleset_of
+from deptree_cli.core.ruleset import Ruleset, joined, ruleset_of
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, word_starts
 from deptree_cli.io.conllu.columns import decoded
 
 # Ours: those of Universal Dependencies, and nothing but a tree.
 NAMES = UD, TREE = "ud", "tree"
 
-# So many labels are named of those that nobody else knows.
+# Labels of UD v1, and what they became.
+SUCCESSORS = {
+    "dobj": "obj",
+    "nsubjpass": "nsubj:pass",
+    "csubjpass": "csubj:pass",
+    "auxpass": "aux:pass",
+    "neg": "advmod",
+    "mwe": "fixed",
+    "name": "flat",
+    "foreign": "flat:foreign",
+    "remnant": "orphan",
+}
+
+# So many names are told of those that nobody else knows.
 MOST_NAMED = 10
 
 _SUFFIX = ".toml"
@@ -68,20 +81,51 @@ def text_of(name: str) -> str:
         raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=name) from None
 
 
-def unknown_labels(rules: Ruleset, known: Iterable[str], where: str) -> str:
-    """What there is to say of labels that rules name, but neither ours nor the data, as `where` says."""
-    known = sorted({*known, *(label for name in NAMES for label in read_rules(name).labels)})
-    found = rules.unknown_labels(known)
-    near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
-    named = [f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near]
-    return f"{rules.name} names labels {where}: {_listed(named, len(found))}" if found else ""
+class Names(NamedTuple):
+    """What words have of what rules may name, and the keys of constraints that they have by themselves."""
+
+    label: frozenset[str] = frozenset()
+    upos: frozenset[str] = frozenset()
+    feats: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+
+    def __or__(self, other: Names) -> Names:
+        return Names(*(mine if more <= mine else mine | more for mine, more in zip(self, other, strict=True)))
+
+
+def names_in(words: Words, labels: Iterable[str], keys: Iterable[str] = ()) -> Names:
+    tags = frozenset(tag for tag in (*words.upos, *words.tags) if tag is not None)
+    return Names(frozenset(labels), tags, frozenset(chain.from_iterable(words.feats)), frozenset(keys))
+
+
+def unknown_names(rules: Ruleset, names: Names, where: str) -> str:
+    """What there is to say of names in rules that neither ours nor the data have, as `where` says.
+
+    Nothing of what no word has at all: UPOS, or features.
+    """
+    said, ours = [], joined(read_rules(name) for name in NAMES)
+    for kind, column in (("label", "labels"), ("upos", "UPOS"), ("feats", "FEATS")):
+        of_words: frozenset[str] = getattr(names, kind)
+        known = sorted({*of_words, *ours.names[kind], *(rules.upos if kind == "upos" else ())})
+        found = rules.unknown(kind, known) if of_words - {"_"} else []
+        near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
+        named = [f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near]
+        said += [f"{column} {where}: {_listed(named, len(found))}"] if found else []
+    return f"{rules.name} names {'; '.join(said)}" if said else ""
+
+
+def successors(label: str, upos: str | None = None) -> tuple[str, str]:
+    """For what a label of a word may stand that is not allowed: its name in UD v2, without capitals; and no subtype."""
+    lower = label.lower()
+    found = SUCCESSORS.get(lower) or SUCCESSORS.get(lower.partition(":")[0], lower)
+    return "det" if (lower, upos) == ("neg", "DET") else found, found.partition(":")[0]
 
 
 def old_labels(rules: Ruleset, labels: Iterable[str]) -> str:
     """What there is to say of labels of UD v1 that rules forbid wherever they stand; nothing if there are none."""
     forbidden = chain.from_iterable(rules.labels_forbidden(sorted(labels)).values())
     old = sorted({label for label in forbidden if label.lower().partition(":")[0] in SUCCESSORS})
-    named = ", ".join(f"{label} (in v2 {meanings(label)[1]})" for label in old)
+    named = ", ".join(f"{label} (in v2 {successors(label)[0]})" for label in old)
     return f"labels of UD v1: {named}" if old else ""
 
 

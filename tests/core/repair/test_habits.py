@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from deptree_cli.core.repair import ADDED, FREE, KINDS, STAYS, Costs, Given, Habits, distances, meanings
+from deptree_cli.core.repair import ADDED, FREE, KINDS, STAYS, Costs, Given, Habits, distances
 
 TAGS = ["DET", "NOUN", "VERB"]
 
@@ -34,7 +34,7 @@ def test_a_label_is_as_probable_as_it_was_counted_and_more_if_it_was_given() -> 
     scores = counted().label_scores(TAGS, names, free)
     assert np.exp(scores[2, 1]).sum() == pytest.approx(1)
     assert scores[3, 2].argmax() == 1
-    given = counted().label_scores(TAGS, names, Given([FREE] * 3, ["", "dobj", ""]))
+    given = counted().label_scores(TAGS, names, Given([FREE] * 3, ["", "dobj", ""], [(), ["obj"], ()]))
     np.testing.assert_allclose(given[:, 2, 2] - scores[:, 2, 2], STAYS - 1)
     np.testing.assert_array_equal(given[:, 1], scores[:, 1])
 
@@ -52,16 +52,31 @@ def test_counts_add_up_and_travel() -> None:
     for each in (part, pickle.loads(pickle.dumps(part))):
         sum_of_parts += each
     np.testing.assert_array_equal(sum_of_parts.arcs([*TAGS, "X", None]), whole.arcs([*TAGS, "X", None]))
-    assert sum_of_parts.labels == ("det", "nsubj", "root")
+    assert sum_of_parts.names(Given([0], [""])) == ("dep", "det", "nsubj", "root")
     assert whole
     assert not Habits()
+    side_by_side = Habits()
+    side_by_side.add([*TAGS, *TAGS], [2, 3, 0, 5, 6, 0], ["det", "nsubj", "root"] * 2)
+    np.testing.assert_array_equal(side_by_side.arcs(TAGS), whole.arcs(TAGS))
+    np.testing.assert_array_equal(side_by_side._arrays[3], whole._arrays[3])
+
+
+def test_what_is_counted_later_counts() -> None:
+    """Also by habits that were asked before."""
+    later, added = Habits(), Habits()
+    empty = later.arcs(TAGS), added.arcs(TAGS)
+    later.add(TAGS, [2, 3, 0], ["det", "nsubj", "root"])
+    added += later
+    for found, before in zip((later, added), empty, strict=True):
+        assert found.arcs(TAGS)[2, 1] > before[2, 1]
+        assert found.names(Given([0], [""])) == ("dep", "det", "nsubj", "root")
 
 
 def test_labels_are_those_counted_given_asked_for_and_meant() -> None:
     """A label of UD v1 means one of v2 if rules name that; without labels at all there are none, or what rules name."""
-    given = Given([0], ["dobj"])
+    given = Given([0], ["dobj"], [["obj"]])
     assert counted().names(given, ["obj"]) == ("dep", "det", "dobj", "nsubj", "obj", "root")
-    passive = Given([2, 0], ["nsubjpass", "root"])
+    passive = Given([2, 0], ["nsubjpass", "root"], [["nsubj:pass", "nsubj"], []])
     assert Habits().names(passive, ["nsubj"]) == ("dep", "nsubj", "nsubj:pass", "nsubjpass", "root")
     assert Habits().names(passive) == ("dep", "nsubjpass", "root")
     assert Habits().names(Given([0], [""])) == ("",)
@@ -78,13 +93,12 @@ def test_dep_is_the_label_of_last_resort() -> None:
     assert Habits().label_scores(TAGS, names, free)[3, 1].argmax() == names.index("dep")
 
 
-def test_old_labels_mean_new_ones() -> None:
-    assert meanings("dobj") == ["dobj", "obj"]
-    assert meanings("nsubjpass:agent") == ["nsubjpass:agent", "nsubj:pass", "nsubj"]
-    assert meanings("Obl:Tmod") == ["Obl:Tmod", "obl:tmod", "obl"]
-    assert meanings("neg", "PART")[1] == "advmod"
-    assert meanings("neg", "DET")[1] == "det"
-    assert meanings("") == []
+def test_meanings_of_given_labels() -> None:
+    """Itself first, each once; nothing where no label is given."""
+    others = [["obj", "obj"], ["obl:tmod", "obl"], ["", ""]]
+    given = Given([FREE] * 3, ["dobj", "obl", ""], others)
+    assert list(given.meanings) == [["dobj", "obj"], ["obl", "obl:tmod"], []]
+    assert list(Given([FREE] * 2, ["a", ""]).meanings) == [["a"], []]
 
 
 def test_classes_of_distance() -> None:

@@ -36,6 +36,33 @@ def test_a_head_that_is_none(entry: str) -> None:
         constraints_in_misc(block_of(entry)).forbidden(1, ("",))
 
 
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("headin", "HeadIn"),
+        ("HeadsIn", "HeadIn"),
+        ("DeprelIN", "DeprelIn"),
+        ("DepreIn", "DeprelIn"),
+        ("NotHeads", "NotHead"),
+        ("nothead", "NotHead"),
+        ("DeprelNo", "DeprelNot"),
+        ("SPAN", "Span"),
+        ("Spans", "Span"),
+    ],
+)
+def test_misspelt_keys_are_not_ignored(key: str, meant: str) -> None:
+    with pytest.raises(DeptreeError, match=rf"^f.conllu:1: word 2 has '{key}' in MISC. Did you mean {meant}\?$"):
+        constraints_in_misc(block_of("HeadIn=2", f"SpaceAfter=No|{key}=1"))
+
+
+def test_keys_of_others_are_ignored() -> None:
+    """Those of UD and its treebanks, those that repair writes, and entries that are none."""
+    keys = "SpaceAfter SpacesAfter SpacesBefore Translit LTranslit Gloss Head Ref Entity OldHead OldDeprel CorrectForm"
+    more = "NewPar Lang Typo MSeg MGloss Cxn Subject Bridge SplitAnte Heads Deprel Dep Rel DepHead Spa In Not _ Xml"
+    found = constraints_in_misc(block_of("|".join(f"{key}=1" for key in f"{keys} {more}".split()), "head|=|Headed"))
+    assert (found.words, found.spans) == ({}, ())
+
+
 def test_spans_in_misc() -> None:
     found = constraints_in_misc(block_of("SpaceAfter=No|Span=1-3", "_", "Span=2-3,1-2|HeadIn=1"))
     assert found.spans == ((1, 3), (2, 3), (1, 2))

@@ -13,7 +13,7 @@ from deptree_cli.core.rule_kinds import AtMostOne, Below, NoCrossing, NoGaps, Ou
 from deptree_cli.core.rule_words import Condition, Mask, labels_named
 from deptree_cli.core.ruleset import KINDS
 from deptree_cli.io.rules.constraints import read_constraints
-from deptree_cli.io.rules.reading import forbidden_labels, read_rules, text_of
+from deptree_cli.io.rules.reading import forbidden_labels, read_rules, successors, text_of
 
 EVERY_KIND = """
 name = "mine"
@@ -89,8 +89,21 @@ def test_the_labels_that_they_name(read) -> None:
     rules = read(EVERY_KIND)
     named = "nsubj csubj obj iobj punct goeswith det det:poss case fixed advmod cop"
     assert sorted(rules.labels) == sorted(named.split())
-    assert rules.unknown_labels(["nsubj:pass", "det", *named.split()[2:7]]) == named.split()[1:2] + named.split()[7:]
-    assert read('leaf = ["root"]').unknown_labels([]) == []
+    unknown = rules.unknown("label", ["nsubj:pass", "det", *named.split()[2:7]])
+    assert unknown == named.split()[1:2] + named.split()[7:]
+    assert read('leaf = ["root"]').unknown("label", []) == []
+
+
+def test_other_names_in_rules(read) -> None:
+    """Tags and features of words, of heads and in parts of rules; features that are left out too; and patterns."""
+    rules = read(EVERY_KIND)
+    assert rules.names["upos"] == ["DET", "NOUN", "PART"]
+    assert rules.names["feats"] == ["Poss=Yes", "Typo=Yes", "Polarity=Neg"]
+    assert rules.unknown("upos", ["NOUN"]) == ["DET", "PART"]
+    patterns = read('leaf = [["/obl.*/", "!/x+/"], "obj"]')
+    assert patterns.names["label"] == ["/obl.*/", "/x+/", "obj"]
+    assert patterns.unknown("label", ["obl:arg", "obj"]) == ["/x+/"]
+    assert (patterns.labels, patterns.asks_for) == (("obj",), {"label"})
 
 
 def test_patterns_of_labels(read) -> None:
@@ -120,6 +133,14 @@ def test_labels_of_universal_dependencies_are_told_from_others() -> None:
         )
         assert caught.value.problem.endswith("'L9' and 2 others")
     assert forbidden_labels(read_rules("tree"), many) == ""
+
+
+def test_old_labels_mean_new_ones() -> None:
+    assert successors("dobj") == ("obj", "obj")
+    assert successors("nsubjpass:agent") == ("nsubj:pass", "nsubj")
+    assert successors("Obl:Tmod") == ("obl:tmod", "obl")
+    assert successors("neg", "PART")[0] == "advmod"
+    assert successors("neg", "DET")[0] == "det"
 
 
 def test_parts_of_speech_and_nothing_but_a_tree(read) -> None:
@@ -175,6 +196,13 @@ def test_a_file_without_rules_asks_for_nothing(read) -> None:
         ('leaf = ["a", "a"]', "two rules are called 'leaf a'. Give each a name of its own."),
         ('leaf = ["/a(/"]', "rule 1 of 'leaf': 'label' has the pattern '/a(/': missing ), unterminated subpattern"),
         ('below = [{ upos = "X", deny = ["!/[/"] }]', "rule 1 of 'below': 'label' has the pattern '!/[/': "),
+        ('upos = "/N.*/"', "'upos' has the pattern '/N.*/'. Patterns are for labels only: list the names."),
+        *(
+            (f'mask = [{{ label = "a", {field} = ["X", "{text}"] }}]', f"rule 1 of 'mask': {field!r} has the pattern")
+            for field in ("upos", "head-upos", "feats", "head-feats")
+            for text in ("/N.*/", "!/Case=.*/")
+        ),
+        ('below = [{ label = "a", deny = [{ upos = "/N/" }] }]', "rule 1 of 'below': 'upos' has the pattern '/N/'."),
         ("upos = 3", "'upos' is 3. Give a text, or a list of texts."),
         ("mask = [{ upos = 3 }]", "rule 1 of 'mask': 'upos' is 3."),
         ('mask = [{ direction = "up" }]', "rule 1 of 'mask': 'direction' is 'up'. Choose one of left, right."),
@@ -198,6 +226,26 @@ def test_what_is_not_understood_is_said(read, text: str | bytes, message: str) -
         read(text)
     assert str(caught.value).startswith(f"own.toml: {message}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["(a+)+", "(a|a)*c", "(ab|c)+", "(a*)*?b", "(a?){20}b", "((a+){2}){2}", "(?=(a+)+)b", "(x(:a*)?)*", "(a+){4,}"],
+)
+def test_patterns_that_would_take_forever_are_refused(read, pattern: str) -> None:
+    with pytest.raises(DeptreeError) as caught:
+        read(f'at-most-one = [["!/{pattern}/"]]')
+    assert str(caught.value) == (
+        f"own.toml: rule 1 of 'at-most-one': 'label' has the pattern '!/{pattern}/', which may take forever: a group "
+        "that repeats has repetitions or alternatives. Repeat such groups at most 3 times: ? or {0,3}."
+    )
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[a-z]+(:[a-z]+)?", "obl(:.*)?", "(a|b|[cd])+", "(?:ab)*c", "[a-z]+(:[a-z]+){0,3}"]
+)
+def test_patterns_that_are_fast_are_read(read, pattern: str) -> None:
+    assert read(f'leaf = ["/{pattern}/"]').names["label"] == [f"/{pattern}/"]
 
 
 @pytest.mark.parametrize(
