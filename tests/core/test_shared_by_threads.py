@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core import repair as habits
+from deptree_cli.core import repair
 from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.rule_words import Condition, ForLabels, Mask, Masks, Words
@@ -88,11 +88,11 @@ def test_the_table_of_a_shorter_sentence_comes_too_late(monkeypatch: pytest.Monk
 
 @EACH
 def test_tables_of_labels_are_given_up(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
-    monkeypatch.setattr(habits, "_KEPT", 1)
-    shared = habits.Habits()
+    monkeypatch.setattr(repair, "_KEPT", 1)
+    shared = repair.Habits()
     shared.add(["DET", "NOUN"], [2, 0], ["det", "root"])
     names: Iterator[str] = map(str, range(1000))
     ask, other = (lambda: shared._label_table(("det", "root"))), (lambda: shared._label_table((next(names), "root")))
     expected = ask()
-    for each in at_every_line(habits.Habits._label_table, ask, other, first=(ask, other)[before]):
+    for each in at_every_line(repair.Habits._label_table, ask, other, first=(ask, other)[before]):
         np.testing.assert_array_equal(each, expected)

@@ -47,6 +47,8 @@ def test_other_numbers_of_words_than_rows_and_columns(scratch, read) -> None:
     assert "pass --null" in str(bad)
     with pytest.raises(OutOfStep, match="pass --null"):
         read(scratch("s.npy", files.npy(np.ones((3, 4)))), text=scratch("t.txt", TEXT))
+    with pytest.raises(OutOfStep, match=r"columns target words$|columns target words\.$"):
+        read("s.npy", text="t.txt", null="last")
 
 
 def test_bad_words_and_bad_scores_of_the_other_direction(scratch, read) -> None:
