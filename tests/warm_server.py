@@ -191,9 +191,9 @@ def _run(command: list[str]) -> None:
     exec(os.environ.pop("DEPTREE_BEFORE", ""))
     if Path(command[0]).name == "deptree":
         from deptree_cli.__main__ import main
-        from deptree_cli.cli import terminal as compiling
+        from deptree_cli.cli import terminal
 
-        compiling.LONG = math.inf  # no test depends on what is compiled before
+        terminal.LONG = math.inf  # no test depends on what is compiled before
         sys.argv = command
         main()
     else:

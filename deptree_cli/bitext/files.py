@@ -317,7 +317,6 @@ def _add(pair: Any, line: PharaohLine) -> None:
 # The scores of a sentence pair at the lengths of its sentences, from one direction or from both.
 
 
-_ROWS = "rows are source words, columns target words; if NULL has one of each, pass --null"
 _SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"
 
 
@@ -360,9 +359,12 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
     if lengths == words.lengths or _is_cut(raw, words.lengths, layout):
         return layout.cut(raw.scores, *words.lengths)
     problem = f"the scores are for {_sizes(lengths)} words, but there are {_sizes(words.lengths)} words"
+    rows = "rows are source words, columns target words" + "; if NULL has one of each, pass --null" * (
+        layout.null is None
+    )
     if words.place == raw.place:
-        raise DeptreeError(problem, f"Correct one of them: {_ROWS}")
-    raise OutOfStep(f"{problem} at {words.place}", f"{_SAME}: {_ROWS}")
+        raise DeptreeError(problem, f"Correct one of them: {rows}")
+    raise OutOfStep(f"{problem} at {words.place}", f"{_SAME}: {rows}")
 
 
 def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layout: PairLayout) -> LinkScores:

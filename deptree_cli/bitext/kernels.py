@@ -165,7 +165,7 @@ def gaps(source_of):
 #     B(u,v) = sum over m, n of (A+C)[m,t](u,n) * T[s,m](n,v)
 #
 # Numbers of any kind are added and multiplied, and divided once, never subtracted. Only ranges that are kept are looked
-# at (`kernels.py`): what is pruned costs nothing, and nothing outside of them need be there.
+# at: what is pruned costs nothing, and nothing outside of them need be there.
 
 
 # Tables of a chart: T, B + C, and A + C.

@@ -152,6 +152,15 @@ class Estimating(Fold[float]):
         return INTERRUPTED if self._was_stopped else otherwise
 
 
+# Options that commands of sentence pairs had, and what does their work now.
+GONE_OF_PAIRS = {
+    **dict.fromkeys(
+        ("--chains", "--burn-in", "--counts", "--margin", "--kept"),
+        "in Python, deptree_cli.pruning.expectations takes it",
+    ),
+    "--symmetric": "in Python, deptree_cli.bitext.read_pairs takes it",
+}
+
 # What commands of sentence pairs read and how: SCORES, the options of reading, and the object that they become.
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -153,10 +154,18 @@ def entries_of(ctx: click.Context) -> dict[str, Entry]:
 class LazyGroup(click.Group):
     """A group by a table; groups within groups work alike, each with the table of its own folder."""
 
-    def __init__(self, *args: Any, package: str, table: Mapping[str, Entry], **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        package: str,
+        table: Mapping[str, Entry],
+        gone: Mapping[str, str] = MappingProxyType({}),
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
         self.package = package
         self.table = table
+        self.gone = gone
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)
@@ -181,6 +190,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command as click does, or say which one may have been meant."""
+        if args[0] in self.gone:
+            raise click.UsageError(f"There is no {args[0]} now: {self.gone[args[0]]}.", ctx)
         if args[0] not in self.table and (near := nearest(args[0], self.table)):
             raise click.UsageError(f"No such command '{args[0]}'. Did you mean {near}?", ctx)
         return super().resolve_command(ctx, args)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, command
+from deptree_cli.cli.options import INPUT, bound, command
 from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
-from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions, companion_scores_options
+from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions, companion, companion_options
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import DeptreeError, counted_thousands
@@ -42,6 +42,12 @@ _FIELDS = {
 }
 
 
+def _scores_beside(**given: Any) -> ScoreOptions | None:
+    """The options of `companion`; first of all, files of scores are refused in the place of trees."""
+    _check_trees(click.get_current_context().params["files"])
+    return companion(**given)
+
+
 @command(
     gone=dict.fromkeys(
         ("-k", "--size", "--arcs", "--seed", "--conllu", "--lengths", "--fix-heads"),
@@ -49,7 +55,7 @@ _FIELDS = {
     )
 )
 @click.argument("files", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@companion_scores_options("Scores that tell which head is likelier.", LABEL_SCORES)
+@bound("scores", [*companion_options("Scores that tell which head is likelier."), LABEL_SCORES], _scores_beside)
 @format_options(TEXT, JSONL.name, TSV.name, CONLLU.name)
 @run_options
 def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, run: RunOptions) -> int:
@@ -62,7 +68,6 @@ def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, 
     """
     if len(files) < 2:
         raise click.UsageError("One file: give two or more, A B.")
-    _check_trees(files)
     if len(files) > len(LETTERS):
         raise click.UsageError(f"{len(files)} are more than the {len(LETTERS)} letters for files. Name fewer.")
     first = {"trees": ", ".join(files), "scores": scores and scores.files[0].source.path}

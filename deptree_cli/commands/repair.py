@@ -32,7 +32,7 @@ from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, Ties, nearest
 from deptree_cli.core.rule_search import BUDGET, GivenUp
-from deptree_cli.io.conllu import splicing as mending
+from deptree_cli.io.conllu import splicing
 from deptree_cli.io.conllu.splicing import NOTHING, Change, changes_of, not_written
 from deptree_cli.io.conllu.trees import Note, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
@@ -423,7 +423,7 @@ class Mended:
         return found
 
     @cached_property
-    def _mended(self) -> mending.Mended:
+    def _mended(self) -> splicing.Mended:
         """The sentence with changes and notes; without changes it stays as it is, but for what was given up."""
         certified, gap = self.found.certified, self.found.gap
         notes = [Note(None, "certified", [certified])] if self.changes else []
@@ -432,8 +432,8 @@ class Mended:
         notes += relaxed_notes(self.found.given_up, 1) if self.relax else []
         comments = {note.key: note.texts[0] for note in notes if note.key and note.is_known}
         if self.changes:
-            return mending.mended(self.written.block, self.changes, {"repaired": str(self._sums), **comments})
-        return mending.Mended(mending.with_comments(self.written.block, comments))
+            return splicing.mended(self.written.block, self.changes, {"repaired": str(self._sums), **comments})
+        return splicing.Mended(splicing.with_comments(self.written.block, comments))
 
     def to_conllu(self, _: Style) -> bytes:
         return self._mended.data

@@ -140,9 +140,9 @@ def draw_distinct(
 ) -> Drawn:
     distribution = sentence.distribution
     if by_label:
-        from deptree_cli.core import conditionals as labelled  # loads kernels: when there is work
+        from deptree_cli.core import conditionals  # loads kernels: when there is work
 
-        draws = labelled.draw(algorithm, distribution, size, rng, mass)
+        draws = conditionals.draw(algorithm, distribution, size, rng, mass)
         return Drawn(sentence, draws, draws.labels, mass < 1, by_label)
     drawn = algorithm.draw(distribution, size, rng, mass)
     known = distribution.labels

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core import conditionals as trie
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.conditionals import eisner_of, some_are_improbable, weights_in_range
+from deptree_cli.core.conditionals import draw_trie, eisner_of, some_are_improbable, weights_in_range
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, WIDE, Kind, in_range
 from deptree_cli.core.spaces import (
@@ -282,12 +281,12 @@ def _workspace(n: int, depth: int) -> PartitionWorkspace:
 
 # Distinct projective trees: drawing with replacement, repeats dropped, then from a trie of how the trees are made.
 #
-# The trie of `conditionals.py` is in the chart's numbers, and once next to nothing is left, in wide
-# ones: so the last tree comes as surely as the first, however improbable.
+# The trie of `kernels/derivations.py` is in the chart's numbers, and once next to nothing is left, in wide ones: so the
+# last tree comes as surely as the first, however improbable.
 
 
 # A tree from the trie costs about as much as so many with replacement.
-REPEATED_DERIVATIONS = 10.0
+TRIE_COST = 10.0
 
 # What float64 may have lost of a chart is far below this: e^-50.
 LOWEST = 0.5 * LOG_LOST
@@ -301,7 +300,7 @@ def draw_derivations(distribution: ArcFactored, size: int, rng: np.random.Genera
     clock = clock_of(rng)
     eisner = eisner_of(distribution.factorisation)
     lossy = not eisner.is_wide and some_are_improbable(eisner.shifted.log_weights)
-    rules = derivations.DerivationRules(REPEATED_DERIVATIONS, LEAST, 1.0 - mass, LOWEST if lossy else -np.inf)
+    rules = derivations.DerivationRules(TRIE_COST, LEAST, 1.0 - mass, LOWEST if lossy else -np.inf)
     drawing = Drawing(distribution.n, size, rng)
     if not drawing.with_replacement(eisner, rules):
         drawing.from_trie(eisner, rules)
@@ -377,5 +376,5 @@ ALGORITHMS = {NonProjective: draw, Projective: draw_derivations}
 
 def draw_auto(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`."""
-    algorithm = by_space(ALGORITHMS, distribution.space, trie.draw_trie)
+    algorithm = by_space(ALGORITHMS, distribution.space, draw_trie)
     return algorithm(distribution, size, rng, mass)

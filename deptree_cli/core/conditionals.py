@@ -255,10 +255,10 @@ def weights_in_range(log_weights: Float) -> bool:
     return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
 
 
-# A projective tree as a sequence of choices: what `conditionals.py` is for trees with crossing arcs.
+# A projective tree as a sequence of choices: how the items of Eisner's chart are split.
 #
-# Of n words there are 2 n choices: where each item of Eisner's chart is split, from the top down. Probabilities come
-# from the chart in wide numbers, so that their logarithms are accurate however small they are.
+# Of n words there are 2 n choices: where each item is split, from the top down. Probabilities come from the chart in
+# wide numbers, so that their logarithms are accurate however small they are.
 
 
 class Derivations(TreeChoices):

@@ -86,10 +86,10 @@ class TreeDistribution(ArcFactored):
         with room_for_trees(how_many(k)) as size:
             if not labelled:
                 return ALGORITHMS.get(algorithm).draw(self, size, stream, mass)
-            from deptree_cli.core import conditionals as labelled_trees  # loads kernels: when there is work
+            from deptree_cli.core import conditionals  # loads kernels: when there is work
 
             stream = offshoot(stream) if stream is rng else stream
-            return labelled_trees.draw(ALGORITHMS.get(algorithm), self, size, stream, mass)
+            return conditionals.draw(ALGORITHMS.get(algorithm), self, size, stream, mass)
 
     def argmax(self) -> Heads:
         """The most probable tree, (n,)."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from deptree_cli.core import errors as settings
+from deptree_cli.core import errors
 from deptree_cli.core.dtypes import Bool, Float, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_read
@@ -73,9 +73,9 @@ class Rules:
 
 def are_trees(heads: Integers) -> Bool:
     """Whether each row of heads (k, n), 0 for ROOT, is a tree over the words, with one ROOT arc or more, (k,)."""
-    from deptree_cli.kernels import orders as shapes  # loads kernels: if there is work
+    from deptree_cli.kernels import orders  # loads kernels: if there is work
 
-    found: Bool = shapes.are_trees(np.array(heads, dtype=np.int64, order="C"))
+    found: Bool = orders.are_trees(np.array(heads, dtype=np.int64, order="C"))
     return found
 
 
@@ -84,10 +84,10 @@ def crossings(heads: Integers) -> Int:
 
     heads: (k, n), which need be no trees.
     """
-    from deptree_cli.kernels import orders as shapes
+    from deptree_cli.kernels import orders
 
     foresee(float(np.abs(heads - np.arange(1, heads.shape[1] + 1)).sum()))
-    found: Int = shapes.crossings(np.array(heads, dtype=np.int64, order="C"))
+    found: Int = orders.crossings(np.array(heads, dtype=np.int64, order="C"))
     return found
 
 
@@ -171,7 +171,7 @@ def constant_of(xp: Any, parts: Any) -> Any:
 # Whether there is a tree at all, and which words may be its root.
 
 
-SEVERAL_ROOTS = f"or allow several roots ({settings.SEVERAL_ROOTS})"
+SEVERAL_ROOTS = f"or allow several roots ({errors.SEVERAL_ROOTS})"
 
 
 def check_feasible(allowed: Bool, space: Rules) -> None:
@@ -202,7 +202,7 @@ def check_feasible(allowed: Bool, space: Rules) -> None:
         raise DeptreeError(
             f"no single-root tree is possible: {words(only_root)} can attach to ROOT only",
             f"Allow another head for all but one of them, {SEVERAL_ROOTS}",
-            options=[settings.SEVERAL_ROOTS],
+            options=[errors.SEVERAL_ROOTS],
         )
     if not possible_roots(allowed).any():
         root = int(candidates[0])
@@ -212,7 +212,7 @@ def check_feasible(allowed: Bool, space: Rules) -> None:
 def crossing_is_needed(allowed: Bool, space: Rules) -> DeptreeError:
     """What to say where every tree of allowed arcs, (n+1, n+1), has some that cross; there is a tree. Names two."""
     kind = "single-root tree" if space.single_root else "tree"
-    remedy = f"Allow more arcs, or leave out {settings.PROJECTIVE}"
+    remedy = f"Allow more arcs, or leave out {errors.PROJECTIVE}"
     supported = supported_arcs(allowed, space)
     certain = supported & (supported.sum(axis=0) == 1)
     for (head, word), (other, below) in crossing_pairs(certain):
@@ -220,11 +220,11 @@ def crossing_is_needed(allowed: Bool, space: Rules) -> DeptreeError:
         return DeptreeError(
             f"{problem}{min(word, below)} and {max(word, below)} have no other head",
             remedy,
-            options=[settings.PROJECTIVE],
+            options=[errors.PROJECTIVE],
         )
     (head, word), (other, below) = _crossing_in_a_tree(allowed, certain, space)
     problem = f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross, such as "
-    return DeptreeError(f"{problem}{head} -> {word} and {other} -> {below}", remedy, options=[settings.PROJECTIVE])
+    return DeptreeError(f"{problem}{head} -> {word} and {other} -> {below}", remedy, options=[errors.PROJECTIVE])
 
 
 def _crossing_in_a_tree(allowed: Bool, certain: Bool, space: Rules) -> tuple[Arc, Arc]:
@@ -303,7 +303,7 @@ def _check_reached(reached: Bool, start: str, kind: str) -> None:
     if missing.size:
         remedy = "Allow more arcs" + (f", {SEVERAL_ROOTS}" if kind == "single-root tree" else "")
         problem = f"no {kind} is possible: {words(missing)} cannot be reached from {start}"
-        raise DeptreeError(problem, remedy, options=[settings.SEVERAL_ROOTS])
+        raise DeptreeError(problem, remedy, options=[errors.SEVERAL_ROOTS])
 
 
 def words(numbers: Integers) -> str:

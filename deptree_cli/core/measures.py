@@ -95,9 +95,9 @@ def quantity(formula: Callable[[Counts], Float | Int]) -> Callable[[Int, Int], F
 @once_a_chunk
 def count(heads: Int, starts: Int) -> Int:
     """Return the columns of the kernel, (columns, sentences)."""
-    from deptree_cli.kernels.orders import MEASURED, count_in_trees  # loads kernels: if there is work
+    from deptree_cli.kernels.orders import COUNTS, count_in_trees  # loads kernels: if there is work
 
-    counts = np.empty((len(starts) - 1, MEASURED), np.int64)
+    counts = np.empty((len(starts) - 1, COUNTS), np.int64)
     count_in_trees(heads, starts, counts)
     return np.ascontiguousarray(counts.T)
 
@@ -275,7 +275,7 @@ def arc_shapes(heads: Int, starts: Int) -> tuple[Bool, Bool, Int]:
     return crossed, _gaps(heads, starts), depths
 
 
-# What to expect in another order.
+# What to expect where the words of a tree stand in another order.
 
 
 def expected_sum_length(heads: Int, starts: Int) -> Float:
@@ -377,9 +377,9 @@ def arcs(heads: Int, starts: Int) -> Int:
 @once_a_chunk
 def _sums(heads: Int, starts: Int) -> Float:
     """What `sum_over_words` sums up, (columns, sentences)."""
-    from deptree_cli.kernels.orders import COLUMNS, sum_over_words  # loads kernels: if there is work
+    from deptree_cli.kernels.orders import SUMS, sum_over_words  # loads kernels: if there is work
 
-    sums = np.empty((len(starts) - 1, COLUMNS))
+    sums = np.empty((len(starts) - 1, SUMS))
     sum_over_words(heads, starts, sums)
     return np.ascontiguousarray(sums.T)
 

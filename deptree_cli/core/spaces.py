@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 import numpy as np
 
 from deptree_cli import kernels
-from deptree_cli.core import errors as settings
+from deptree_cli.core import errors
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.factorisation import (
@@ -129,8 +129,8 @@ class TreeSpace(Rules, ABC):
             named = Setting("space", other.name)
             return {f"pass {named}": named}
         changes = (
-            (settings.SEVERAL_ROOTS, not self.single_root, not other.single_root),
-            (settings.PROJECTIVE, self.projective, other.projective),
+            (errors.SEVERAL_ROOTS, not self.single_root, not other.single_root),
+            (errors.PROJECTIVE, self.projective, other.projective),
         )
         return {f"{'add' if there else 'leave out'} {each}": each for each, here, there in changes if here != there}
 

@@ -101,7 +101,7 @@ def shifted_weights(distribution: ArcFactored, space: TreeSpace) -> Float:
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
-    """Flat tables of `walks.py` for weights (n+1, n+1), and the logarithm of their row length."""
+    """Flat alias tables for weights (n+1, n+1), and the logarithm of their row length."""
     bits = (len(weights) - 1).bit_length()
     tables = np.zeros((len(weights), 1 << bits), dtype=np.uint64)
     kernel.build_tables(weights, first_head, bits, tables)

@@ -20,8 +20,7 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short, SpaceLike
-from deptree_cli.jax import sums as elimination
-from deptree_cli.jax.sums import Sentences, floor_of, require_trees, sentences_of, shifted
+from deptree_cli.jax.sums import Sentences, floor_of, require_trees, sentences_of, shifted, sums
 from deptree_cli.jax.trees import count_of, one_key, rows_for
 
 # The head distributions of a sentence's words along many trees at once, each given the heads of the words before.
@@ -30,7 +29,7 @@ from deptree_cli.jax.trees import count_of, one_key, rows_for
 # again and again, and one half is left out while the other is gone through: O(n^3) a tree. A word is left out of the
 # walk "go to your head" by sending all that would go to it where it would go next: Gauss-Jordan without a subtraction
 # (Grassmann, Taksar, Heyman 1985: from a word on to itself is not subtracted from 1, but what leads elsewhere is
-# added up). A sum of ways that is too small for the digits of its type (`elimination.floor_of`) becomes NaN.
+# added up). A sum of ways that is too small for the digits of its type (`floor_of`) becomes NaN.
 #
 # Positions 0..size-1 are words, `size` is ROOT; size is n or a little more, to be halved. A *top* is the position of
 # the tree that a position is in as yet: its own while it has no head, `size` where it descends from ROOT. With a
@@ -297,7 +296,7 @@ class Beams(NamedTuple):
         log_probs, rest: (beams,), the log-probability of each and what this rounds off; -inf for no prefix.
         perturbed: (beams,), the largest perturbed log-probability of its trees, decreasing.
         heads: (size, beams), nodes; -1 where there is none yet.
-        tops: (size, beams), as of `beam.py`.
+        tops: (size, beams), the top of every position.
         parents: for each level that has been entered (beams,), the beam that each had grown from when it was made.
     """
 
@@ -364,7 +363,7 @@ def stochastic_beam_search(
 def _search(keys: Array, sentences: Sentences, k: int) -> BeamSample:
     """Search all sentences, with a key for each, (...,)."""
     single_root, shape = sentences.space.single_root, sentences.lengths.shape
-    log_z, marginals = elimination.sums(sentences)
+    log_z, marginals = sums(sentences)
     own, _ = shifted(sentences)
     weights = jnp.roll(jnp.exp(own.log_scores), -1, -2)[..., 1:]
     if single_root:
@@ -374,7 +373,7 @@ def _search(keys: Array, sentences: Sentences, k: int) -> BeamSample:
     flat = jax.tree.map(lambda part: part.reshape(-1, *part.shape[len(shape) :]), each)
     found = jax.vmap(partial(_search_one, k=k), out_axes=-1)(*flat)
     heads, log_probs, perturbed = (part.reshape(*part.shape[:-1], *shape) for part in found)
-    limit = math.log(elimination.floor_of(log_probs.dtype))
+    limit = math.log(floor_of(log_probs.dtype))
     enough = _loses_nothing(own, limit) | (perturbed[k] > limit + APART)
     known = jnp.where(enough & ~jnp.isnan(log_probs).any(0), log_z, jnp.nan)
     log_probs, perturbed = (

@@ -160,9 +160,9 @@ def seen(array: Array) -> Numbers | None:
 # Elimination of words one by one, and the sweep backwards for edge marginals, in plain JAX on any device.
 #
 # Arc matrices have shape (n+1, n): rows are heads, the words first and ROOT last; columns are dependents. Positive
-# numbers are only added, multiplied and divided (Grassmann, Taksar, Heyman 1985), as in `kernels/elimination`. The word
-# with the most ways out goes next. With a single root the ways do not include ROOT's arcs, and the word that is left
-# hangs on ROOT: none of its arcs can be missing earlier.
+# numbers are only added, multiplied and divided (Grassmann, Taksar, Heyman 1985), as in `kernels/elimination.py`. The
+# word with the most ways out goes next. With a single root the ways do not include ROOT's arcs, and the word that is
+# left hangs on ROOT: none of its arcs can be missing earlier.
 #
 # The sweep backwards works on flows: a flow is a weight times its adjoint, the probability that a tree takes an arc or
 # one of the detours that were added to its weight.
@@ -381,7 +381,7 @@ DEVICE = "device"
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
-def sums_log_partition(sentences: Sentences, how: str) -> Array:
+def log_partition_of(sentences: Sentences, how: str) -> Array:
     """Return log Z, (...,): -inf where there is no tree, NaN where scores or length are none; its gradient is 0 there.
 
     how: "float32" or "float64", by kernels, or `DEVICE`.
@@ -391,7 +391,7 @@ def sums_log_partition(sentences: Sentences, how: str) -> Array:
     return _by_kernels(lambda batch: (batch.log_partitions(raises=False),), sentences, how, sentences.lengths)[0]
 
 
-@sums_log_partition.defjvp
+@log_partition_of.defjvp
 def _log_partition_jvp(how: str, primals: Any, tangents: Any) -> tuple[Array, Array]:
     log_z, marginals = log_partition_and_marginals(primals[0], how)
     return log_z, (marginals * tangents[0].log_scores).sum((-2, -1))
@@ -452,7 +452,7 @@ def _transposed(adjoint: Any, log_scores: Array, lengths: Array, _: Any, *, spac
     return None, None, adjoint if is_zero else covariance(log_scores, lengths, adjoint, space=space)
 
 
-def _sums_batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
+def _covariance_batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
     return covariance(*in_front(given, axes)[1], space=space), 0
 
 
@@ -461,7 +461,7 @@ COVARIANCE.def_abstract_eval(lambda log_scores, *_, space: log_scores)  # type: 
 mlir.register_lowering(COVARIANCE, mlir.lower_fun(_covariance, multiple_results=False))
 ad.primitive_jvps[COVARIANCE] = _jvp
 ad.primitive_transposes[COVARIANCE] = _transposed
-batching.primitive_batchers[COVARIANCE] = _sums_batched
+batching.primitive_batchers[COVARIANCE] = _covariance_batched
 
 
 # The log-partition function and edge marginals, by the core's kernels or by elimination in plain JAX.
@@ -501,7 +501,7 @@ def log_partition(
             a NaN or infinite score, or sums out of the range of float32 or float64 on the device.
     """
     sentences = sentences_of(log_scores, lengths, space, **short)
-    log_z = sums_log_partition(sentences, _how(implementation, sentences))
+    log_z = log_partition_of(sentences, _how(implementation, sentences))
     require_trees(log_z, sentences)
     return log_z
 
@@ -524,7 +524,6 @@ def marginals(
 
 
 def _how(implementation: str, sentences: Sentences) -> str:
-    """Who computes: see `sums.py`."""
     if implementation not in IMPLEMENTATIONS:
         remedy = did_you_mean(str(implementation), IMPLEMENTATIONS, one_of(IMPLEMENTATIONS))
         raise DeptreeError(f"unknown implementation {implementation!r}", remedy)

@@ -25,7 +25,7 @@ from deptree_cli.jax.sums import Sentences, call, distribution_of, require_trees
 
 # What follows from log Z and the marginals: log-probabilities of trees, entropies and divergences, in nats.
 #
-# Scores are shifted first (`batches.shifted`), so that digits are kept that log Z of large scores lacks; and sums are
+# Scores are shifted first (`sums.shifted`), so that digits are kept that log Z of large scores lacks; and sums are
 # in float64, by the kernels, whatever the scores' type: what rounding leaves of a probability is multiplied by scores
 # here.
 
@@ -164,7 +164,7 @@ def _cross_entropies(
 
 def _summed(sentences: Sentences) -> tuple[Sentences, Array]:
     own, _ = shifted(sentences)
-    log_z = sums.sums_log_partition(own, "float64")
+    log_z = sums.log_partition_of(own, "float64")
     require_trees(log_z, sentences)
     return own, log_z
 
@@ -212,8 +212,6 @@ def _some_cross(heads: Array) -> Array:
 
 
 # What core's `TreeDistribution` answers of each sentence of a batch, called back from compiled code on the CPU.
-#
-# The best trees of each; `trees.py` asks for random ones.
 
 
 # From a sentence and what else belongs to it to trees (m, n), and an array for each other result.

@@ -24,7 +24,7 @@ from deptree_cli.kernels.operations import reaches, tolerance
 from deptree_cli.kernels.packed import matrix, sentence
 from deptree_cli.kernels.trees import best_tree
 
-# Sums over the trees of short sentences, side by side in lanes: the sweeps of elimination on `numbers.py`.
+# Sums over the trees of short sentences, side by side in lanes: the sweeps of elimination, run on numbers of several.
 #
 # A group is as many sentences as there are lanes, of neighbouring lengths. It is filled up by words that govern none
 # and hang on the first word with weight 1: such a word's pivot is 1 and it adds 0 to all others, so that no digit of
@@ -39,7 +39,7 @@ SHORT = 400
 
 @kernel(allocates=True)
 def sums_side_by_side(packed, log_z, marginals):
-    """Do what `sums` of `batches.py` does for short sentences; no marginals if None."""
+    """Do what `sums` does, for short sentences; no marginals if None."""
     weights, starts, lengths, final_words, single_root, short, in_range = packed
     order, lanes, dtype = short_sentences(lengths, short), LINE // weights.itemsize, weights.dtype
     nodes = lengths[order[-1]] + 1 if len(order) > 0 else 0

@@ -78,7 +78,7 @@ def same(first, second):
     return word == first.shape[0]
 
 
-# The cells of a partition tree (`cells.py`), and how much of each has not been drawn yet.
+# The cells of a partition tree, and how much of each has not been drawn yet.
 #
 # A *cell* is the set of all trees that share their first choices. A cell divided by one more choice is an item of
 # `Cells`, and entry h of its rows stands for the cell below it with choice h. What is left of an undivided cell is one
@@ -320,13 +320,13 @@ def draw_from(weights, root, fixed, cell, factors, state, out):
         out[word - 1] = h
 
 
-# What the adaptive partition tree (`cells.py`) is given, and a tree as a sequence of choices.
+# What the adaptive partition tree is given, and a tree as a sequence of choices.
 #
 # The choices are the root (node 0 where there may be several), then the heads of words in a fixed order.
 
 
 class PartitionProblem(NamedTuple):
-    """A sentence's distribution as the kernel needs it; "numbers" are float64 or wide (`kernels/numbers`).
+    """A sentence's distribution as the kernel needs it; "numbers" are float64 or wide (`kernels/numbers.py`).
 
     weights: numbers (n+1, n+1), ``[head, dependent]``, columns shifted. log_weights, log_z: their logarithms, and that
     of their partition function. order: (n,) the words in the order in which their heads are chosen; rank:
@@ -388,8 +388,7 @@ class PartitionWorkspace(NamedTuple):
 class PartitionTree(NamedTuple):
     """A sentence's partition tree.
 
-    A `PartitionProblem`, `PartitionRules`, `Cells` (`cells.py`), the trees `Drawn`, the set of them (`cells.py`), a
-    `PartitionWorkspace`.
+    A `PartitionProblem`, `PartitionRules`, `Cells`, the trees `Drawn`, the hash table of them, a `PartitionWorkspace`.
     """
 
     problem: object

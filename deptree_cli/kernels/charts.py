@@ -228,7 +228,7 @@ def products_backward(adjoint, x, of_x, y, of_y, first, stop):
         put(of_y, k, add(get(of_y, k), multiply(adjoint, get(x, k))))
 
 
-# What the walker asks.
+# What the walker asks of a grammar.
 
 
 @kernel(forceinline=True)

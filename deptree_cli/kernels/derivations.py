@@ -152,7 +152,7 @@ def heads_of_each(grammar, sequences, heads):
         follow_choices(grammar, sequences[b], todo, heads[b])
 
 
-# Which choices a given projective tree is made by (`derivations.py`), and how probable it is to leave them.
+# Which choices a given projective tree is made by, and how probable it is to leave them.
 
 
 SPLIT = 3  # where in a row of a path, behind the item, it stands at which node the item is split
@@ -265,7 +265,7 @@ class DerivationWorkspace(NamedTuple):
     Attributes:
         todo, stack: (2n+2, WIDTH), stacks of items.
         first, last: (n+1,), what a node and those below it extend to.
-        path, other: (2n, 4), the choices of two trees (`derivations.py`).
+        path, other: (2n, 4), the choices of two trees.
         rest, other_rest: numbers (2n+1,), the probability of all other trees given the choices so far.
         slots: (2n+1,), the slots above the nodes of a path, and behind the last of them.
         known: (1,), which tree `other` and `other_rest` are of, or NONE.
@@ -423,8 +423,8 @@ def put_left(problem, trie, slot, path, depth, left):
 # Distinct projective trees, in the order in which drawing with replacement would first meet them.
 #
 # Drawing with replacement and dropping repeats gives that order, and is quick until repeats pile up. From then on trees
-# come from what is left behind the choices that trees are made by (`derivations.py`). When that begins depends on
-# past draws only, so the order is exact.
+# come from what is left behind the choices that trees are made by. When that begins depends on past draws only, so the
+# order is exact.
 
 
 # What a kernel comes back for: nothing more to draw, a larger set of trees, the trie, more slots.

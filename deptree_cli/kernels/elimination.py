@@ -192,7 +192,7 @@ def add_four_backward(A, given, target, shares, start):
 
 # Elimination of words in panels of four (Grassmann-Taksar-Heyman): the factors behind log Z, marginals and samples.
 #
-# All arrays hold numbers of one kind (`kernels/numbers`). The arc matrix `A` has shape (n+1, n+1), ``[head,
+# All arrays hold numbers of one kind (`kernels/numbers.py`). The arc matrix `A` has shape (n+1, n+1), ``[head,
 # dependent]``; node 0 is ROOT, column 0 is 0. Words are eliminated from the last to the second. `eliminate` leaves
 # the factors: in row m, before the diagonal, the arcs from word m as they were when it was eliminated; in column m,
 # before the diagonal, those into it divided by their sum, its pivot `S[m]`, which leaves out ROOT's arc under the
@@ -341,7 +341,7 @@ def take_pivot_backward(A, S, adjoints, workspace, start, stop, m, single_root):
 # Both sweeps of elimination for one sentence whose words stand in their own order: log Z and marginals of arcs.
 #
 # Elimination wants a word first that reaches all others: that word and word 1 change places in the factors. Weights `W`
-# and results (n+1, n+1) are by node. The rest is as of `elimination.py`.
+# and results (n+1, n+1) are by node.
 
 
 @kernel
@@ -413,7 +413,7 @@ def add_row(weights, adjoints, nodes, totals, out):
 
 # Other arcs from ROOT in the factors of a sentence with a single root: no pivot depends on them, so each costs O(n^2).
 #
-# Factors and kinds of numbers are as of `elimination.py`; nothing is subtracted here.
+# Nothing is subtracted here either.
 
 
 @kernel
@@ -453,7 +453,7 @@ def root_products(W, final_word, A, S, out):
 
 # The elimination sampler: words come back in reverse order of elimination (algorithm and proof: docs/how_it_works.md).
 #
-# Positions are those of `elimination.py`: 0 is ROOT, and the words come back from the first on. An arc i -> j of the
+# Positions are those of the factors: 0 is ROOT, and the words come back from the first on. An arc i -> j of the
 # partial tree has the weight that it had when the earlier-eliminated of its ends was eliminated: the sum of the direct
 # arc's and of those of detours via words eliminated earlier still. Drawing which of them it is (the arc's `via`, or
 # DIRECT) is the whole algorithm.

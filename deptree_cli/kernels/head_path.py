@@ -314,7 +314,7 @@ def eliminate_word(path, level, tables, x, start, stop, first_row):
                 path.state[1] = 1
 
 
-# Trees word by word, each head given those before it: by the recursion of `head_path.py`, O(n^3) a tree.
+# Trees word by word, each head given those before it: by the recursion above, O(n^3) a tree.
 #
 # One tree is drawn at a time; or many grow in lockstep, where several may go on from what was left out for one.
 

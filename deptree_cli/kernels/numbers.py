@@ -267,49 +267,49 @@ ops.treat_parts_alike(Dual, Dual)
 
 
 @ops.inner.register(Dual)
-def _dual_inner(x, y):
+def _inner_of_duals(x, y):
     return Dual(inner(x.value, y.value), add(inner(x.value, y.tangent), inner(x.tangent, y.value)))
 
 
 @ops.multiply_add.register(Dual)
-def _dual_multiply_add(total, x, y):
+def _multiply_add_duals(total, x, y):
     tangent = multiply_add(multiply_add(total.tangent, x.value, y.tangent), x.tangent, y.value)
     return Dual(multiply_add(total.value, x.value, y.value), tangent)
 
 
 @ops.zero.register(Dual)
-def _dual_zero(array):
+def _zero_dual(array):
     return Dual(zero(array.value), zero(array.value))
 
 
 @ops.one.register(Dual)
-def _dual_one(array):
+def _one_dual(array):
     return Dual(ops.one(array.value), zero(array.value))
 
 
 @ops.add.register(Dual)
-def _dual_add(x, y):
+def _add_duals(x, y):
     return Dual(add(x.value, y.value), add(x.tangent, y.tangent))
 
 
 @ops.subtract.register(Dual)
-def _dual_subtract(x, y):
+def _subtract_duals(x, y):
     return Dual(subtract(x.value, y.value), subtract(x.tangent, y.tangent))
 
 
 @ops.multiply.register(Dual)
-def _dual_multiply(x, y):
+def _multiply_duals(x, y):
     return Dual(multiply(x.value, y.value), add(multiply(x.value, y.tangent), multiply(x.tangent, y.value)))
 
 
 @ops.divide.register(Dual)
-def _dual_divide(x, y):
+def _divide_duals(x, y):
     ratio = divide(x.value, y.value)
     return Dual(ratio, divide(subtract(x.tangent, multiply(ratio, y.tangent)), y.value))
 
 
 @ops.scale.register(Dual)
-def _dual_scale(x, factor):
+def _scale_dual(x, factor):
     return Dual(scale(x.value, factor), scale(x.tangent, factor))
 
 
@@ -330,7 +330,7 @@ def _dual_is_less(x, y):
 
 # What leaves the arithmetic, and what is not differentiated, is the value's.
 @ops.logarithm.register(Dual)
-def _dual_logarithm(x):
+def _logarithm_of_dual(x):
     return ops.logarithm(x.value)
 
 
@@ -345,12 +345,12 @@ def _dual_from_wide(array, x):
 
 
 @ops.reaches.register(Dual)
-def _dual_reaches(array, log_value):
+def _duals_reach(array, log_value):
     return ops.reaches(array.value, log_value)
 
 
 @ops.tolerance.register(Dual)
-def _dual_tolerance(array):
+def _tolerance_of_duals(array):
     return ops.tolerance(array.value)
 
 
@@ -402,32 +402,32 @@ def largest_sum(x, y):
 
 
 @ops.inner.register(Tropical)
-def _tropical_inner(x, y):
+def _inner_of_tropical(x, y):
     return Tropical(largest_sum(x.log, y.log))
 
 
 @ops.multiply_add.register(Tropical)
-def _tropical_multiply_add(total, x, y):
+def _multiply_add_tropical(total, x, y):
     return ops.add(total, ops.multiply(x, y))
 
 
 @ops.zero.register(Tropical)
-def _tropical_zero(array):
+def _zero_tropical(array):
     return Tropical(-math.inf)
 
 
 @ops.one.register(Tropical)
-def _tropical_one(array):
+def _one_tropical(array):
     return Tropical(0.0)
 
 
 @ops.add.register(Tropical)
-def _tropical_add(x, y):
+def _larger_tropical(x, y):
     return y if x.log < y.log else x
 
 
 @ops.multiply.register(Tropical)
-def _tropical_multiply(x, y):
+def _multiply_tropical(x, y):
     return Tropical(x.log + y.log)
 
 
@@ -437,7 +437,7 @@ def _tropical_is_less(x, y):
 
 
 @ops.length.register(Tropical)
-def _length(array):
+def _length_of_tropical(array):
     return array.log.shape[0]
 
 
@@ -455,35 +455,35 @@ class Lanes(NamedTuple):
 
 
 @ops.get.register(Lanes)
-def _lanes_get(array, index):
+def _get_lanes(array, index):
     return load(array.values[index])
 
 
 @ops.put.register(Lanes)
-def _lanes_put(array, index, x):
+def _put_lanes(array, index, x):
     store(array.values[index], x)
 
 
 @ops.row.register(Lanes)
-def _lanes_row(array, i):
+def _row_of_lanes(array, i):
     return Lanes(array.values[i])
 
 
 @ops.length.register(Lanes)
-def _lanes_length(array):
+def _length_of_lanes(array):
     return array.values.shape[0]
 
 
 @ops.zero.register(Lanes)
-def _lanes_zero(array):
+def _zero_lanes(array):
     return everywhere(array.values.dtype.type(0.0))
 
 
 @ops.one.register(Lanes)
-def _lanes_one(array):
+def _one_lanes(array):
     return everywhere(array.values.dtype.type(1.0))
 
 
 @ops.is_positive.register(np.ndarray)
-def _lanes_is_positive(x):
+def _lanes_are_positive(x):
     return True  # nobody's sum stops that of others: what a pivot of 0 leads to, stays in its lane

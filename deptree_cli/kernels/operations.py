@@ -122,8 +122,8 @@ when_compiled(_implement)
 # The operations that sweeps are written in, with their bodies for float64.
 #
 # A sweep is written once, over `get`, `put`, `add`, `subtract`, `multiply`, `divide`, ..., and runs on every kind of
-# numbers: with plain arrays as here, with wide numbers as in `numbers.py`, with dual numbers as in `numbers.py`. A
-# kind is recognised by the Python class of the first argument.
+# numbers: with plain arrays as here, with the wide, dual and other numbers of `numbers.py`.
+# A kind is recognised by the Python class of the first argument.
 
 
 SAFE_LOG = -300.0  # how far float64 is trusted: its smallest normal number is e^-708

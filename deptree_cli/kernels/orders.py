@@ -82,17 +82,17 @@ def reroot(above, sizes, root, places, rerooted):
 
 # Sums over a tree's words that give means, variances and least values over the orders of its words.
 #
-# Formulas and sources are in `core/measures.py`. Heads are those of all sentences, as in `orders.py`.
+# Formulas and sources are in `core/measures.py`. Heads are those of all sentences, as below.
 
 
 # The columns that are summed.
 PAIRS, VARIANCE, PROJECTIVE, LEAST_PROJECTIVE, LEAST_PLANAR = range(5)
-COLUMNS = 5
+SUMS = 5
 
 
 @kernel(allocates=True)
 def sum_over_words(heads, starts, sums):
-    """Fill sums (sentences, COLUMNS), float64, of the trees of all sentences. O(n) each."""
+    """Fill sums (sentences, SUMS), float64, of the trees of all sentences. O(n) each."""
     longest = 0
     for s in range(starts.shape[0] - 1):
         longest = max(longest, starts[s + 1] - starts[s])
@@ -380,12 +380,12 @@ def put_parts(kind, low, high, above, sizes, parts, places, tasks, waiting, tree
 # The columns that are counted.
 ROOTS, ROOT_PLACE, SUM_LENGTH, LONGEST, LEFT, DEPTH, SUM_DEPTH = range(7)
 ARITY, PARENTS, CROSSINGS, CROSSED, FLUX, WEIGHT, SUM_WEIGHT = range(7, 14)
-MEASURED = 14
+COUNTS = 14
 
 
 @kernel(allocates=True)
 def count_in_trees(heads, starts, counts):
-    """Fill counts (sentences, COLUMNS) of the trees of all sentences. O(n + sum of the lengths of arcs) each."""
+    """Fill counts (sentences, COUNTS) of the trees of all sentences. O(n + sum of the lengths of arcs) each."""
     longest = 0
     for s in range(starts.shape[0] - 1):
         longest = max(longest, starts[s + 1] - starts[s])

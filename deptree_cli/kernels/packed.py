@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.kernels import trees as tree_scores
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.shift import shift_sentence
+from deptree_cli.kernels.trees import tree_log_probs as log_probs_of_trees
 from deptree_cli.kernels.xoshiro import U64, rotate_left
 
 # Matrices of many sentences in one array, and the weights of a block of them as the kernels of batches take them.
@@ -182,4 +182,4 @@ def tree_log_probs(log_weights, lengths, log_z, heads, starts, out):
     for b in range(lengths.shape[0]):
         n = lengths[b]
         trees = heads[starts[b] : starts[b] + size * n].reshape(size, n)
-        tree_scores.tree_log_probs(matrix(log_weights, b), log_z[b], trees, out[b])
+        log_probs_of_trees(matrix(log_weights, b), log_z[b], trees, out[b])

@@ -21,7 +21,7 @@ from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch, one_o
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
-from deptree_cli.torch import ops as operators
+from deptree_cli.torch import ops
 from deptree_cli.torch.ops import (
     Shifted,
     TreeSupport,
@@ -235,7 +235,7 @@ class BatchDistribution(Distribution):
     @lazy_property
     def _sums(self) -> Sums:
         given = self._shifted.scores, self._flat_lengths, self.space.name, self.precision
-        return Sums(*operators.operators_log_partition_and_marginals(*given))
+        return Sums(*ops.log_partition_and_marginals_of_prepared(*given))
 
     def _to_batch_dtype(self, result: Tensor, event_dims: int = 0) -> Tensor:
         """A result (..., B, *event) in the precision and the batch shape of the scores."""
@@ -253,7 +253,7 @@ class BatchDistribution(Distribution):
         """The natural logarithm of the number of trees without a forbidden arc, (...,)."""
         scores = self._shifted.scores.detach()
         arcs = torch.where(scores == -torch.inf, scores, 0.0)
-        return self._to_batch_dtype(operators.log_partition(arcs, self._flat_lengths, self.space))
+        return self._to_batch_dtype(ops.log_partition(arcs, self._flat_lengths, self.space))
 
     @property
     def marginals(self) -> Tensor:

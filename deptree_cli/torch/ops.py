@@ -189,12 +189,12 @@ def visible(tensor: Tensor) -> bool:
 # Tensors of another device are copied to the CPU, and results back to it.
 
 
-def sums_log_partition(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> Tensor:
+def log_partition_by_kernels(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> Tensor:
     """Return log Z, (B,): the forward sweep alone."""
     return _tensor(_batch(log_scores, lengths, space, precision).log_partitions(), log_scores)
 
 
-def sums_log_partition_and_marginals(
+def log_partition_and_marginals_by_kernels(
     log_scores: Tensor, lengths: Tensor, space: str, precision: str
 ) -> tuple[Tensor, Tensor]:
     """Return log Z, (B,), and its gradient, the marginals of arcs, (B, N, N): both sweeps."""
@@ -230,7 +230,7 @@ def _tensor(found: Array, like: Tensor) -> Tensor:
 #
 # The gradient of log Z in the log-scores are the marginals of arcs, and the gradient of a function of the marginals are
 # covariances in its direction (Zmigrod et al. 2021b, section 4), so that nothing is differentiated by machine. All are
-# functions of (log_scores, lengths, [values], space, precision), as those of `ops.py`.
+# functions of (log_scores, lengths, [values], space, precision), as the sums above.
 #
 # Eager code takes `_Sums`. What `torch.func` transforms must have a `setup_context`, for which PyTorch binds
 # arguments to a signature, and what is compiled must be an operator: either would cost a batch of short sentences a
@@ -291,9 +291,9 @@ def _as_larger_batch(function: Any, info: Any, in_dims: tuple[int | None, ...], 
     return tuple(each.reshape(info.batch_size, -1, *each.shape[1:]) for each in found), (0,) * len(found)
 
 
-log_partition_op = torch.library.custom_op("deptree::log_partition", sums_log_partition, mutates_args=())
+log_partition_op = torch.library.custom_op("deptree::log_partition", log_partition_by_kernels, mutates_args=())
 sums_op = torch.library.custom_op(
-    "deptree::log_partition_and_marginals", sums_log_partition_and_marginals, mutates_args=()
+    "deptree::log_partition_and_marginals", log_partition_and_marginals_by_kernels, mutates_args=()
 )
 covariance_op = torch.library.custom_op("deptree::arc_covariance", arc_covariance, mutates_args=())
 log_partition_op.register_fake(lambda log_scores, *_: log_scores.new_empty(len(log_scores)))
@@ -304,7 +304,7 @@ covariance_op.register_autograd(partial(_of_covariance, covariance_op), setup_co
 
 
 class _Covariance(torch.autograd.Function):
-    """`sums.arc_covariance`, by its operator, which PyTorch can call for many directions at once."""
+    """`arc_covariance`, by its operator, which PyTorch can call for many directions at once."""
 
     forward = staticmethod(covariance_op)
     setup_context = staticmethod(_remember_both_ways)
@@ -335,7 +335,7 @@ def _is_transformed(*tensors: Tensor) -> bool:
 
 
 def _covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str, precision: str) -> Tensor:
-    """Return `sums.arc_covariance`, by itself where no derivative is asked for, backward or forward."""
+    """Return `arc_covariance`, by itself where no derivative is asked for, backward or forward."""
     given = log_scores, lengths, values, space, precision
     if torch.is_grad_enabled() or _is_transformed(log_scores, values):
         return _Covariance.apply(*given)  # type: ignore[no-untyped-call]
@@ -343,11 +343,11 @@ def _covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: str,
 
 
 class _Sums(torch.autograd.Function):
-    """`sums.log_partition_and_marginals` of eager code."""
+    """`log_partition_and_marginals_by_kernels` of eager code."""
 
     @staticmethod
     def forward(ctx: Any, *given: Any) -> tuple[Tensor, Tensor]:
-        found = sums_log_partition_and_marginals(*given)
+        found = log_partition_and_marginals_by_kernels(*given)
         _remember(ctx, given, found)
         return found
 
@@ -359,7 +359,7 @@ class _Sums(torch.autograd.Function):
 class _TransformedSums(_Sums):
     """The same inside `torch.func`, and with derivatives forward."""
 
-    forward = staticmethod(sums_log_partition_and_marginals)  # type: ignore[assignment]
+    forward = staticmethod(log_partition_and_marginals_by_kernels)  # type: ignore[assignment]
     setup_context = staticmethod(_remember_both_ways)
 
     @staticmethod
@@ -373,15 +373,17 @@ class _TransformedSums(_Sums):
         return _as_larger_batch(_TransformedSums.apply, *given)
 
 
-def operators_log_partition(*given: Any) -> Tensor:
-    """Return log Z, (B,), of the arguments of `sums.log_partition`; without a gradient."""
+def log_partition_of_prepared(*given: Any) -> Tensor:
+    """Return log Z, (B,), of the arguments of `log_partition_by_kernels`; without a gradient."""
     if torch.compiler.is_compiling():
         return log_partition_op(*given)
-    return operators_log_partition_and_marginals(*given)[0] if _is_transformed(given[0]) else sums_log_partition(*given)
+    if _is_transformed(given[0]):
+        return log_partition_and_marginals_of_prepared(*given)[0]
+    return log_partition_by_kernels(*given)
 
 
-def operators_log_partition_and_marginals(*given: Any) -> tuple[Tensor, Tensor]:
-    """Return what `sums.log_partition_and_marginals` does of its arguments; differentiable."""
+def log_partition_and_marginals_of_prepared(*given: Any) -> tuple[Tensor, Tensor]:
+    """Return what `log_partition_and_marginals_by_kernels` does of its arguments; differentiable."""
     found: tuple[Tensor, Tensor]
     if torch.compiler.is_compiling():
         found = sums_op(*given)
@@ -506,9 +508,9 @@ def log_partition(
     trees = tree_space(space, **short)
     scores, *how = prepared(log_scores, lengths, trees, precision)
     if _is_differentiated(log_scores):  # both sweeps at once: the gradient will be wanted
-        log_z = operators_log_partition_and_marginals(scores, *how)[0]
+        log_z = log_partition_and_marginals_of_prepared(scores, *how)[0]
     else:
-        log_z = operators_log_partition(scores, *how)
+        log_z = log_partition_of_prepared(scores, *how)
     return log_z if scores is log_scores else log_z.reshape(log_scores.shape[:-2])
 
 
@@ -538,7 +540,7 @@ def log_partition_and_marginals(
     Arguments and errors as in `log_partition`.
     """
     scores, *how = prepared(log_scores, lengths, tree_space(space, **short), precision)
-    log_z, found = operators_log_partition_and_marginals(scores, *how)
+    log_z, found = log_partition_and_marginals_of_prepared(scores, *how)
     if scores is log_scores:  # views would cost a batch of short sentences a twentieth of its time
         return log_z, found
     return log_z.reshape(log_scores.shape[:-2]), found.reshape(log_scores.shape)
@@ -554,7 +556,7 @@ def _is_differentiated(log_scores: Tensor) -> bool:
 def prepared(
     log_scores: Tensor, lengths: Tensor | None, space: TreeSpace, precision: str | None
 ) -> tuple[Tensor, Tensor, str, str]:
-    """Return scores (B, N, N), lengths (B,), the space's name and the precision, as `ops.py` takes them."""
+    """Return scores (B, N, N), lengths (B,), the space's name and the precision, as sums take them."""
     words, precision = shaped_lengths(log_scores, lengths), precision_of(log_scores, precision)
     scores = log_scores if log_scores.dtype in (torch.float32, torch.float64) else log_scores.float()
     if words.dim() != 1:  # views would cost a batch of short sentences some of its time

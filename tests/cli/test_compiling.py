@@ -119,6 +119,6 @@ def test_workers_tell_too(tmp_path: Path) -> None:
 
 
 def test_a_moment_is_not_told() -> None:
-    from deptree_cli.cli import terminal as compiling
+    from deptree_cli.cli import terminal
 
-    assert compiling.COMPILING_PATIENCE >= 0.5
+    assert terminal.COMPILING_PATIENCE >= 0.5

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli import terminal as compiling
+from deptree_cli.cli import terminal as module
 from deptree_cli.cli.app import main
 from deptree_cli.core.distribution import TreeDistribution
 from tests.on_terminal import as_it_reads, forked_on_terminal
@@ -70,7 +70,7 @@ def deptree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     def run(*args: object, stdin: bytes = b"") -> Ran:
         out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
         with monkeypatch.context() as patch:
-            patch.setattr(compiling, "LONG", math.inf)  # no test depends on what is compiled before
+            patch.setattr(module, "LONG", math.inf)  # no test depends on what is compiled before
             patch.setattr(sys, "argv", ["deptree", *map(str, args)])
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8"))
             patch.setattr(sys, "stdout", out)

@@ -203,6 +203,7 @@ def test_which_kind_files_are_is_told_by_their_content(deptree, put, files) -> N
             "There is no -k now: trees are compared; for two score files: deptree expect kl A",
         ),
         ((SCORES[0], SCORES[0]), f"Compare scores with deptree expect kl {SCORES[0]} --other {SCORES[0]}"),
+        ((SCORES[0], *SCORES), f"this has scores, not trees. Compare scores with deptree expect kl {SCORES[0]}"),
         ((files[0],), "One file: give two or more"),
         ((files[0], "nowhere.conllu"), "nowhere.conllu: no such file"),
     ]:

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from deptree_cli.core import batches as asking
+from deptree_cli.core import batches
 from deptree_cli.core.audit import ENUMERATED_N
 from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.kernels import charts as eisner
-from deptree_cli.kernels import elimination as marginals
+from deptree_cli.kernels import charts, elimination
 from deptree_cli.kernels.numbers import Dual
 from tests.every_command import ENTRIES, example
 from tests.sample import DATA, LABELS, SCORES
@@ -112,12 +111,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
         return call
 
-    for module in asking.KERNELS.values():
+    for module in batches.KERNELS.values():
         for kernel, names in (("sums", ["forth", "back"]), ("sample", ["forth"])):
             monkeypatch.setattr(module, kernel, counted_each(getattr(module, kernel), *names))
     import_module("deptree_cli.kernels.trees")  # what is imported later would take what is put here for a kernel
     import_module("deptree_cli.kernels.orders")
-    for module, forth, back in ((marginals, "factorise", "arc_marginals"), (eisner, "inside", "outside")):
+    for module, forth, back in ((elimination, "factorise", "arc_marginals"), (charts, "inside", "outside")):
         monkeypatch.setattr(module, forth, counted("forth", getattr(module, forth)))
         monkeypatch.setattr(module, back, counted("back", getattr(module, back)))
     return counts

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.cli.help import EVERY, QUANTITY, fields
-from deptree_cli.io.conllu import columns as notes
+from deptree_cli.io.conllu import columns
 from tests.every_command import COMMANDS, ENTRIES, command, example, options
 
 DATA = Path(__file__).parents[2] / "sample_data"
@@ -212,4 +212,4 @@ def test_the_table_has_commands_and_options_that_there_are() -> None:
 
 
 def test_notes_of_an_earlier_run_are_in_the_table() -> None:
-    assert {key.decode() for key in notes.COMMENTS | notes.MISC} <= {one for row in fields() for one in row.names}
+    assert {key.decode() for key in columns.COMMENTS | columns.MISC} <= {one for row in fields() for one in row.names}

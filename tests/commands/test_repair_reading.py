@@ -23,10 +23,10 @@ def test_json_lines_are_refused_in_a_line_as_by_check(deptree, put) -> None:
         ran = deptree(command, "t.jsonl")
         assert (ran.code, ran.out) == (2, b"")
         (line,) = ran.said
-        assert line.startswith(
-            f"deptree: t.jsonl:1{name}: a line of JSON where CoNLL-U should be. Write the sentences as"
+        assert line == (
+            f"deptree: t.jsonl:1{name}: a line of JSON where CoNLL-U should be. Write the trees as CoNLL-U first: "
+            "deptree combine FILE --conllu SENTENCES (heads that are no tree: repaired() in Python)."
         )
-        assert "deptree combine FILE --conllu SENTENCES" in line
 
 
 def test_rules_decide_what_is_broken(deptree, done, put) -> None:

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.core import agreement as of_trees
+from deptree_cli.core import agreement as module
 from deptree_cli.core.agreement import (
     Distances,
     agreement,
@@ -48,7 +48,7 @@ def test_agreement_is_that_of_two_random_trees() -> None:
 @pytest.mark.parametrize("counted", [0, 10**9])
 def test_shares_are_the_same_counted_and_sorted(counted: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside a loop over words, for trees of which some are twice there."""
-    monkeypatch.setattr(of_trees, "_COUNTED", counted)
+    monkeypatch.setattr(module, "_COUNTED", counted)
     cells: Counter[int] = Counter()
     for tree, times in zip(HEADS[0], TIMES[0], strict=True):
         for word, head in enumerate(tree.tolist()):

@@ -20,8 +20,7 @@ from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
-from deptree_cli.kernels import charts as eisner
-from deptree_cli.kernels import elimination as marginals
+from deptree_cli.kernels import charts, elimination
 from deptree_cli.kernels.numbers import Dual
 
 N = 6
@@ -83,10 +82,10 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(module, name, counting)
 
-    watch(marginals, "factorise", "forth")
-    watch(marginals, "arc_marginals", "back")
-    watch(eisner, "inside", "forth")
-    watch(eisner, "outside", "back")
+    watch(elimination, "factorise", "forth")
+    watch(elimination, "arc_marginals", "back")
+    watch(charts, "inside", "forth")
+    watch(charts, "outside", "back")
     return counted
 
 

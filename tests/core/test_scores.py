@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.core import expectations as features
+from deptree_cli.core import expectations
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import SCALES, checked_log_scores, to_weights
@@ -111,7 +111,7 @@ ENTRANCES: dict[str, Callable[[Any], object]] = {
     "sibling": lambda x: SecondOrder(np.zeros((3, 3)), None, x),
     "links": lambda x: AlignmentDistribution(x),
     "nulls": lambda x: AlignmentDistribution(np.zeros((3, 3)), source_nulls=x),
-    "features": lambda x: features.expected_features(TreeDistribution(np.zeros((3, 3))), x),
+    "features": lambda x: expectations.expected_features(TreeDistribution(np.zeros((3, 3))), x),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep
-from deptree_cli.io import read as pairing
+from deptree_cli.io import read as module
 from deptree_cli.io.read import read
 from deptree_cli.io.sentence import Companion, Sentence, Side
 
@@ -219,7 +219,7 @@ def arrays_beside(text: str) -> tuple[Arrays, Companion]:
 
 def test_running_keys_are_paired_by_order_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """No array is loaded before its sentence comes; so many sentences as are looked at ahead are all that waits."""
-    monkeypatch.setattr(pairing, "AHEAD", 3)
+    monkeypatch.setattr(module, "AHEAD", 3)
     items, companion = arrays_beside("s-7 s-8 s-9 s-10 s-11")
     told: list[str] = []
     seen = read(lead("a b c d e"), [companion], lambda _, line: told.append(line))
@@ -244,7 +244,7 @@ def test_other_keys_are_ids(keys: str) -> None:
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is further away is an error that says so, and reading goes on."""
-    monkeypatch.setattr(pairing, "MOST_WAITING", 2 * pairing.USUAL)
+    monkeypatch.setattr(module, "MOST_WAITING", 2 * module.USUAL)
     watched = Watched(pieces("c", "b c x y a d"))
     said: Callable[[Any], str] = lambda each: each.companions["c"] if isinstance(each, Sentence) else str(each)  # noqa: E731
     sentences = read(lead("a b c d"), [Companion(Side(watched, "pieces", "c", names), fit, shared=True)])

@@ -17,7 +17,6 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.jax import beam
-from deptree_cli.jax import beam as conditionals
 from deptree_cli.jax.sums import sentences_of
 from tests.jax.digits import float64
 from tests.oracle import Oracle
@@ -39,8 +38,8 @@ LEVEL = 0.001 / 8  # laws x modes x graphs
 def short() -> Iterator[None]:
     """Intervals are halved down to one word, as those of long sentences are to some; many trees are many blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conditionals, "SHORTEST", 1)
-        patch.setattr(conditionals, "BLOCK", 50)
+        patch.setattr(beam, "SHORTEST", 1)
+        patch.setattr(beam, "BLOCK", 50)
         yield
     beam._search.clear_cache()
 

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from deptree_cli.kernels import kept as cache
+from deptree_cli.kernels import kept
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.xoshiro import uniform
 
@@ -41,8 +41,8 @@ assert 0 <= uniform(np.array([1, 2, 3, 4], dtype=np.uint64)) < 1
 def run_host(folder: Path, **environment: str) -> None:
     """Run the host program as a module file, for functions of a string are not cached."""
     (folder / "host.py").write_text(HOST)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    subprocess.run([sys.executable, "-c", "import host"], cwd=folder, env=kept | environment, check=True, timeout=100)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    subprocess.run([sys.executable, "-c", "import host"], cwd=folder, env=own | environment, check=True, timeout=100)
 
 
 def functions_in(folder: Path) -> set[str]:
@@ -57,7 +57,7 @@ def test_a_host_program_keeps_its_own_cache(tmp_path: Path) -> None:
     assert functions_in(tmp_path / "__pycache__") == {"host.before", "host.after"}
     (ours,) = (tmp_path / "cache" / "deptree").iterdir()
     assert functions_in(tmp_path / "cache") == functions_in(ours) == {"xoshiro.uniform"}  # not what it calls
-    assert ours.name == cache.cache_folder().name
+    assert ours.name == kept.cache_folder().name
 
 
 @pytest.mark.slow("compile")
@@ -74,7 +74,7 @@ def test_a_folder_where_nobody_may_write(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert not cache.cache_folder().is_relative_to(tmp_path / "file")
+    assert not kept.cache_folder().is_relative_to(tmp_path / "file")
 
 
 @kernel

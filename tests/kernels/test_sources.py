@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from deptree_cli.kernels import kept as sources
+from deptree_cli.kernels import kept
 from tests.house import FILES
 
 
 def test_all_kernels_are_among_them() -> None:
     """Whatever is made by the decorator."""
     decorated = {path for path in FILES.values() if "\n@kernel" in path.read_text(encoding="utf-8")}
-    assert decorated <= set(sources.kernel_files())
-    rooms = {path.relative_to(sources.PACKAGE).parts[0] for path in decorated}
+    assert decorated <= set(kept.kernel_files())
+    rooms = {path.relative_to(kept.PACKAGE).parts[0] for path in decorated}
     assert rooms >= {
         "kernels",
         "hpyp",
@@ -41,9 +41,9 @@ def test_a_changed_kernel_makes_machine_code_stale(
 ) -> None:
     """Each file of kernels is compiled for types of others, so all are stale."""
     copy = tmp_path / "deptree_cli"
-    shutil.copytree(sources.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sources, "PACKAGE", copy)
-    before = sources.digest.__wrapped__()
+    shutil.copytree(kept.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(kept, "PACKAGE", copy)
+    before = kept.digest.__wrapped__()
     with (copy / changed).open("a") as file:
         file.write("# something else\n")
-    assert (sources.digest.__wrapped__() != before) == is_stale
+    assert (kept.digest.__wrapped__() != before) == is_stale

@@ -11,28 +11,27 @@ from pathlib import Path
 import numba
 import pytest
 
-from deptree_cli.kernels import kept as cache
-from deptree_cli.kernels import machine_code as stored
+from deptree_cli.kernels import kept, machine_code
 from tests.sample import DATA
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is cached")
 
 # One kernel, and what the hook hears of the cache.
 PROGRAM = """
-from deptree_cli.kernels import kept as cache
-cache.tell_if_not_kept(lambda reason: print("not kept:", reason))
+from deptree_cli.kernels import kept
+kept.tell_if_not_kept(lambda reason: print("not kept:", reason))
 import numpy as np
 from deptree_cli.kernels.xoshiro import uniform
 assert 0 <= uniform(np.array([1, 2, 3, 4], dtype=np.uint64)) < 1
-print(sum(uniform.stats.cache_hits.values()), "from", cache.cache_folder())
+print(sum(uniform.stats.cache_hits.values()), "from", kept.cache_folder())
 """
 
 
 def run(folder: Path, program: str = PROGRAM, **environment: str) -> list[str]:
     """The lines that a program prints; nothing may stand on stderr."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
-    kept.setdefault("PYTHONPATH", str(Path(cache.__file__).parents[2]))
-    env = kept | {"HOME": str(folder), "TMPDIR": str(folder / "tmp")} | environment
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
+    own.setdefault("PYTHONPATH", str(Path(kept.__file__).parents[2]))
+    env = own | {"HOME": str(folder), "TMPDIR": str(folder / "tmp")} | environment
     (folder / "tmp").mkdir(exist_ok=True)
     command = [sys.executable, "-c", program]
     ended = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=100)
@@ -80,7 +79,7 @@ def test_versions_in_use_are_not_of_long_ago(tmp_path: Path) -> None:
         (folder / f"kernels.xoshiro-{age}").mkdir()
         os.utime(folder / f"kernels.xoshiro-{age}", (10**9 + age, 10**9 + age))
     assert run(tmp_path)[0].startswith("1 from ")
-    cache.remove_oldest(folder.glob("kernels.xoshiro-*"))
+    kept.remove_oldest(folder.glob("kernels.xoshiro-*"))
     assert used.exists()
     assert len(list(folder.glob("kernels.xoshiro-*"))) == 8
 
@@ -92,7 +91,7 @@ def test_versions_that_another_process_removes_meanwhile(tmp_path: Path) -> None
         if age % 4:
             folder.mkdir()
             os.utime(folder, (10**9 - age, 10**9 - age))
-    cache.remove_oldest(folders)
+    kept.remove_oldest(folders)
     assert sorted(int(path.name) for path in tmp_path.iterdir()) == [1, 2, 3, 5, 6, 7, 9, 10]
 
 
@@ -106,9 +105,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # Many kernels, some of which are closures.
 MANY = """
-from deptree_cli.kernels import kept as cache
+from deptree_cli.kernels import kept
 heard = []
-cache.watch_compiling(heard.append)
+kept.watch_compiling(heard.append)
 import deptree_cli
 from deptree_cli import TreeDistribution
 distribution = TreeDistribution([[0, 0, 1], [0, 0, 2], [0, 1, 0]], scale="log")
@@ -120,7 +119,7 @@ print(deptree_cli.__file__, sum(heard))
 @pytest.mark.slow("compile")
 def test_copies_of_the_package_share_it(tmp_path: Path) -> None:
     """Wherever they are."""
-    package = Path(cache.__file__).parents[1]
+    package = Path(kept.__file__).parents[1]
     for name in ("one", "another/place"):
         shutil.copytree(package, tmp_path / name / "deptree_cli", ignore=shutil.ignore_patterns("__pycache__"))
     first = run(tmp_path, MANY, PYTHONPATH=str(tmp_path / "one"))
@@ -135,7 +134,7 @@ def test_copies_of_the_package_share_it(tmp_path: Path) -> None:
 
 def test_overloads_kept_at_the_same_time_are_not_mixed_up(tmp_path: Path) -> None:
     """As by two processes that have both found nothing; and what is for another processor is not found."""
-    one, other = (stored.CodeFiles(tmp_path, "f") for _ in range(2))
+    one, other = (machine_code.CodeFiles(tmp_path, "f") for _ in range(2))
     keys = [((kind,), ("x86_64-linux", "this", "+that")) for kind in ("float64", "int64")]
     assert one.load(keys[0]) is other.load(keys[1]) is None
     one.save(keys[0], "real")
@@ -221,16 +220,16 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 # What is heard of compiling: what `uniform` is made of counts as part of it, functions of others are not ours.
 WATCHED = """
-from deptree_cli.kernels import kept as cache
+from deptree_cli.kernels import kept
 heard = []
-cache.watch_compiling(heard.append)
+kept.watch_compiling(heard.append)
 import numba
 assert numba.njit(lambda x: x + 1)(1) == 2
 import numpy as np
 from deptree_cli.kernels.xoshiro import uniform
 uniform(np.array([1, 2, 3, 4], dtype=np.uint64))
 print(*map(int, heard))
-cache.watch_compiling(None)
+kept.watch_compiling(None)
 """
 
 
@@ -272,7 +271,7 @@ def test_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "expanduser", homeless)
-    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
-    folder = cache.cache_folder()
+    monkeypatch.setattr(kept.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = kept.cache_folder()
     assert folder is not None
     assert folder.parent == tmp_path

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core import cells as derivation_tree
-from deptree_cli.core import cells as partition_tree
+from deptree_cli.core import cells
 from deptree_cli.core.conditionals import Conditionals, Prefix
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
@@ -200,9 +199,8 @@ def test_every_tree_once_whenever_repeats_are_too_many(
     repeats: int, least: float, trees: TreeSpace, graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`auto` with its thresholds forced low and high: divided at once, or hardly ever."""
-    module = derivation_tree if trees.projective else partition_tree
-    monkeypatch.setattr(module, "REPEATS", repeats)
-    monkeypatch.setattr(module, "LEAST", least)
+    monkeypatch.setattr(cells, "TRIE_COST" if trees.projective else "REPEATS", repeats)
+    monkeypatch.setattr(cells, "LEAST", least)
     for graph in HARD:
         check_every_tree_once(ALGORITHMS.get("auto"), hard(graph, trees, graphs))
 
@@ -287,8 +285,7 @@ def test_the_order_does_not_depend_on_when_repeats_are_too_many(
 ) -> None:
     """H0 as above, for `auto` with its thresholds forced low and high. Threshold 0.001 / (4 x tree spaces x pairs and
     triples)."""
-    algorithm = derivation_tree if trees.projective else partition_tree
-    monkeypatch.setattr(algorithm, "REPEATS", repeats)
-    monkeypatch.setattr(algorithm, "LEAST", least)
+    monkeypatch.setattr(cells, "TRIE_COST" if trees.projective else "REPEATS", repeats)
+    monkeypatch.setattr(cells, "LEAST", least)
     for p_value in order_p_values(ALGORITHMS.get("auto"), ordered_graph(graphs, graph, 3, trees)):
         assert p_value > LEVEL / (8 * len(SPACES))

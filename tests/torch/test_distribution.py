@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 from deptree_cli.core.distribution import TreeDistribution as Sentence
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES, TreeSpace
-from deptree_cli.torch import distribution as batch_distribution
+from deptree_cli.torch import distribution as module
 from deptree_cli.torch.distribution import TreeDistribution
 from deptree_cli.torch.ops import heads_to_arcs
 
@@ -223,7 +223,7 @@ def test_no_log_probability_is_above_0(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 200 near-certain trees in float64, several would be, by rounding."""
     d = TreeDistribution(torch.from_numpy(np.random.default_rng(1).normal(size=(200, 6, 6)) * 200))
     assert (d.log_prob(d.argmax) <= 0).all()
-    monkeypatch.setattr(batch_distribution, "at_most_zero", lambda values: values)
+    monkeypatch.setattr(module, "at_most_zero", lambda values: values)
     assert (d.log_prob(d.argmax) > 0).any()
 
 

@@ -10,8 +10,7 @@ torch = pytest.importorskip("torch")
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SPACES
-from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals
-from deptree_cli.torch import ops as sums
+from deptree_cli.torch import log_partition, log_partition_and_marginals, losses, marginals, ops
 from tests.bounded import bounded
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES.names)
@@ -119,7 +118,7 @@ def test_errors_in_sums_are_not_taken_for_those_of_transformed_tensors(
     def fails(*_: object) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(sums, name, fails)
+    monkeypatch.setattr(ops, name, fails)
     with pytest.raises(RuntimeError, match="can't start new thread"):
         found.backward(found.detach()) if name == "arc_covariance" else log_partition(log_scores, LENGTHS)
 

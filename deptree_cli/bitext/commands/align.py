@@ -12,6 +12,7 @@ import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair, pharaoh_line
 from deptree_cli.bitext.options import (
+    GONE_OF_PAIRS,
     LISTING,
     BitextOptions,
     Estimating,
@@ -42,7 +43,7 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 """
 
 
-@command(help=HELP, listing=LISTING)
+@command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
 @bitext_options
 @option(
     "--above",

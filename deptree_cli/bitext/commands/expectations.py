@@ -9,6 +9,7 @@ import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair
 from deptree_cli.bitext.options import (
+    GONE_OF_PAIRS,
     LISTING,
     BitextOptions,
     Estimating,
@@ -42,7 +43,7 @@ The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseco
 """
 
 
-@command(help=HELP, listing=LISTING)
+@command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
 @bitext_options
 @pruning_options
 @format_options("jsonl", ARRAYS)

@@ -9,6 +9,7 @@ import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair
 from deptree_cli.bitext.options import (
+    GONE_OF_PAIRS,
     LISTING,
     BitextOptions,
     Estimating,
@@ -33,7 +34,7 @@ marked, and their probabilities listed on the right. Without --text, words are s
 """
 
 
-@command(help=HELP, listing=LISTING)
+@command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
 @bitext_options
 @wanted_option
 @pruning_options

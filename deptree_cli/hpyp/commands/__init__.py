@@ -32,7 +32,13 @@ COMMANDS = {
 }
 
 
-@click.group(cls=LazyGroup, package="deptree_cli.hpyp.commands", table=COMMANDS, no_args_is_help=False)
+@click.group(
+    cls=LazyGroup,
+    package="deptree_cli.hpyp.commands",
+    table=COMMANDS,
+    gone={"describe": "in Python, Parser.load(MODEL).trained has what a model knows"},
+    no_args_is_help=False,
+)
 def hpyp() -> None:
     """Train and use a generative parser. It needs no other parser, no GPU and no pretrained model.
 

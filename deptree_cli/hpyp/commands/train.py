@@ -200,7 +200,7 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-@command()
+@command(gone={"--contexts": "in Python, Parser.train takes contexts"})
 @click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, type=INPUT)
 @option(
     "--output",

@@ -408,8 +408,8 @@ def sweep(restaurants, nodes, entries, cuts, order, seated, old, log_prob, state
 
 # What processes predict once nobody comes or goes any more: tables from which probabilities are read off.
 #
-# With f = (theta + d T) / (theta + C) of a restaurant and m = (c - d t) / (theta + C) of a dish in it, the recursion of
-# `restaurants.py` is p_l(k) = m + f p_{l-1}(k). Restaurants with many dishes have p_l written out for every dish.
+# With f = (theta + d T) / (theta + C) of a restaurant and m = (c - d t) / (theta + C) of a dish in it, the recursion
+# is p_l(k) = m + f p_{l-1}(k). Restaurants with many dishes have p_l written out for every dish.
 
 
 class Predictions(NamedTuple):

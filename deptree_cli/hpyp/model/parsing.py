@@ -337,7 +337,7 @@ def score(
     predicts_tags: bool = False,
     filters: int = FILTERS,
 ) -> Scored:
-    """The bits of a sentence: its evidence (`parsing.py`) and, with tags given, its tree's (`parsing.py`)."""
+    """The bits of a sentence: its `evidence` and, with tags given, `joint` with its tree."""
     found = evidence(trained, sentence, rng, particles, predicts_tags, filters)
     vocabulary = trained.symbols.lexicon.vocabulary
     return Scored(

@@ -72,7 +72,7 @@ class Annotated:
         self._check("form", self.forms)
 
     def check_trainable(self) -> None:
-        """Check that a parser can be trained on the sentence; tags and labels may be missing (`sentences.py`).
+        """Check that a parser can be trained on the sentence; tags and labels may be missing.
 
         Raises:
             DeptreeError: a form, a tag or a label cannot be written, or the heads are not a tree with one root.

@@ -153,8 +153,8 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
         repair = "Repair the line; an empty line ends a sentence"
         if text.startswith(b"{") and columns is COLUMNS:
             problem = "a line of JSON where CoNLL-U should be"
-            trees = "trees by deptree combine FILE --conllu SENTENCES; what is no tree, Python's repaired() takes"
-            repair = f"Write the sentences as CoNLL-U, {trees}"
+            also = "heads that are no tree: repaired() in Python"
+            repair = f"Write the trees as CoNLL-U first: deptree combine FILE --conllu SENTENCES ({also})"
         elif columns is COLUMNS:
             problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
             repair += ", or name other columns in a first line # global.columns = ID FORM ..." * (width > 1 and not n)

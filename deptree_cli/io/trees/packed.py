@@ -9,7 +9,7 @@ from itertools import compress
 
 import numpy as np
 
-from deptree_cli.core import errors as settings
+from deptree_cli.core import errors
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.evaluation import PUNCTUATION, universal
@@ -106,7 +106,7 @@ class Packing:
     def _not_of_space(self, heads: Int) -> DeptreeError:
         roots = int(np.count_nonzero(heads == 0))
         if self.space.single_root and roots > 1:
-            problem, setting = f"the tree has {counted(roots, 'root')}", settings.SEVERAL_ROOTS
+            problem, setting = f"the tree has {counted(roots, 'root')}", errors.SEVERAL_ROOTS
             return DeptreeError(problem, f"Add {setting}, or correct the tree", options=(setting,))
         return DeptreeError(f"the tree is none of the {self.space.trees}", "Choose another tree space, or correct it")
 
@@ -118,5 +118,5 @@ def _check_rest(heads: Int, read: Sentence, space: TreeSpace) -> None:
     roots = int(np.count_nonzero(heads == 0))
     if space.single_root and roots > 1:
         problem = f"the root is punctuation, and without it the tree has {counted(roots, 'root')}"
-        setting = settings.SEVERAL_ROOTS
+        setting = errors.SEVERAL_ROOTS
         raise DeptreeError(problem, f"Add {setting}, or correct the tree", place=read.place, options=(setting,))

@@ -7,9 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import options as bitext_options
-from deptree_cli.bitext import scores as costs
-from deptree_cli.bitext import scores as progress
+from deptree_cli.bitext import options, scores
 from tests.sample import DATA
 
 SCORES = DATA / "bitext.npz"
@@ -21,8 +19,8 @@ COMMANDS = pytest.mark.parametrize("command", ["expectations", "align", "show"])
 def test_what_takes_long_is_announced(done, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """Before it is worked on; pairs of a few words never, those that are not chosen neither, and -q is quiet."""
     assert "take about" not in done("bitext", command, SCORES).err
-    monkeypatch.setattr(bitext_options, "PATIENCE", 0.0)
-    monkeypatch.setattr(bitext_options, "seconds", lambda p, q: 3.0 * p)
+    monkeypatch.setattr(options, "PATIENCE", 0.0)
+    monkeypatch.setattr(options, "seconds", lambda p, q: 3.0 * p)
     lines = done("bitext", command, SCORES).said
     found = [line for line in lines if "take about" in line]
     time = {"expectations": "36 seconds", "align": "18 seconds", "show": "54 seconds"}[command]
@@ -32,7 +30,7 @@ def test_what_takes_long_is_announced(done, monkeypatch: pytest.MonkeyPatch, com
 
 
 def test_what_other_methods_take_is_not_foreseen(done, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bitext_options, "PATIENCE", 0.0)
+    monkeypatch.setattr(options, "PATIENCE", 0.0)
     assert "take about" not in done("bitext", "expectations", SCORES, "--method", "tic-tac-toe").err
 
 
@@ -40,20 +38,20 @@ def test_what_other_methods_take_is_not_foreseen(done, monkeypatch: pytest.Monke
     ("time", "spelled"), [(12.4, "12 seconds"), (300.0, "5 minutes"), (9000.0, "2 hours"), (400_000.0, "5 days")]
 )
 def test_times_in_words(time: float, spelled: str) -> None:
-    assert bitext_options._spelled(time) == spelled
+    assert options._spelled(time) == spelled
 
 
 @COMMANDS
 def test_how_far_it_has_come_is_told(done, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """To the bar, piece by piece; in other processes nobody watches."""
     told: list[str] = []
-    monkeypatch.setattr(costs, "LONG", 0.0)
-    monkeypatch.setattr(bitext_options, "status", lambda: SimpleNamespace(draw=told.append))
+    monkeypatch.setattr(scores, "LONG", 0.0)
+    monkeypatch.setattr(options, "status", lambda: SimpleNamespace(draw=told.append))
     done("bitext", command, SCORES)
     what = {"best links of"} if command == "align" else {"sums of", "probabilities of"}
     assert what <= {" ".join(each.split()[:-5]) for each in told}
     assert told[0].endswith(": 0%")
-    assert not progress._watching
+    assert not scores._watching
 
 
 @pytest.mark.slow("process")

@@ -42,11 +42,14 @@ def test_fields_of_that_name_are_nothing_to_trees(scratch) -> None:
 
 
 def test_other_numbers_of_words_than_rows_and_columns(scratch, read) -> None:
-    words = '{"scores": [[1, 2], [3, 4]], "source": ["a"], "target": ["b"]}'
+    words = '{"scores": [[1, 2], [3, 4]], "source": ["a", "b"], "target": ["c"]}'
     (bad,) = read(scratch("s.jsonl", words.encode()))
     assert "pass --null" in str(bad)
     with pytest.raises(OutOfStep, match="pass --null"):
         read(scratch("s.npy", files.npy(np.ones((3, 4)))), text=scratch("t.txt", TEXT))
+    (bad,) = read("s.jsonl", null="last")
+    assert "for 1 and 1 words" in str(bad)
+    assert "--null" not in str(bad)
 
 
 def test_bad_words_and_bad_scores_of_the_other_direction(scratch, read) -> None:

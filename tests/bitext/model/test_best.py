@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import scores as shifted
+from deptree_cli.bitext import scores as module
 from deptree_cli.bitext.chart import best_links
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.scores import links_of, shift
@@ -16,7 +16,7 @@ from tests.brute_itg import Alignments, Grammar
 @pytest.mark.parametrize("turned", [False, True])
 def test_ties_are_won_by_one_of_the_best(turned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole scores, many of them equal: what is found weighs as much as any, on whichever side the chart begins."""
-    monkeypatch.setattr(shifted, "is_turned", lambda p, q: turned)
+    monkeypatch.setattr(module, "is_turned", lambda p, q: turned)
     rng = np.random.default_rng(4)
     for _ in range(20):
         p, q = rng.integers(1, 5, size=2)

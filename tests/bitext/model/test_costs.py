@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import scores as costs
+from deptree_cli.bitext import scores as module
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.scores import chart_size, is_turned, pieces, seconds, watched
 
@@ -51,7 +51,7 @@ def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(1).normal(size=(6, 5))
     whole = AlignmentDistribution(scores)
     expected = whole.log_partition, whole.marginals(), whole.argmax()
-    monkeypatch.setattr(costs, "LONG", 0.0)
+    monkeypatch.setattr(module, "LONG", 0.0)
     pieced = AlignmentDistribution(scores)
     for one, other in zip(expected, (pieced.log_partition, pieced.marginals(), pieced.argmax()), strict=True):
         assert np.array_equal(one, other)

@@ -11,7 +11,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import scores as shifted
+from deptree_cli.bitext import scores as module
 from deptree_cli.bitext.chart import KeptStates, LinkProgram, nothing_pinned, pinned
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.core.dtypes import Bool
@@ -36,7 +36,7 @@ def grammar_of(p: int, q: int, seed: int = 0, wide: float = 0.0) -> Grammar:
 @pytest.fixture(params=[False, True], ids=["as it is", "turned"])
 def linked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], Grammar]:
     """Grammars without weights of bispans, whose charts are turned as for pairs of very different lengths, or not."""
-    monkeypatch.setattr(shifted, "is_turned", lambda p, q: request.param)
+    monkeypatch.setattr(module, "is_turned", lambda p, q: request.param)
     return lambda p, q: replace(grammar_of(p, q), bispans=None)
 
 
@@ -106,7 +106,7 @@ def test_kept_states_on_either_side(linked: Callable[[int, int], Grammar]) -> No
 
 
 def test_weights_of_parts_are_not_turned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shifted, "is_turned", lambda p, q: True)
+    monkeypatch.setattr(module, "is_turned", lambda p, q: True)
     grammar = grammar_of(4, 4)
     program = program_of(grammar)
     check(program, program.everything(), Alignments(grammar))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext import scores as shifted
+from deptree_cli.bitext import scores
 from deptree_cli.bitext.distribution import AlignmentDistribution
 from deptree_cli.bitext.scores import is_turned
 from deptree_cli.core.dtypes import Float
@@ -73,7 +73,7 @@ def test_either_side_gives_the_same(p: int, q: int, spread: float, monkeypatch: 
     """Also where float64 does not suffice."""
     found = []
     for turned in (False, True):
-        monkeypatch.setattr(shifted, "is_turned", lambda p, q, turned=turned: turned)
+        monkeypatch.setattr(scores, "is_turned", lambda p, q, turned=turned: turned)
         pair = pair_of(p, q, spread)
         found.append((pair.log_partition, pair.marginals(), pair.argmax()))
     (log_z, marginals, best), (other_log_z, other_marginals, other_best) = found

@@ -37,6 +37,19 @@ OPTIONS = [
     bad(
         "an option of old, apart", ("sample", *SCORES, "--scale", "log"), ("There is no --scale now: pass --from log.",)
     ),
+    bad(
+        "an option of pairs of old",
+        ("bitext", "align", DATA / "bitext.npz", "--chains", 2),
+        ("There is no --chains now: in Python, deptree_cli.pruning.expectations takes it.",),
+    ),
+    bad(
+        "contexts as a file",
+        ("hpyp", "train", DATA / "treebank.conllu", "--contexts", "c.toml"),
+        ("There is no --contexts now: in Python, Parser.train takes contexts.",),
+    ),
+    bad(
+        "a command of old", ("hpyp", "describe", "m.npz"), ("There is no describe now: in Python, Parser.load(MODEL)",)
+    ),
     bad("the scheduler", ("sample", *SCORES, "--scheduler", "a:1"), ("set DEPTREE_SCHEDULER=a:1.",)),
     bad("unknown format", ("sample", *SCORES, "--format", "xml"), ("--format", "xml", "jsonl")),
     bad("no trees", ("sample", *SCORES, "-k", 0), ("-k", "0")),

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu import blocks as chunks
+from deptree_cli.io.conllu import blocks
 from deptree_cli.io.conllu.blocks import split_chunks
 from deptree_cli.io.pictures.arcs import fitted
-from deptree_cli.io.scores import companions as labels
+from deptree_cli.io.scores import companions
 from tests.sample import DATA
 
 SCORES = [[0, 1, 1], [0, 0, 1], [0, 1, 0]]
@@ -62,13 +62,13 @@ def test_labels_of_no_kind(value, deptree, put) -> None:
 
 
 def test_labels_without_end(deptree, put, monkeypatch) -> None:
-    monkeypatch.setattr(labels, "MOST_BYTES", 100)
+    monkeypatch.setattr(companions, "MOST_BYTES", 100)
     put("l.txt", "x" * 100)
     refused(deptree("sample", DATA / "scores.npz", "--from", "natasha", "--labels", "l.txt"), "l.txt", "labels")
 
 
 def test_a_sentence_without_end(monkeypatch) -> None:
-    monkeypatch.setattr(chunks, "LONGEST_SENTENCE", 100)
+    monkeypatch.setattr(blocks, "LONGEST_SENTENCE", 100)
     assert len(list(split_chunks(io.BytesIO(b"1\n\n" * 100)))) == 100
     with pytest.raises(DeptreeError, match="the sentence from line 3 on has more than 100 bytes"):
         list(split_chunks(io.BytesIO(b"1\n\n" + b"2\n" * 100)))

@@ -29,7 +29,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.io.scores import companions as features
+from deptree_cli.io.scores import companions
 from tests.sample import DATA
 
 RUNS = int(os.environ.get("DEPTREE_FUZZ", "400"))
@@ -213,7 +213,7 @@ class Bench:
     def attempt(self, name: str, command: list[str], data: bytes) -> None:
         """One run on these bytes, which lie where the command looks for them."""
         Path("out.npz").unlink(missing_ok=True)
-        features._archive.cache_clear()
+        companions._archive.cache_clear()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             with limited():

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.sums import exact
-from deptree_cli.core import batches as asking
+from deptree_cli.core import batches as module
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import alike, only_plain
 from deptree_cli.core.distribution import TreeDistribution
@@ -31,7 +31,7 @@ QUESTIONS = TreeBatch.log_partitions, TreeBatch.log_partitions_and_marginals, la
 @pytest.fixture(autouse=True)
 def every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads are taken for the smallest batches, too."""
-    monkeypatch.setattr(asking, "COST", 1.0)
+    monkeypatch.setattr(module, "COST", 1.0)
 
 
 def batch_of(sentences: list[Float], trees: TreeSpace, dtype: Any = np.float64, **how: Any) -> TreeBatch:
@@ -227,7 +227,7 @@ def test_the_same_bytes_from_any_threads_and_blocks(graphs, monkeypatch, trees: 
     sentences[5] = graphs.disconnected(lengths[5] + 2, 2000.0)
     outcomes = set()
     for block in (1, 500, 1 << 16):
-        monkeypatch.setattr(asking, "BLOCK", block)
+        monkeypatch.setattr(module, "BLOCK", block)
         for count in (1, 2, 3, 40):
             outcomes.add(answers(batch_of(sentences, trees, np.float32, precision="float32", threads=count)))
     assert len(outcomes) == 1
@@ -269,10 +269,10 @@ def test_what_is_not_plain_is_left_out(graphs, score: float) -> None:
 def test_float32_keeps_marginals_within_what_it_says() -> None:
     """Where it is worst: one or two arcs into a word far ahead of the others. Beyond 100 words it is float64."""
     rng = np.random.default_rng(12)
-    for n, most in ((20, 5e-6), (100, 5e-6), (asking.LONG + 1, 1e-12)):
+    for n, most in ((20, 5e-6), (100, 5e-6), (module.LONG + 1, 1e-12)):
         likely = rng.random((16, n + 1, n + 1)) < 1 / n
         scores = np.where(likely, 16.0, 0.0) + rng.normal(size=likely.shape)
         batches = (TreeBatch(scores, np.full(16, n), SINGLE_ROOT, each) for each in ("float64", "float32"))
         exactly, found = (batch.log_partitions_and_marginals()[1] for batch in batches)
         assert np.abs(exactly - found).max() < most
-        assert (np.abs(exactly - found).max() > 1e-9) == (n <= asking.LONG)
+        assert (np.abs(exactly - found).max() > 1e-9) == (n <= module.LONG)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core import walks as auto
-from deptree_cli.core import walks as wilson
+from deptree_cli.core import walks
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import SAMPLERS
 
@@ -35,7 +34,7 @@ def test_least_steps(seed: int, scale: float, single_root: bool, graphs) -> None
     """A lower bound; with several roots exact, as no walk comes back from ROOT, and else not far below."""
     for log_scores in (graphs.gaussian(7, scale, seed), graphs.holes(7, seed)):
         distribution = graphs.distribution(log_scores, single_root)
-        found, exact = auto.least_steps(distribution), expected_steps(distribution)
+        found, exact = walks.least_steps(distribution), expected_steps(distribution)
         assert exact / 3 < found < exact * (1 + 1e-9)
         if not single_root and np.isfinite(log_scores[0, 1:]).all():
             assert found == pytest.approx(exact, rel=1e-9)
@@ -59,7 +58,7 @@ def test_few_trees_come_from_elimination_and_many_from_walks(single_root: bool, 
 def test_trees_that_walks_are_long_to_come_from_elimination(single_root: bool, graphs) -> None:
     """However certain the trees are: here two words in three choose each other."""
     distribution = graphs.distribution(graphs.saturated(20), single_root)
-    assert auto.least_steps(distribution) > 1e6
+    assert walks.least_steps(distribution) > 1e6
     assert np.array_equal(drawn("auto", distribution, 1000), drawn("elimination", distribution, 1000))
 
 
@@ -72,8 +71,8 @@ def test_walks_that_are_longer_than_the_rule_knows_end_too(monkeypatch: pytest.M
         log_scores[word + 1, word] = np.log(0.1)
         log_scores[max(word - 1, 1), word] = np.log(0.9)
     distribution = TreeDistribution(log_scores)
-    assert auto.least_steps(distribution) < n * n / 4
-    monkeypatch.setattr(wilson, "LIMIT", 10_000)
-    monkeypatch.setattr(wilson, "LIMIT_PER_TREE", 10)
+    assert walks.least_steps(distribution) < n * n / 4
+    monkeypatch.setattr(walks, "LIMIT", 10_000)
+    monkeypatch.setattr(walks, "LIMIT_PER_TREE", 10)
     heads = drawn("auto", distribution, 100)
     assert (heads == [*range(2, n + 1), 0]).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core import walks as colbourn
+from deptree_cli.core import walks
 from deptree_cli.core.distribution import TreeDistribution
 
 
@@ -17,7 +17,7 @@ def test_the_one_tree_there_is_is_drawn(single_root: bool) -> None:
         log_scores = np.full((8, 8), others)
         log_scores[heads, np.arange(1, 8)] = np.linspace(-3, 3, 7)
         distribution = TreeDistribution(log_scores, single_root=single_root)
-        assert (colbourn.draw_colbourn(distribution, 50, np.random.default_rng(2)) == heads).all()
+        assert (walks.draw_colbourn(distribution, 50, np.random.default_rng(2)) == heads).all()
 
 
 class Fixed:
@@ -34,5 +34,5 @@ class Fixed:
 def test_a_root_of_probability_0_is_never_drawn(number: float) -> None:
     """Not with the smallest of uniform numbers, and not with the largest and what rounding leaves over."""
     for probs in ([0, 0, 0.3, 0.7, 0], [0, 1, 0, 0], [0, 1 / 3, 1 / 3, 0, 1 / 3 - 1e-16, 0], [0, 1e-300, 0.0]):
-        root = colbourn.draw_roots(np.array(probs), 1, Fixed(number))[0]  # type: ignore[arg-type]
+        root = walks.draw_roots(np.array(probs), 1, Fixed(number))[0]  # type: ignore[arg-type]
         assert probs[root] > 0

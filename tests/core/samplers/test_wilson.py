@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.core import walks as wilson
+from deptree_cli.core import walks
 from deptree_cli.core.audit import Tally
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.samplers import SAMPLERS
@@ -32,10 +32,10 @@ def p_value(distribution: TreeDistribution, heads: NDArray[np.int32]) -> float:
 
 
 def test_local_root_probabilities(graphs) -> None:
-    assert wilson.local_root_probs(graphs.distribution(graphs.figure1())) == pytest.approx([0, 0.5, 0, 0.5])
+    assert walks.local_root_probs(graphs.distribution(graphs.figure1())) == pytest.approx([0, 0.5, 0, 0.5])
     log_scores = graphs.figure1()
     log_scores[2:, 1] = -np.inf  # now only ROOT governs word 1, which must be the root
-    assert wilson.local_root_probs(graphs.distribution(log_scores)).tolist() == [0, 1, 0, 0]
+    assert walks.local_root_probs(graphs.distribution(log_scores)).tolist() == [0, 1, 0, 0]
 
 
 class AnyRoot:
@@ -50,8 +50,8 @@ class AnyRoot:
 
 def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """All walks of a call may take so many steps together."""
-    monkeypatch.setattr(wilson, "LIMIT", limit)
-    monkeypatch.setattr(wilson, "LIMIT_PER_TREE", 0)
+    monkeypatch.setattr(walks, "LIMIT", limit)
+    monkeypatch.setattr(walks, "LIMIT_PER_TREE", 0)
 
 
 def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistribution, seed: int) -> NDArray[np.int32]:
@@ -62,7 +62,7 @@ def two_by_two(draw: Callable[..., NDArray[np.int32]], distribution: TreeDistrib
 
 @pytest.mark.slow("statistics")
 @LIMITS
-@pytest.mark.parametrize("draw", [wilson.draw_marginal, wilson.draw_reject, wilson.draw_spanning])
+@pytest.mark.parametrize("draw", [walks.draw_marginal, walks.draw_reject, walks.draw_spanning])
 def test_a_limit_does_not_bias(
     draw: Callable[..., NDArray[np.int32]], limit: int, graphs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_limit_does_not_bias(
     12,000 trees of 64 or 125; the rarest are pooled until expected five times; threshold 0.001 / 9.
     """
     limited(monkeypatch, limit)
-    distribution = graphs.distribution(graphs.gaussian(4, seed=5), single_root=draw is not wilson.draw_spanning)
+    distribution = graphs.distribution(graphs.gaussian(4, seed=5), single_root=draw is not walks.draw_spanning)
     assert p_value(distribution, two_by_two(draw, distribution, seed=6)) > THRESHOLD
 
 
@@ -83,12 +83,12 @@ def test_drawing_the_root_anew_would_be_caught(graphs, monkeypatch: pytest.Monke
     those of short ones are then drawn too often, their frequencies move by several percent.)
     """
     limited(monkeypatch, 8)
-    monkeypatch.setattr(wilson, "EliminationTables", AnyRoot)
+    monkeypatch.setattr(walks, "EliminationTables", AnyRoot)
     log_scores = graphs.uniform(4)
     log_scores[1:, 2:] -= 2.0
     log_scores[1, 2:] += 2.5  # word 1 is a likely head: walks to it are short
     distribution = graphs.distribution(log_scores)
-    assert p_value(distribution, two_by_two(wilson.draw_marginal, distribution, seed=10)) < 1e-6
+    assert p_value(distribution, two_by_two(walks.draw_marginal, distribution, seed=10)) < 1e-6
 
 
 @pytest.mark.parametrize("limit", [0, 5, 200, 10**6])
@@ -98,7 +98,7 @@ def test_the_root_drawn_is_kept(limit: int, graphs, monkeypatch: pytest.MonkeyPa
     for root in range(1, 7):
         distribution = graphs.distribution(graphs.gaussian(6))  # a fresh one: root marginals are worked out once
         monkeypatch.setattr(Elimination, "root_marginals", lambda factors, root=root: np.eye(7)[root])
-        heads = wilson.draw_marginal(distribution, 100, np.random.default_rng(12))
+        heads = walks.draw_marginal(distribution, 100, np.random.default_rng(12))
         assert (heads[:, root - 1] == 0).all()
         assert ((heads == 0).sum(axis=1) == 1).all()
 
@@ -108,7 +108,7 @@ def root_corrected(distribution: TreeDistribution) -> tuple[Oracle, NDArray[np.f
     oracle = Oracle(distribution)
     probs, roots = np.exp(oracle.log_probs), np.argmin(oracle.trees, axis=1) + 1
     root_marginals = np.bincount(roots, weights=probs, minlength=distribution.n + 1)
-    return oracle, wilson.local_root_probs(distribution)[roots] * probs / root_marginals[roots]
+    return oracle, walks.local_root_probs(distribution)[roots] * probs / root_marginals[roots]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -125,7 +125,7 @@ def test_root_correction_is_exact_given_its_roots(graphs) -> None:
     the 64 that are expected five times, threshold 0.001: the bias lies in the roots alone."""
     distribution = graphs.distribution(graphs.gaussian(4, seed=5))
     oracle, drawn = root_corrected(distribution)
-    heads = wilson.draw_root_corrected(distribution, SIZE, np.random.default_rng(14))
+    heads = walks.draw_root_corrected(distribution, SIZE, np.random.default_rng(14))
     index = {tuple(tree): number for number, tree in enumerate(oracle.trees.tolist())}
     counts = np.bincount([index[tuple(tree)] for tree in heads.tolist()], minlength=len(index))
     assert chi_square(counts, drawn)[2] > 0.001

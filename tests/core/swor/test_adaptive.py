@@ -47,7 +47,7 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(
         told.append(log_left.copy())
         return timed(heads, log_probs, log_left, clock)
 
-    monkeypatch.setattr(cells, "REPEATED_DERIVATIONS" if trees.projective else "REPEATS", repeats)
+    monkeypatch.setattr(cells, "TRIE_COST" if trees.projective else "REPEATS", repeats)
     monkeypatch.setattr(cells, "LEAST", least)
     monkeypatch.setattr(Draws, "timed", noting)
     draws = draw(graphs.over(HARD[graph](graphs, 4), trees), 200)

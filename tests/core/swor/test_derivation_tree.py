@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core import cells as derivation_tree
+from deptree_cli.core import cells
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
 from tests.core.swor.test_adaptive import draw, improbable
 from tests.oracle import Oracle
@@ -17,13 +17,13 @@ from tests.oracle import Oracle
 def tries(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The kinds of numbers in which tries are made."""
     made: Counter[str] = Counter()
-    no_nodes = derivation_tree._no_nodes
+    no_nodes = cells._no_nodes
 
     def counting(kind: Any) -> Any:
         made[kind.name] += 1
         return no_nodes(kind)
 
-    monkeypatch.setattr(derivation_tree, "_no_nodes", counting)
+    monkeypatch.setattr(cells, "_no_nodes", counting)
     return made
 
 

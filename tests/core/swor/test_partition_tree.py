@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core import cells as partition_tree
+from deptree_cli.core import cells
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS
 from tests.core.swor.test_adaptive import draw
@@ -20,7 +20,7 @@ BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "mul
 def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What draws need, by name."""
     asked: Counter[str] = Counter()
-    kernel = partition_tree.kernel
+    kernel = cells.kernel
     names = {getattr(kernel, name): name for name in ("DONE", "SET", "INSIDE", "DIVIDE")}
     draw_by_walk = kernel.draw_by_walk
 
@@ -61,8 +61,8 @@ def test_the_order_does_not_depend_on_when_walks_are_given_up(
 ) -> None:
     """H0: as in tests/laws/test_swor.py. Walks are given up after one step, or after six, which about half of them
     need; trees then come from inside cells. Threshold 0.001 / (8 x pairs and triples)."""
-    monkeypatch.setattr(partition_tree, "TREE", tree / 4)  # for each of the words
-    monkeypatch.setattr(partition_tree, "FACTORS", 0.0)
-    monkeypatch.setattr(partition_tree, "REPEATS", repeats)
+    monkeypatch.setattr(cells, "TREE", tree / 4)  # for each of the words
+    monkeypatch.setattr(cells, "FACTORS", 0.0)
+    monkeypatch.setattr(cells, "REPEATS", repeats)
     distribution = graphs.over(graphs.gaussian(4, 2.5, seed=3), trees)
     assert min(order_p_values(ALGORITHMS.get("auto"), distribution)) > LEVEL / 16

@@ -5,8 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core import conditionals as trie
-from deptree_cli.core.conditionals import Conditionals, choices_in, log_sum, pick
+from deptree_cli.core.conditionals import (
+    Conditionals,
+    Node,
+    add_node,
+    choices_in,
+    choices_of,
+    draw_trie,
+    log_sum,
+    pick,
+    remove,
+    walk_known,
+)
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
 
@@ -16,16 +26,16 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(trees: TreeSpace, graph
     """After every tree; relative to itself, though less than 1e-100 is left in the end."""
     distribution = graphs.over(graphs.gaussian(3, 60), trees)
     oracle, conditionals = Oracle(distribution), choices_in(distribution)
-    root, rng = trie.Node(conditionals.log_probs(())), np.random.default_rng(1)
+    root, rng = Node(conditionals.log_probs(())), np.random.default_rng(1)
     left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
     while left:
         assert log_sum(root.log_left) == pytest.approx(np.logaddexp.reduce(list(left.values())), rel=1e-12, abs=1e-11)
-        path = trie.walk_known(root, conditionals.depth, rng)
+        path = walk_known(root, conditionals.depth, rng)
         while len(path) < conditionals.depth:
-            node = trie.add_node(path, conditionals.log_probs(trie.choices_of(path)))
+            node = add_node(path, conditionals.log_probs(choices_of(path)))
             path.append((node, pick(node.log_left, rng)))
         left.pop(tuple(conditionals.heads(tuple(choice for _, choice in path)).tolist()))
-        trie.remove(path)
+        remove(path)
     assert log_sum(root.log_left) == -np.inf
 
 
@@ -44,5 +54,5 @@ def test_conditionals_are_asked_for_once_per_prefix(graphs, monkeypatch: pytest.
 
     monkeypatch.setattr(Conditionals, "log_probs", counting)
     monkeypatch.setattr(Conditionals, "branch", counting_all)
-    trie.draw_trie(graphs.distribution(graphs.uniform(4)), 60, np.random.default_rng(2))
+    draw_trie(graphs.distribution(graphs.uniform(4)), 60, np.random.default_rng(2))
     assert len(asked) == len(set(asked)) > 20

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels import restaurants as columns
-from deptree_cli.hpyp.kernels import restaurants as seating
+from deptree_cli.hpyp.kernels import restaurants as kernel
 from deptree_cli.hpyp.kernels.restaurants import NONE, Restaurants
 from deptree_cli.hpyp.model import process as model
 from tests.hpyp.model.reference_hpyp import Context, Event, Franchise, Seating, Sizes
@@ -18,7 +17,7 @@ from tests.hpyp.model.reference_hpyp import Context, Event, Franchise, Seating, 
 def prefixes_of(restaurants: Restaurants) -> dict[int, Context]:
     """The contexts of all nodes, found from the children of each."""
     parents = {
-        int(child): (int(key) >> columns.BITS, int(key) & ((1 << columns.BITS) - 1))
+        int(child): (int(key) >> kernel.BITS, int(key) & ((1 << kernel.BITS) - 1))
         for key, child in restaurants.children
         if key != NONE
     }
@@ -51,8 +50,8 @@ def seating_of(restaurants: Restaurants) -> Seating:
         assert level == len(prefix)
         here = []
         while entry != NONE:
-            here.append(((prefix, int(restaurants.entries[entry, columns.DISH])), sizes_of(restaurants, entry)))
-            entry = int(restaurants.entries[entry, columns.NEXT])
+            here.append(((prefix, int(restaurants.entries[entry, kernel.DISH])), sizes_of(restaurants, entry)))
+            entry = int(restaurants.entries[entry, kernel.NEXT])
         assert (sum(sum(sizes) for _, sizes in here), sum(len(sizes) for _, sizes in here)) == (customers, tables)
         found += [(event, sizes) for event, sizes in here if sizes]
     return tuple(sorted(found))
@@ -87,11 +86,11 @@ class Process:
 
     def add(self, event: int, state: NDArray[np.uint64]) -> float:
         """Seat the customer of an event."""
-        return float(seating.add(self.restaurants, self.nodes[event], self.entries[event], state))
+        return float(kernel.add(self.restaurants, self.nodes[event], self.entries[event], state))
 
     def remove(self, event: int, state: NDArray[np.uint64]) -> None:
         """Send the customer of an event away."""
-        seating.remove(self.restaurants, self.nodes[event], self.entries[event], state)
+        kernel.remove(self.restaurants, self.nodes[event], self.entries[event], state)
 
     def seating(self) -> Seating:
         """The tables of each restaurant and dish."""
@@ -109,18 +108,18 @@ class Process:
         """Resample the customers so many times, as training does: all are events of the same sentence."""
         order = np.zeros(times, dtype=np.int64)
         arguments = self.restaurants, self.nodes, self.entries, np.array([0, len(self.events)]), order
-        seating.sweep(*arguments, True, seating.NOBODY, 0.0, state)
+        kernel.sweep(*arguments, True, kernel.NOBODY, 0.0, state)
 
     def bins_in_use(self) -> int:
         """How many bins hold tables, over all entries."""
-        used = int(self.restaurants.used[columns.ENTRIES])
+        used = int(self.restaurants.used[kernel.ENTRIES])
         return sum(len(set(sizes)) for entry in range(used) if len(sizes := sizes_of(self.restaurants, entry)) > 1)
 
     def free_bins(self) -> int:
         """How many bins wait to be used again."""
-        at, count = int(self.restaurants.used[columns.FREE]), 0
+        at, count = int(self.restaurants.used[kernel.FREE]), 0
         while at != NONE:
-            at, count = int(self.restaurants.bins[at, columns.NEXT_BIN]), count + 1
+            at, count = int(self.restaurants.bins[at, kernel.NEXT_BIN]), count + 1
         return count
 
 

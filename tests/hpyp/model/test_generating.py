@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.model import parsing as generating
+from deptree_cli.hpyp.model import parsing
 from deptree_cli.hpyp.model.parsing import generated
 from deptree_cli.hpyp.model.sentences import Annotated
 from tests.hpyp.kernels.test_generation import LONGER, LONGEST, Outcomes
@@ -44,7 +44,7 @@ def test_short_sentences_that_do_not_come(monkeypatch: pytest.MonkeyPatch) -> No
 
     400 trials; the share is within 5 standard deviations (once in 1.7 million).
     """
-    monkeypatch.setattr(generating, "TRIALS", 1)
+    monkeypatch.setattr(parsing, "TRIALS", 1)
     toy = Toy(5)
     trained, rng, errors = trained_of(toy), np.random.default_rng(4), []
     for _ in range(400):

@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deptree_cli.hpyp.kernels.restaurants import Predictions, predict_dish, predict_dishes
-from deptree_cli.hpyp.model import process as growing
-from deptree_cli.hpyp.model import process as predicting
+from deptree_cli.hpyp.model import process as module
 from deptree_cli.hpyp.model.process import Paths, Process
 from tests.hpyp.kernels.processes import franchise_of, random_events
 from tests.hpyp.model.reference_hpyp import Event, Franchise
@@ -64,8 +63,8 @@ def test_processes_grow() -> None:
 
 def test_how_often_it_grows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once, _ = trained()
-    monkeypatch.setattr(growing, "EVENTS", 30)
-    monkeypatch.setattr(growing, "SENTENCES", 7)
+    monkeypatch.setattr(module, "EVENTS", 30)
+    monkeypatch.setattr(module, "SENTENCES", 7)
     often, _ = trained()
     assert len(often.restaurants.bins) < len(at_once.restaurants.bins)
     for name, array in often.at_rest().arrays().items():
@@ -105,11 +104,11 @@ def check_predictions(found: Predictions, root: int, franchise: Franchise) -> No
 @pytest.mark.parametrize(("many", "most"), [(1, 1 << 21), (8, 1 << 21), (1, 600), (2, 40)])
 def test_predictions(many: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With all restaurants written out, some, or the roots alone; some are empty, and one process has no customers."""
-    monkeypatch.setattr(predicting, "MANY", many)
-    monkeypatch.setattr(predicting, "MOST", most)
+    monkeypatch.setattr(module, "MANY", many)
+    monkeypatch.setattr(module, "MOST", most)
     processes = [trained(sweeps)[0] for sweeps in (2, 0, 3)]
     indexed(processes[0], random_events(300, LEVELS, SYMBOLS + 1, CHOICES, seed=9))
-    found, roots = predicting.predictions([process.at_rest() for process in processes], [CHOICES] * 3)
+    found, roots = module.predictions([process.at_rest() for process in processes], [CHOICES] * 3)
     for root, process, events in zip(roots.tolist(), processes, (EVENTS, [], EVENTS), strict=True):
         check_predictions(found, root, as_franchise(process, events))
     assert ((found.rows >= 0).sum() == 3) == (most < 100)
@@ -120,7 +119,7 @@ def test_nobody_predicts_the_root() -> None:
     process = Process(1, CHOICES)
     events = [(context, dish + 1 if dish else 0) for context, dish in random_events(50, 2, SYMBOLS, CHOICES, seed=2)]
     process.sweep(indexed(process, events), np.array([0, 50]), np.zeros(1, dtype=np.int64), False, states(0))
-    (found, [root]), probs = predicting.predictions([process.at_rest()], [CHOICES + 1]), np.empty(CHOICES + 1)
+    (found, [root]), probs = module.predictions([process.at_rest()], [CHOICES + 1]), np.empty(CHOICES + 1)
     for symbol in range(SYMBOLS + 1):
         predict_dishes(found, root, np.array([symbol], dtype=np.int32), np.empty(2, dtype=np.int64), probs)
         assert probs[1] == 0

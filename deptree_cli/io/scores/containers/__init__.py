@@ -13,15 +13,14 @@ from pathlib import PurePath
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.register import Register
 from deptree_cli.io.files.streams import Input, open_input
-from deptree_cli.io.scores.containers import base as refused
-from deptree_cli.io.scores.containers import jsonl, npy, npz, safetensors
+from deptree_cli.io.scores.containers import base, jsonl, npy, npz, safetensors
 from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
 
 __all__ = ["CONTAINERS", "Container", "ScoreFile", "Write", "open_scores"]
 
 CONTAINERS = Register(
     "container",
-    [npz.CONTAINER, npy.CONTAINER, safetensors.CONTAINER, jsonl.CONTAINER, *refused.CONTAINERS],
+    [npz.CONTAINER, npy.CONTAINER, safetensors.CONTAINER, jsonl.CONTAINER, *base.CONTAINERS],
     group="deptree.containers",
 )
 

@@ -11,7 +11,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
-from deptree_cli.io.scores.containers import safetensors as tensors
+from deptree_cli.io.scores.containers import safetensors
 from deptree_cli.io.scores.containers.safetensors import CONTAINER, open_safetensors
 
 library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
@@ -115,7 +115,7 @@ def test_every_byte_of_the_header_in_turn(read: Read) -> None:
 
 
 def test_what_no_sentence_has_is_refused(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensors, "MOST_SCORES", 8)
+    monkeypatch.setattr(safetensors, "MOST_SCORES", 8)
     (error,) = read(library.save({"x": np.ones((3, 3))}))
     assert "a.safetensors[x] (x): an array of shape (3, 3) is announced, which no sentence has" in str(error)
 
