@@ -17,23 +17,23 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
     "top": 150,
-    "bitext": 2851,
-    "cli": 2951,
-    "commands": 5616,
-    "core": 13452,
-    "hpyp": 6064,
-    "io": 10942,
-    "jax": 1499,
-    "kernels": 7423,
+    "bitext": 2865,
+    "cli": 2964,
+    "commands": 5624,
+    "core": 13947,
+    "hpyp": 6070,
+    "io": 11005,
+    "jax": 1495,
+    "kernels": 7400,
     "pruning": 652,
     "second_order": 1240,
-    "torch": 1555,
+    "torch": 1557,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55096,
+    "tests": 55518,
 }
 
-MOST_FILES = 229
+MOST_FILES = 230
 MOST_SHARED_NAMES = 60
 
 # What may be left of a budget: this share of it, or so many lines.

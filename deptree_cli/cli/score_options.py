@@ -146,7 +146,7 @@ _SEARCH = [
         default=BUDGET,
         often=False,
         metavar="N",
-        help=f"Search effort under rules: compute at most N best trees for each tree.  [default: {BUDGET}]",
+        help=f"Effort under rules: compute at most N maximum trees for each tree.  [default: {BUDGET}]",
     ),
     option(
         "--relax",

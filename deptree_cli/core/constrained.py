@@ -22,7 +22,7 @@ from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import need_of_masks
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
-from deptree_cli.core.rule_words import Finder, LabelledTree, Words
+from deptree_cli.core.rule_words import Bound, LabelledTree, Words
 from deptree_cli.core.ruleset import Ruleset, constraints_of, finders_of
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
@@ -45,7 +45,7 @@ def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> MonteCa
     return MonteCarloEstimate(found, errors, iterations=size)
 
 
-# Independent trees that obey, by rejection: labelled trees are drawn without regard to conflicts, those with one go.
+# Independent trees that obey, by rejection: labelled trees are drawn without regard to nogoods, those with one go.
 #
 # So trees that obey keep their proportions, whatever the rules; what it costs is the share of trees that obey.
 
@@ -81,8 +81,8 @@ class Accepted:
         return self.accepted / self.proposed
 
 
-def accepted(draw: Draw, size: int, finders: Sequence[Finder]) -> Accepted:
-    """The first `size` trees drawn, in blocks, that have no conflict.
+def accepted(draw: Draw, size: int, finders: Sequence[Bound]) -> Accepted:
+    """The first `size` trees drawn, in blocks, that have no nogood.
 
     Fewer where, of 20,000 trees or more, fewer than one in 10,000 had none.
     """
@@ -99,14 +99,14 @@ def accepted(draw: Draw, size: int, finders: Sequence[Finder]) -> Accepted:
     return Accepted(of_trees, np.concatenate(of_words)[:size] if of_words else None, proposed, found)
 
 
-def _obeying(heads: Heads, labels: Heads, finders: Sequence[Finder], known: dict[bytes, bool]) -> Bool:
-    """Which of k trees have no conflict, (k,); known: those of which it is remembered."""
+def _obeying(heads: Heads, labels: Heads, finders: Sequence[Bound], known: dict[bytes, bool]) -> Bool:
+    """Which of k trees have no nogood, (k,); known: those of which it is remembered."""
     found = []
     for own, named in zip(heads, labels, strict=True):
         key = own.tobytes() + named.tobytes()
         if (obeys := known.get(key)) is None:
             tree = LabelledTree(own.tolist(), named.tolist())
-            obeys = not any(next(find(tree), None) for find in finders)
+            obeys = not any(next(each.nogoods(tree), None) for each in finders)
             if len(known) < REMEMBERED:
                 known[key] = obeys
         found.append(obeys)
@@ -136,18 +136,18 @@ class Searched(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Constrained:
-    """A distribution, without the forbidden arcs, whose trees have no conflict that finders find.
+    """A distribution, without the forbidden arcs, whose trees have no nogood that finders find.
 
     `constraints` are the same under names, for messages, and to give some up.
     """
 
     distribution: ArcFactored
-    finders: Sequence[Finder]
+    finders: Sequence[Bound]
     constraints: Relaxation | None = None
     given_up: GivenUp | None = None
 
     def best_trees(self, size: int = 1, method: str = MST, budget: int = BUDGET) -> list[Found]:
-        """The `size` best trees without conflicts, the best first, or fewer.
+        """The `size` best trees without nogoods, the best first, or fewer.
 
         Args:
             size: how many.
@@ -167,9 +167,9 @@ class Constrained:
     def sample(
         self, size: int, rng: Randomness | None = None, sampler: str = "auto", *, seed: int | None = None
     ) -> Accepted:
-        """Draw independent trees without conflicts, with labels if there are some, and tell how many were drawn for it.
+        """Draw independent trees without nogoods, with labels if there are some, and tell how many were drawn for it.
 
-        They follow the distribution given that there is no conflict, exactly if the sampler is exact.
+        They follow the distribution given that there is no nogood, exactly if the sampler is exact.
 
         Args:
             size: how many.
@@ -216,7 +216,7 @@ class Constrained:
         if kept is None or kept[0] != asked:
             worth = expected_arcs(self.distribution) if method == MBR else LogScores(self.distribution)
             division = BranchAndBound(worth, self.distribution.space, self.finders, budget)
-            trees = list(islice(division.trees(), size))
+            trees = list(islice(division.trees(), size)) if size > 1 else list(filter(None, [division.best()]))
             found = Searched(trees, division.opened, division.is_infeasible)
             kept = self.__dict__["_searched"] = asked, found  # both at once: threads share them
         return kept[1]
@@ -233,9 +233,9 @@ class Constrained:
 
 
 def under(
-    constraints: Relaxation, forbidden: Bool, finders: Sequence[Finder], relax: bool = False, budget: int = BUDGET
+    constraints: Relaxation, forbidden: Bool, finders: Sequence[Bound], relax: bool = False, budget: int = BUDGET
 ) -> Constrained:
-    """Return a distribution under constraints, of which `finders` find conflicts that only a tree decides.
+    """Return a distribution under constraints, of which `finders` find nogoods that only a tree decides.
 
     The fewest are given up, if asked, where no tree obeys, or none is found within `budget` maximum trees.
     """

@@ -21,7 +21,7 @@ from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
-from deptree_cli.core.rule_words import Finder, Words
+from deptree_cli.core.rule_words import Bound, Words
 from deptree_cli.core.ruleset import Constraint, finders_of
 from deptree_cli.core.spaces import TreeSpace
 
@@ -210,11 +210,6 @@ class Objective(NamedTuple):
     scores: Float
     unit: float | None = None
 
-    @property
-    def scale(self) -> float:
-        """By what losses of words are measured where a conflict is chosen: half a cost, or a nat."""
-        return 1.0 if self.unit is None else self.unit / 2
-
     def gap(self, score: float, gap: float) -> float:
         """How much less than a tree of this score another may cost that is better by a gap at most; or the nats."""
         if self.unit is None:
@@ -343,8 +338,8 @@ class Asked(Protocol):
         """Which arcs with which labels they may not have, (n+1, n+1, L)."""
 
     @property
-    def finders(self) -> Sequence[Finder]:
-        """What finds the conflicts of rules that only a tree decides."""
+    def finders(self) -> Sequence[Bound]:
+        """What finds the nogoods of rules that only a tree decides."""
 
     def listed(self) -> list[Constraint]:
         """The same, one thing at a time, each under a name."""
@@ -392,7 +387,7 @@ def nearest(
     with room_for(given.n, len(names)):
         wanted = objective(scores, given, names, aims.costs, aims.worth, _meant(given, asked))
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
-        division = BranchAndBound(masked, space, asked.finders, aims.budget, wanted.scale)
+        division = BranchAndBound(masked, space, asked.finders, aims.budget, wanted.unit)
         found = division.best()
     if found is not None:
         return _repaired(found, wanted, names)
@@ -434,7 +429,7 @@ def _relaxed(constraints: Relaxation, wanted: Objective, names: Sequence[str], b
     broken, fewest = constraints.broken(budget)
     kept = [each for each in constraints.all if each not in broken]
     masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)
-    found = BranchAndBound(masked, constraints.base.space, finders_of(kept), budget, wanted.scale).best()
+    found = BranchAndBound(masked, constraints.base.space, finders_of(kept), budget, wanted.unit).best()
     if found is None:
         raise constraints.error(budget)
     return _repaired(found, wanted, names, GivenUp(tuple(each.name for each in broken), fewest))

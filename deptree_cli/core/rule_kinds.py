@@ -14,18 +14,19 @@ from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_words import (
     Arcs,
+    Bound,
     Choice,
     Condition,
-    Conflict,
-    Finder,
     ForLabels,
     LabelledTree,
+    Nogood,
+    TreeRule,
     Words,
     labels_named,
     numbers_named,
 )
 
-# Why a word does not descend from another: the arcs above the two that decide it, as choices for a conflict.
+# Why a word does not descend from another: the arcs above the two that decide it, as choices for a nogood.
 #
 # Both have a way up to a node above both, ROOT at the latest. As long as the words on these ways have heads on them,
 # none above the first is a word of the second's way: the way there would have to come back from above.
@@ -119,13 +120,13 @@ class NoCrossing:
     name: str
     label: tuple[str, ...]
 
-    def bound(self, words: Words) -> Finder | None:
+    def bound(self, words: Words) -> Bound | None:
         group = labels_named(self.label, words.labels)
         arcs, nodes = Arcs(words.n, len(group)), np.arange(words.n + 1)
 
-        def conflict(tree: LabelledTree, word: int, other: int) -> Conflict:
+        def nogood(tree: LabelledTree, word: int, other: int) -> Nogood:
             head = tree.heads[word - 1]
-            return Conflict((word, other), partial(both, word, other, head), partial(all_across, word, head))
+            return Nogood((word, other), partial(both, word, other, head), partial(all_across, word, head))
 
         def both(word: int, other: int, head: int) -> list[Choice]:
             inside, outside = sides(word, head)
@@ -141,7 +142,7 @@ class NoCrossing:
             found = [(other, outside if inside[other] else inside) for other in range(1, words.n + 1)]
             return [Choice(other, far) for other, far in found if other not in (word, head) and far.any()]
 
-        return _of_crossed(numbers_named(self.label, words.labels), conflict)
+        return _of_crossed(self, group, nogood)
 
 
 @dataclass(frozen=True)
@@ -154,14 +155,14 @@ class Projective:
     name: str
     label: tuple[str, ...]
 
-    def bound(self, words: Words) -> Finder | None:
+    def bound(self, words: Words) -> Bound | None:
         group, numbers = labels_named(self.label, words.labels), numbers_named(self.label, words.labels)
 
-        def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
+        def nogood(tree: LabelledTree, word: int, _: int) -> Nogood | None:
             found = apart_in_gap(tree, word)
             if found is None:
                 return None
-            return Conflict((word, *found.words), partial(choices, found, word), partial(others, tree, found, word))
+            return Nogood((word, *found.words), partial(choices, found, word), partial(others, tree, found, word))
 
         @cache  # trees of a search differ in a few arcs
         def choices(found: Apart, word: int) -> list[Choice]:
@@ -176,7 +177,7 @@ class Projective:
             left, right = (side[:, None] & group for side in _sides(found.word, found.others(words.n)))
             return [Choice(each, right if each < found.word else left) for each in some if each != found.word]
 
-        return _of_crossed(numbers, conflict)
+        return _of_crossed(self, group, nogood)
 
 
 @dataclass(frozen=True)
@@ -189,23 +190,23 @@ class OutOfGaps:
     name: str
     label: tuple[str, ...]
 
-    def bound(self, words: Words) -> Finder | None:
+    def bound(self, words: Words) -> Bound | None:
         group = labels_named(self.label, words.labels)
 
-        def conflict(tree: LabelledTree, word: int, _: int) -> Conflict | None:
+        def nogood(tree: LabelledTree, word: int, _: int) -> Nogood | None:
             found = apart_under(tree, word)
             if found is None:
                 return None
             apart, other = found
             under = below(apart, other, tree.heads[word - 1])
             named = tuple(dict.fromkeys((word, other, *apart.words)))
-            return Conflict(named, partial(getattr, under, "choices"), under.also_excluded)
+            return Nogood(named, partial(getattr, under, "choices"), under.also_excluded)
 
         @cache  # trees of a search differ in a few arcs
         def below(apart: Apart, other: int, head: int) -> _Under:
             return _Under(apart, other, head, words.n, group)
 
-        return _of_crossed(numbers_named(self.label, words.labels), conflict)
+        return _of_crossed(self, group, nogood)
 
 
 @dataclass(frozen=True)
@@ -253,21 +254,20 @@ def _sides(word: int, nodes: Bool) -> tuple[Bool, Bool]:
     return nodes & (places < word), nodes & (places > word)
 
 
-def _of_crossed(
-    numbers: frozenset[int], conflict: Callable[[LabelledTree, int, int], Conflict | None]
-) -> Finder | None:
-    """What asks for the conflict of each word with one of some labels whose arc another word's arc crosses."""
+def _of_crossed(rule: TreeRule, group: Bool, nogood: Callable[[LabelledTree, int, int], Nogood | None]) -> Bound | None:
+    """What asks for the nogood of each word with one of some labels whose arc another word's arc crosses."""
+    numbers = _numbers(group)
 
-    def find(tree: LabelledTree) -> Iterator[Conflict]:
+    def find(tree: LabelledTree) -> Iterator[Nogood]:
         for word in tree.with_labels(numbers):
             other = tree.crossings[word - 1]
-            if other and (found := conflict(tree, word, other)) is not None:
+            if other and (found := nogood(tree, word, other)) is not None:
                 yield found
 
-    return find if numbers else None
+    return Bound(rule, group, find) if numbers else None
 
 
-# The kinds of rules that only a tree decides; each finds the conflicts of a tree.
+# The kinds of rules that only a tree decides; each finds the nogoods of a tree.
 
 
 @dataclass(frozen=True)
@@ -277,22 +277,22 @@ class AtMostOne:
     name: str
     label: tuple[str, ...]
 
-    def bound(self, words: Words) -> Finder | None:
+    def bound(self, words: Words) -> Bound | None:
         group = labels_named(self.label, words.labels)
         arcs, numbers = Arcs(words.n, len(group)), numbers_named(self.label, words.labels)
 
         def both(one: int, word: int, head: int) -> list[Choice]:
             return [arcs.of(each, head, group) for each in (one, word)]
 
-        def find(tree: LabelledTree) -> Iterator[Conflict]:
+        def find(tree: LabelledTree) -> Iterator[Nogood]:
             first: dict[int, int] = {}
             for word in tree.with_labels(numbers):
                 one, head = first.setdefault(tree.tops[word - 1], word), tree.heads[word - 1]
                 if one != word:
                     made = partial(both, one, word, head)
-                    yield Conflict((one, word), made, partial(arcs.of_all_but, one, head, group))
+                    yield Nogood((one, word), made, partial(arcs.of_all_but, one, head, group))
 
-        return find if numbers else None
+        return Bound(self, group, find) if numbers else None
 
 
 # The labels of heads, those of dependents that may not be theirs, and which labels (L,) excuse them.
@@ -312,7 +312,7 @@ class Below:
     deny: tuple[Condition, ...] = ()
     unless: tuple[str, ...] = ()
 
-    def bound(self, words: Words) -> Finder | None:
+    def bound(self, words: Words) -> Bound | None:
         arcs = Arcs(words.n, len(words.labels))
         of_heads, of_words, excuses = self._known.get(words.labels, partial(self._labels, words.labels))
 
@@ -326,7 +326,7 @@ class Below:
             """With which labels, (L,), a word is no dependent of such heads."""
             return _labels_of(self.deny, words, word) if self.deny else ~_labels_of(self.allow, words, word)
 
-        def find(tree: LabelledTree) -> Iterator[Conflict]:
+        def find(tree: LabelledTree) -> Iterator[Nogood]:
             concerned = (tree.below[label] for label in of_heads & tree.below.keys())
             is_excused: dict[int, bool] = {}
             for word in sorted(chain.from_iterable(concerned)):
@@ -335,14 +335,14 @@ class Below:
                     if head not in is_excused:
                         is_excused[head] = any(excuses[tree.labels[child - 1]] for child in tree.children[head])
                     if not is_excused[head]:
-                        yield Conflict((word, head), partial(below, word, head))
+                        yield Nogood((word, head), partial(below, word, head))
 
         def below(word: int, head: int) -> list[Choice]:
             found = [arcs.of(word, head, bad(word) & ~excuses), arcs.of(head, slice(None), kind(head))]
             others = range(1, words.n + 1) if excuses.any() else ()
             return found + [arcs.but(other, head, excuses) for other in others if other not in (word, head)]
 
-        return find if of_heads else None
+        return Bound(self, excuses, find) if of_heads else None
 
     def _labels(self, labels: tuple[str, ...]) -> BelowLabels:
         sure = np.zeros(len(labels), dtype=np.bool_)
@@ -364,7 +364,7 @@ class NoGaps:
     label: tuple[str, ...]
     between: tuple[str, ...] = ()
 
-    def bound(self, words: Words) -> Finder | None:
+    def bound(self, words: Words) -> Bound | None:
         group = labels_named(self.label, words.labels)
         passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
         numbers = numbers_named(self.label, words.labels)
@@ -374,7 +374,7 @@ class NoGaps:
             filled = arcs.of(gap, head, group).arcs | passed
             return [arcs.of(word, head, group), Choice(gap, ~filled)]
 
-        def find(tree: LabelledTree) -> Iterator[Conflict]:
+        def find(tree: LabelledTree) -> Iterator[Nogood]:
             seen: dict[tuple[int, bool], int] = {}  # up to where all may stand beside a head
             for word in tree.with_labels(numbers):
                 if head := tree.heads[word - 1]:
@@ -383,10 +383,10 @@ class NoGaps:
                         seen[side] = gap
                         own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
                         if not (of_gap in others or (own == head and of_gap in numbers)):
-                            yield Conflict((word, gap), partial(in_between, word, gap, head))
+                            yield Nogood((word, gap), partial(in_between, word, gap, head))
                             break  # of a long arc the others would be without number
 
-        return find if numbers else None
+        return Bound(self, group, find) if numbers else None
 
 
 @dataclass(frozen=True)
@@ -395,15 +395,15 @@ class Together:
 
     name: str = "spans"
 
-    def bound(self, words: Words) -> Finder | None:
+    def bound(self, words: Words) -> Bound | None:
         arcs = Arcs(words.n, len(words.labels))
 
-        def find(tree: LabelledTree) -> Iterator[Conflict]:
+        def find(tree: LabelledTree) -> Iterator[Nogood]:
             for first, last in words.spans:
                 tops = [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
                 for other in tops[1:]:
                     made = partial(both, tops[0], other, first, last)
-                    yield Conflict((tops[0], other), made, partial(all_leaving_but, tops[0], first, last))
+                    yield Nogood((tops[0], other), made, partial(all_leaving_but, tops[0], first, last))
 
         def both(top: int, other: int, first: int, last: int) -> list[Choice]:
             return [leaving(word, first, last) for word in (top, other)]
@@ -414,7 +414,7 @@ class Together:
         def all_leaving_but(top: int, first: int, last: int) -> list[Choice]:
             return [leaving(word, first, last) for word in range(first, last + 1) if word != top]
 
-        return find if words.spans else None
+        return Bound(self, np.zeros(len(words.labels), dtype=np.bool_), find) if words.spans else None
 
 
 @dataclass(frozen=True)
@@ -424,20 +424,20 @@ class Function:
     name: str
     conflict: Callable[[Sequence[int], Sequence[str]], Sequence[int] | None]
 
-    def bound(self, words: Words) -> Finder:
+    def bound(self, words: Words) -> Bound:
         arcs, labels = Arcs(words.n, len(words.labels)), np.arange(len(words.labels))
 
-        def find(tree: LabelledTree) -> Iterator[Conflict]:
+        def find(tree: LabelledTree) -> Iterator[Nogood]:
             found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
             if found:
                 self._check(found, words.n)
                 named = tuple(dict.fromkeys(found))
-                yield Conflict(named, lambda: [own(tree, word) for word in named])
+                yield Nogood(named, lambda: [own(tree, word) for word in named])
 
         def own(tree: LabelledTree, word: int) -> Choice:
             return arcs.of(word, tree.heads[word - 1], labels == tree.labels[word - 1])
 
-        return find
+        return Bound(self, np.zeros(len(labels), dtype=np.bool_), find)
 
     def _check(self, found: Sequence[int], n: int) -> None:
         wrong = next((word for word in found if not 1 <= word <= n), None)

@@ -6,18 +6,18 @@ import heapq
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, count, islice, starmap
-from typing import Any, NamedTuple
+from itertools import chain, count, starmap
+from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Bool, Float, Heads, Int, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.rule_words import Choice, Conflict, Finder, LabelledTree
+from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, Nogood
 from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, finders_of
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.kernels.budget import foresee
@@ -99,142 +99,24 @@ class LogScores(Scores):
         return own.copy() if labels is None else own + labels.log_probs[heads, words]
 
 
-# Parts of a sentence's labelled trees: those in which words do not make some choices.
-
-
-@dataclass(frozen=True, eq=False)
-class Best:
-    """The best of each node's arcs: scores (2, n+1), of arcs from words and of that from ROOT.
-
-    `at` (3, n+1) holds the head and the label of the one, and the label of the other.
-    """
-
-    scores: Float
-    at: Int
-
-    def bound(self, space: TreeSpace) -> float:
-        """What trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
-        words, root = self.scores[:, 1:]
-        if not space.single_root:
-            return float(np.maximum(words, root).sum())
-        rootless = words == -np.inf
-        if rootless.any():  # without another arc: only one word may be so
-            return -np.inf if rootless.sum() > 1 else float(words[~rootless].sum() + root[rootless][0])
-        return float(words.sum() + (root - words).max())
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What is left of a sentence's choices; of words that are in none of these, all.
-
-    Attributes:
-        labels: which labels words may have below which heads, (n+1, L).
-        columns: the best scores of words' arcs, (n+1,), -inf where none is left.
-        gone: choices that `labels` and `columns` still have: most parts are never opened.
-    """
-
-    best: Best | None = None
-    labels: Mapping[int, Bool] = field(default_factory=dict)
-    columns: Mapping[int, Float] = field(default_factory=dict)
-    gone: Mapping[int, Bool] = field(default_factory=dict)
-
-    def bound(self, space: TreeSpace) -> float:
-        return np.inf if self.best is None else self.best.bound(space)
-
-
-class Parts:
-    """Makes parts of a sentence."""
-
-    def __init__(self, scores: Scores) -> None:
-        self._scores = scores
-
-    def without(self, part: Part, choices: Iterable[Choice]) -> Part:
-        """What is left of a part where words do not make these choices."""
-        gone, best = dict(part.gone), part.best or self._best
-        scores, at = best.scores.copy(), best.at.copy()
-        for word, arcs in choices:
-            gone[word] = gone[word] | arcs if word in gone else arcs
-            head, label, below_root = at[:, word].tolist()
-            of_all = arcs.shape[1] == 1
-            if arcs[head, 0 if of_all else label] or arcs[0, 0 if of_all else below_root]:
-                self._fill_most_left(part, word, gone[word], scores, at)
-        return Part(Best(scores, at), part.labels, part.columns, gone)
-
-    def most_left(self, part: Part, word: int, gone: Bool) -> float:
-        scores, at = self._room
-        self._fill_most_left(part, word, gone, scores, at)
-        return max(scores[:, word].tolist())
-
-    def _fill_most_left(self, part: Part, word: int, gone: Bool, scores: Float, at: Int) -> None:
-        column, kept = part.columns.get(word), part.labels.get(word)
-        given = self._columns[word] if column is None else column, self._any if kept is None else kept
-        self._kernels.most_left(self._whole, word, *given, np.ascontiguousarray(gone), scores, at)
-
-    def worked_out(self, part: Part) -> Part:
-        """The same part without choices beside what is left."""
-        if not part.gone:
-            return part
-        labels, columns = dict(part.labels), dict(part.columns)
-        for word, arcs in part.gone.items():
-            column = columns.get(word, self._columns[word])
-            if arcs.shape[1] == 1:  # whatever the label
-                columns[word] = np.where(arcs[:, 0], -np.inf, column)
-            else:
-                kept, columns[word] = labels.get(word, self._any), np.empty(len(column))
-                labels[word] = np.empty(arcs.shape, dtype=np.bool_)
-                given = self._whole, word, column, kept, np.ascontiguousarray(arcs)
-                self._kernels.fill_kept(*given, labels[word], columns[word])
-        return Part(part.best, labels, columns)
-
-    @cached_property
-    def _kernels(self) -> Any:
-        from deptree_cli.kernels import trees as choices  # loads kernels: when there is work
-
-        return choices
-
-    @cached_property
-    def _whole(self) -> Float:
-        return read_only(np.ascontiguousarray(self._scores.whole).view())
-
-    @cached_property
-    def _best(self) -> Best:
-        arcs, nodes = self._scores.arcs, np.arange(len(self._columns))
-        heads = arcs[1:].argmax(axis=0) + 1
-        labels = (self._whole[each, nodes].argmax(axis=1) for each in (heads, np.zeros_like(heads)))
-        return Best(np.stack([arcs[heads, nodes], arcs[0]]), np.stack([heads, *labels]))
-
-    @cached_property
-    def _room(self) -> tuple[Float, Int]:
-        size = len(self._columns)
-        return np.empty((2, size)), np.empty((3, size), dtype=np.int64)
-
-    @cached_property
-    def _columns(self) -> Float:
-        return np.ascontiguousarray(self._scores.arcs.T)
-
-    @cached_property
-    def _any(self) -> Bool:
-        return np.ones((len(self._columns), 1), dtype=np.bool_)
-
-
 # The best trees that obey, by division: the first that comes is the best, and that is certain.
 #
-# The best open problem is a set of labelled trees, given by the arcs that each word may choose, of which the maximum
-# tree is known. Where that tree has a conflict, choices c1, ..., cm of which one must go, the problem is divided into
-# m: in the i-th, c1 to c(i-1) stay and ci goes. They have no tree in common, and lose only trees that break the rule.
-# The best is opened first, so that no tree that obeys is better than the first found (best-first branch and bound;
-# the division is Lawler's, 1972). A part waits in the queue, by the sum of its words' best arcs, until no other
-# promises more: most are never opened.
+# A subproblem is a set of labelled trees, given by the arcs that each word may have, whose best tree is known. Where
+# that tree has a nogood, choices c1, ..., cm of which one must go, it is divided into m: in the i-th, c1 to c(i-1) stay
+# and ci goes. They have no tree in common, and lose only trees that break the rule. The best is opened first, so that
+# no tree that obeys is better than the first found (best-first branch and bound; the division is Lawler's, 1972). A
+# part waits in the queue, by the sum of its words' best arcs, until no other promises more: most are never opened.
 
 
-# How many maximum trees each tree that is found may cost: what takes more takes far more.
+# How many maximum trees each tree that is found may cost.
 BUDGET = 300
 
-# So many parts that wait are opened when the budget ends.
-LOOKED_INTO = 32
+# The best tree alone is searched for with so many, if it has more words than `LONG` with more; what they leave open a
+# linear program settles, within the budget, and so many steps of the simplex method for each maximum tree.
+SEARCHED, SEARCHED_LONG, PIVOTS, LONG = 10, 100, 300, 100
 
-# Of so many conflicts the worst is looked for: of more it is hardly a worse one, and each takes time.
-COMPARED = 8
+# By so much, in nats or in parts of a cost, bounds of a linear program may be off.
+EXACT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,14 +138,37 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """What is left of a sentence's labelled trees.
+
+    Attributes:
+        gone: of some words the arcs, (n+1, L) or (n+1, 1) whatever the label, that they may not have.
+        best: the score of each word's best arc from ROOT, and of that from a word, (2, n+1).
+    """
+
+    gone: Mapping[int, Bool]
+    best: Float
+
+    def bound(self, space: TreeSpace) -> float:
+        """What trees score at most: each word has its best arc; with a single root, one has that from ROOT."""
+        root, words = self.best[:, 1:]
+        if not space.single_root:
+            return float(np.maximum(words, root).sum())
+        rootless = words == -np.inf
+        if rootless.any():  # without another arc: only one word may be so
+            return -np.inf if rootless.sum() > 1 else float(words[~rootless].sum() + root[rootless][0])
+        return float(words.sum() + (root - words).max())
+
+
+@dataclass(frozen=True, eq=False)
 class Subproblem:
-    """Some of a sentence's labelled trees, the best of them, and the conflict by which they are divided."""
+    """A part that was opened: the best of its trees, and the nogood by which it is divided."""
 
     part: Part
     heads: Heads
     labels: Heads
     score: float
-    conflict: Conflict | None
+    nogood: Nogood | None
 
 
 @dataclass(eq=False)
@@ -272,21 +177,20 @@ class BranchAndBound:
 
     Args:
         budget: how many maximum trees may be looked for, for each tree that is found.
-        scale: parts that lose so much are opened about a third as often.
+        unit: what a whole cost takes off scores; trees that cost the same differ by less.
     """
 
     scores: Scores | Float
     space: TreeSpace
-    finders: Sequence[Finder]
+    finders: Sequence[Bound]
     budget: int = BUDGET
-    scale: float = 1.0
+    unit: float | None = None
     opened: int = field(init=False, default=0)
     is_infeasible: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self._scores = self.scores if isinstance(self.scores, Scores) else ScoresAsGiven(self.scores)
         self._arcs = self._scores.arcs
-        self._divided = Parts(self._scores)
         self._seen = set[bytes]()
         self._queue: list[tuple[float, int, Part | Subproblem]] = []
         self._order = count()
@@ -296,15 +200,36 @@ class BranchAndBound:
 
         `is_infeasible` tells the two apart.
         """
-        return next(self.trees(), None)
+        searched = min(self.budget, SEARCHED_LONG if len(self._arcs) > LONG else SEARCHED)
+        search = replace(self, budget=searched)
+        found = next(search.trees(), None)
+        self.opened, self.is_infeasible = search.opened, search.is_infeasible
+        if searched == self.budget or self.is_infeasible or (found is not None and found.certified):
+            return found
+        from deptree_cli.core.rule_program import BranchAndCut  # loads scipy: when there is work
+
+        size = len(self._arcs)
+        per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * size))  # nats, about
+        scale = 1.0 if per_cost is None or self.unit is None else per_cost / self.unit
+        whole, left = self._scores.whole, self.budget - searched
+        program = BranchAndCut(-scale * whole, self.space, self.finders, left, PIVOTS, per_cost)
+        settled = program.settle(None if found is None else (found.heads, found.labels))
+        self.opened += settled.opened
+        if settled.incumbent is None:
+            self.is_infeasible = settled.bound == np.inf
+            return None
+        cost, heads, labels = settled.incumbent
+        gap = max(0.0, cost - settled.bound)
+        score = float(self._scores.of(heads)[np.arange(size - 1), labels].sum())
+        return Found(heads, labels, score, gap / scale if gap > EXACT * (per_cost or 1.0) else 0.0, self.opened)
 
     def trees(self) -> Iterator[Found]:
         """The trees that obey, the best first, each array of heads once with its best labels.
 
         The last may not be certain, where the budget ends; then there are no more.
         """
-        if (whole := self._opened(Part())) is not None:
-            self._push(whole.score, whole)
+        best = np.stack([self._arcs[0], self._arcs[1:].max(axis=0)])
+        self._push(np.inf, self._opened(Part({}, best)))
         before = 0
         while self._queue:
             bound, _, first = self._queue[0]
@@ -313,8 +238,7 @@ class BranchAndBound:
                 return
             heapq.heappop(self._queue)
             if isinstance(first, Part):
-                if (problem := self._opened(first)) is not None:
-                    self._push(problem.score, problem)
+                self._push(-bound, self._opened(first))
                 continue
             if self._is_answer(first):
                 self._seen.add(first.heads.tobytes())
@@ -324,98 +248,84 @@ class BranchAndBound:
                 self._push(min(-bound, part.bound(self.space)), part)
         self.is_infeasible = not self._seen
 
-    def _push(self, bound: float, item: Part | Subproblem) -> None:
+    def _uncertain(self, bound: float) -> Iterator[Found]:
+        """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
+        problems = (each for *_, each in self._queue if isinstance(each, Subproblem) and self._is_answer(each))
+        found = [self._found(each, max(0.0, bound - each.score)) for each in problems]
+        if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
+            inner = replace(self, space=space(self.space.single_root, projective=True))
+            tree = next((each for each in inner.trees() if each.heads.tobytes() not in self._seen), None)
+            self.opened += inner.opened
+            if tree is not None:  # sums in another order are rounded otherwise
+                found.append(replace(tree, gap=max(0.0, float(bound - tree.score)), opened=self.opened))
+        yield from sorted(found, key=lambda each: each.gap)[:1]
+
+    def _push(self, bound: float, item: Part | Subproblem | None) -> None:
         """Put something into the queue, of which no tree scores more than a bound; nothing if it has no tree."""
-        if bound > -np.inf:
+        if isinstance(item, Subproblem):
+            bound = item.score
+        if item is not None and bound > -np.inf:
             heapq.heappush(self._queue, (-bound, next(self._order), item))
 
     def _is_answer(self, item: Part | Subproblem) -> bool:
-        return isinstance(item, Subproblem) and item.conflict is None and item.heads.tobytes() not in self._seen
+        return isinstance(item, Subproblem) and item.nogood is None and item.heads.tobytes() not in self._seen
 
     def _found(self, problem: Subproblem, gap: float) -> Found:
         return Found(problem.heads, problem.labels, problem.score, gap, self.opened)
 
-    def _uncertain(self, bound: float) -> Iterator[Found]:
-        """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
-        waiting = [each for *_, each in heapq.nsmallest(LOOKED_INTO, self._queue) if isinstance(each, Part)]
-        problems = [each for *_, each in self._queue if isinstance(each, Subproblem)]
-        problems += filter(None, map(self._opened, waiting))
-        answers = filter(self._is_answer, problems)
-        found = [self._found(each, max(0.0, bound - each.score)) for each in answers]
-        if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
-            inner = space(self.space.single_root, projective=True)
-            division = BranchAndBound(self.scores, inner, self.finders, self.budget, self.scale)
-            fresh = (tree for tree in division.trees() if tree.heads.tobytes() not in self._seen)
-            best = next(fresh, None)
-            self.opened += division.opened
-            if best is not None:
-                gap = max(0.0, float(bound - best.score))  # sums in another order are rounded otherwise
-                found.append(Found(best.heads, best.labels, best.score, gap, self.opened))
-        yield from sorted(found, key=lambda each: each.gap)[:1]
-
     def _parts(self, problem: Subproblem) -> Iterator[Part]:
-        """The parts of a problem in which one of a conflict's choices goes and those before it stay."""
-        part, conflict = problem.part, problem.conflict or self._same_heads(problem.heads)
-        *others, last = conflict.choices
+        """The parts of a problem in which one of a nogood's choices goes and those before it stay."""
+        part, nogood = problem.part, problem.nogood or self._same_heads(problem.heads)
+        *others, last = nogood.choices
         for choice in others:
-            yield self._divided.without(part, [choice])
-            part = self._divided.without(part, [Choice(choice.word, ~choice.arcs)])
-        yield self._divided.without(part, (last, *conflict.also_excluded()))
+            yield self._without(part, [choice])
+            part = self._without(part, [Choice(choice.word, ~choice.arcs)])
+        yield self._without(part, (last, *nogood.also_excluded()))
+
+    def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
+        """What is left of a part where words do not make these choices."""
+        gone, best = dict(part.gone), part.best.copy()
+        for word, arcs in choices:
+            gone[word] = gone[word] | arcs if word in gone else arcs
+            left = self._left(word, gone[word])
+            best[:, word] = left[0], left[1:].max()
+        return Part(gone, best)
+
+    def _left(self, word: int, gone: Bool) -> Float:
+        """The best scores of a word's arcs, (n+1,), without some."""
+        if gone.shape[1] == 1:
+            return np.where(gone[:, 0], -np.inf, self._arcs[:, word])
+        left: Float = np.where(gone, -np.inf, self._scores.whole[:, word]).max(axis=1)
+        return left
 
     def _opened(self, part: Part) -> Subproblem | None:
         """A part with its best tree; None if it has no tree."""
-        if part.bound(self.space) == -np.inf:
-            return None
-        arcs, part = self._arcs.copy(), self._divided.worked_out(part)
-        if part.columns:
-            arcs[:, list(part.columns)] = np.array(list(part.columns.values())).T
+        arcs = self._arcs.copy()
+        for word, gone in part.gone.items():
+            arcs[:, word] = self._left(word, gone)
         self.opened += 1
-        foresee(self._arcs.size)
+        foresee(arcs.size)
         heads, score = self.space.maximum_tree(arcs)
         if score == -np.inf:
             return None
-        labels = self._labels(part, heads)
-        conflict = self._worst_conflict(arcs, part, heads, labels)
-        return Subproblem(part, heads, labels, score, conflict)
-
-    def _labels(self, part: Part, heads: Heads) -> Heads:
         scores = self._scores.of(heads)
-        if part.labels:
-            own = heads.tolist()
-            rows = np.array([left[own[word - 1]] for word, left in part.labels.items()])
-            words = np.array(list(part.labels)) - 1
-            scores[words] = np.where(rows, scores[words], -np.inf)
-        return scores.argmax(axis=1).astype(np.int32)
-
-    def _worst_conflict(self, arcs: Float, part: Part, heads: Heads, labels: Heads) -> Conflict | None:
-        """The conflict of which the fewest parts are likely to be opened: each counts the less, the more its word loses
-        without its choice. None where the tree obeys."""
+        for word, gone in part.gone.items():
+            scores[word - 1][np.broadcast_to(gone[heads[word - 1]], scores.shape[1:])] = -np.inf
+        labels = scores.argmax(axis=1).astype(np.int32)
         tree = LabelledTree(heads.tolist(), labels.tolist())
-        conflicts = list(islice(chain.from_iterable(find(tree) for find in self.finders), COMPARED))
-        if len(conflicts) < 2:
-            return next(iter(conflicts), None)
-        found, fewest, own = None, math.inf, arcs[heads, np.arange(1, len(arcs))].tolist()
-        for conflict in conflicts:
-            count = 0.0
-            for word, gone in conflict.choices:
-                loss = max(0.0, own[word - 1] - self._divided.most_left(part, word, gone))
-                count += math.exp(-loss / self.scale)
-                if count >= fewest:
-                    break
-            else:
-                found, fewest = conflict, count
-        return found
+        nogood = next(chain.from_iterable(each.nogoods(tree) for each in self.finders), None)
+        return Subproblem(part, heads, labels, score, nogood)
 
-    def _same_heads(self, heads: Heads) -> Conflict:
+    def _same_heads(self, heads: Heads) -> Nogood:
         rows, words = np.arange(len(heads) + 1)[:, None] == heads[None, :], tuple(range(1, len(heads) + 1))
-        return Conflict(words, lambda: [Choice(word, rows[:, word - 1, None]) for word in words])
+        return Nogood(words, lambda: [Choice(word, rows[:, word - 1, None]) for word in words])
 
 
 # Where no tree obeys: which constraints cannot hold together, and the tree that breaks the fewest of them.
 #
 # That tree is the best one where each broken constraint costs more than trees differ by. What a constraint forbids a
 # word costs the word's arcs; a constraint that only a tree decides gets a switch: a word more, behind the others,
-# whose label says whether the constraint is kept, or given up at the same price. Its conflicts are between arcs of
+# whose label says whether the constraint is kept, or given up at the same price. Its nogoods are between arcs of
 # the tree and the switch. So both are searched for at once, by the search that finds trees that obey, and with its
 # certificate.
 
@@ -503,7 +413,8 @@ class Relaxation:
         Of as few, those whose best tree is the best; `budget` is how many maximum trees it may take.
         """
         priced = Priced(self._scores, self.all)
-        found = BranchAndBound(priced.scores, self.base.space, [priced.find], budget).best()
+        rule = Bound(None, np.zeros(0, dtype=np.bool_), priced.nogoods)
+        found = BranchAndBound(priced.scores, self.base.space, [rule], budget, priced.price).best()
         found, bound = (found, found.score + found.gap) if found else (self._tree_by_arcs(priced), 0.0)
         tree = priced.without_switches(LabelledTree(found.heads.tolist(), found.labels.tolist()))
         broken = [each for each in self.all if each.is_broken_by(tree)]
@@ -533,9 +444,9 @@ class Priced:
         highest = np.where(possible, scores, -np.inf).max(axis=(0, 2), keepdims=True, initial=-np.inf)
         with np.errstate(invalid="ignore"):
             worth = np.where(possible, scores - highest, -np.inf)
-        self._price = 1.0 - float(np.where(possible, worth, 0.0).min(axis=(0, 2)).sum())
+        self.price = 1.0 - float(np.where(possible, worth, 0.0).min(axis=(0, 2)).sum())
         for word, arcs in choices_of(constraints):
-            worth[:, word] -= self._price * arcs
+            worth[:, word] -= self.price * arcs
         self.scores = self._with_switches(worth)
 
     def _with_switches(self, worth: Float) -> Float:
@@ -545,30 +456,30 @@ class Priced:
         found[:nodes, :nodes, :labels] = worth
         switches = np.arange(nodes, size)
         found[switches - 1, switches, KEPT] = 0.0
-        found[switches - 1, switches, GIVEN_UP] = -self._price
+        found[switches - 1, switches, GIVEN_UP] = -self.price
         return found
 
     def least_broken(self, bound: float) -> int:
-        return int(-bound / self._price + ROUNDING)
+        return int(-bound / self.price + ROUNDING)
 
     def without_switches(self, tree: LabelledTree) -> LabelledTree:
         return LabelledTree(tree.heads[: self.n], tree.labels[: self.n])
 
-    def find(self, tree: LabelledTree) -> Iterator[Conflict]:
-        """The conflicts of the constraints that are kept; each with the switch, of which they are conflicts too."""
+    def nogoods(self, tree: LabelledTree) -> Iterator[Nogood]:
+        """The nogoods of the constraints that are kept; each with the switch, of which they are nogoods too."""
         words = self.without_switches(tree)
         for switch, finder in enumerate(self._finders, self.n + 1):
             if tree.labels[switch - 1] == KEPT:
                 yield from self._switched(switch, finder, words)
 
-    def _switched(self, switch: int, finder: Finder, words: LabelledTree) -> Iterator[Conflict]:
-        """The conflicts of a constraint: the switch goes first, so that what else must go does so where it stays."""
+    def _switched(self, switch: int, finder: Bound, words: LabelledTree) -> Iterator[Nogood]:
+        """The nogoods of a constraint: the switch goes first, so that what else must go does so where it stays."""
         arcs = np.zeros(self.scores.shape[1:], dtype=np.bool_)
         arcs[:, KEPT] = True
-        for conflict in finder(words):
-            made = partial(lambda made: [Choice(switch, arcs), *self._wider(made())], conflict.made)
-            also_excluded = partial(lambda excluded: self._wider(excluded()), conflict.also_excluded)
-            yield Conflict((switch, *conflict.words), made, also_excluded)
+        for nogood in finder.nogoods(words):
+            made = partial(lambda made: [Choice(switch, arcs), *self._wider(made())], nogood.made)
+            also_excluded = partial(lambda excluded: self._wider(excluded()), nogood.also_excluded)
+            yield Nogood((switch, *nogood.words), made, also_excluded)
 
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
         rows = len(self._finders)

@@ -386,11 +386,11 @@ def _nothing() -> Sequence[Choice]:
 
 
 @dataclass(frozen=True)
-class Conflict:
+class Nogood:
     """Choices that a tree may not make together; messages name the first word.
 
     Choices are computed only where a search asks, for each is an array of all heads. `also_excluded` goes too where all
-    choices but the last stay, which keeps parts from having the same conflict with one more word.
+    choices but the last stay, which keeps parts from having the same nogood with one more word.
     """
 
     words: tuple[int, ...]
@@ -403,10 +403,6 @@ class Conflict:
         return self.made()
 
 
-# The conflicts of a tree by a rule.
-Finder = Callable[[LabelledTree], Iterator[Conflict]]
-
-
 class TreeRule(Protocol):
     """A rule that only a tree decides."""
 
@@ -414,8 +410,17 @@ class TreeRule(Protocol):
     def name(self) -> str:
         """What it is called where a tree breaks it."""
 
-    def bound(self, words: Words) -> Finder | None:
-        """What finds its conflicts in trees of a sentence; None where it has no effect there."""
+    def bound(self, words: Words) -> Bound | None:
+        """What finds its nogoods in trees of a sentence; None where it has no effect there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A rule of a sentence: the nogoods of trees, and the labels (L,) that it is about, where it is about some."""
+
+    rule: TreeRule | None
+    group: Bool
+    nogoods: Callable[[LabelledTree], Iterator[Nogood]]
 
 
 class Arcs:

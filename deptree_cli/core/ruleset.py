@@ -21,15 +21,15 @@ from deptree_cli.core.rule_words import (
     LEFT,
     NOT,
     RIGHT,
+    Bound,
     Choice,
     Condition,
-    Conflict,
-    Finder,
     LabelledTree,
     LabelNumbers,
     ManyTrees,
     Mask,
     Masks,
+    Nogood,
     TreeRule,
     Words,
     labels_named,
@@ -101,7 +101,7 @@ class Ruleset:
     def _put_together(self) -> Masks:
         return Masks(self.masks)
 
-    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Finder]:
+    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
         bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
         return [find for find in bound if find is not None]
 
@@ -434,18 +434,18 @@ def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) 
 
 
 def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
-    """The conflicts of a rule that only a tree decides; in each set, `changing`, some word must get another head."""
-    find = rule.bound(words)
-    for conflict in find(tree) if find else ():
-        by_heads = _decided_by_heads(conflict, words, tree) if changing else frozenset()
+    """The nogoods of a rule that only a tree decides; in each set, `changing`, some word must get another head."""
+    bound = rule.bound(words)
+    for nogood in bound.nogoods(tree) if bound else ():
+        by_heads = _decided_by_heads(nogood, words, tree) if changing else frozenset()
         if not any(each <= by_heads for each in changing):
-            yield Violation(rule.name, conflict.words[0], conflict.words)
+            yield Violation(rule.name, nogood.words[0], nogood.words)
 
 
-def _decided_by_heads(conflict: Conflict, words: Words, tree: LabelledTree) -> Set[int]:
-    """The words with whose heads a conflict may go: not those that take part by their labels alone."""
+def _decided_by_heads(nogood: Nogood, words: Words, tree: LabelledTree) -> Set[int]:
+    """The words with whose heads a nogood may go: not those that take part by their labels alone."""
     found = set()
-    for word, arcs in conflict.choices:
+    for word, arcs in nogood.choices:
         label = tree.labels[word - 1]
         own = slice(None) if arcs.shape[1] == 1 or not words.labels[label] else label
         if not arcs[:, own].all():
@@ -468,16 +468,16 @@ Asked = TypeVar("Asked")
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """A constraint on trees: the arcs with labels, (n+1, L), that it forbids a word, or what finds its conflicts."""
+    """A constraint on trees: the arcs with labels, (n+1, L), that it forbids a word, or what finds its nogoods."""
 
     name: str
-    asks: Choice | Finder
+    asks: Choice | Bound
 
     def is_broken_by(self, tree: LabelledTree) -> bool:
         if isinstance(self.asks, Choice):
             word, arcs = self.asks
             return bool(arcs[tree.heads[word - 1], tree.labels[word - 1]])
-        return next(iter(self.asks(tree)), None) is not None
+        return next(self.asks.nogoods(tree), None) is not None
 
 
 def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
@@ -501,7 +501,7 @@ def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:
     return [each.asks for each in constraints if isinstance(each.asks, Choice)]
 
 
-def finders_of(constraints: Iterable[Constraint]) -> list[Finder]:
+def finders_of(constraints: Iterable[Constraint]) -> list[Bound]:
     return [each.asks for each in constraints if not isinstance(each.asks, Choice)]
 
 

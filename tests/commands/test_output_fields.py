@@ -74,6 +74,8 @@ combine scores.npz:natasha scores.npz:natasha {CONLLU}
 check swor.conllu
 repair broken.conllu --changes - -o repaired.conllu
 repair gold.conllu --rules tree {FORBIDDEN} --relax
+sample {SCORES} -k 5 --seed 1 {CONLLU} -o sampled.conllu
+repair sampled.conllu --budget 1 --on-error skip
 partition {SCORES}
 partition {SCORES} --summary
 expect entropy {SCORES} --grad

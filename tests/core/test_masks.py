@@ -16,7 +16,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.factorisation import shift
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.rule_words import Choice, Conflict, LabelledTree
+from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, Nogood
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
 
@@ -123,14 +123,14 @@ def test_trees_under_rules_that_need_masks_are_no_answer() -> None:
     scores[2, 1], scores[3, 1], scores[3, 2], scores[2, 3] = -9e14, -9e14, -1.0, -2.0
     distribution = TreeDistribution(scores, single_root=False)
 
-    def without_masks(tree: LabelledTree) -> Iterator[Conflict]:
+    def without_masks(tree: LabelledTree) -> Iterator[Nogood]:
         if all(scores[head, word] > -MOST for word, head in enumerate(tree.heads, 1)):
             nodes = np.arange(4)
             choices = [Choice(word, (nodes == head)[:, None]) for word, head in enumerate(tree.heads, 1)]
-            yield Conflict((1, 2, 3), lambda: choices)
+            yield Nogood((1, 2, 3), lambda: choices)
 
     with pytest.raises(DeptreeError, match=r"every tree that obeys the rules needs masks .* at words? [1-3]"):
-        Constrained(distribution, [without_masks]).best_trees()
+        Constrained(distribution, [Bound(None, np.zeros(1, dtype=bool), without_masks)]).best_trees()
     certified = [each.certified for each in Constrained(distribution, []).best_trees(100)]
     assert certified[0]
     assert not certified[-1]

@@ -25,7 +25,7 @@ from deptree_cli.core.labels import Labels
 from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Repaired, Ties, nearest
 from deptree_cli.core.rule_kinds import Together
 from deptree_cli.core.rule_search import BUDGET, Relaxation
-from deptree_cli.core.rule_words import Choice, Finder, Words
+from deptree_cli.core.rule_words import Bound, Choice, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, choices_of, constraints_of, joined, of_word
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
@@ -259,7 +259,7 @@ class SentenceConstraints:
         return found
 
     @cached_property
-    def finders(self) -> Sequence[Finder]:
+    def finders(self) -> Sequence[Bound]:
         return self.rules.finders(self.words, [Together()] if self.words.spans else [])
 
     def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:

@@ -14,7 +14,7 @@ import pytest
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.rule_kinds import OutOfGaps, Projective
 from deptree_cli.core.rule_search import BranchAndBound
-from deptree_cli.core.rule_words import Choice, Finder, LabelledTree, TreeRule, Words
+from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, TreeRule, Words
 from deptree_cli.core.ruleset import Ruleset, broken
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import read_blocks
@@ -35,8 +35,8 @@ def words_of_size(n: int) -> Words:
     return Words(LABELS, [None] * n, [frozenset()] * n)
 
 
-def finder(kind: str, n: int) -> Finder:
-    """What finds the conflicts of a rule in trees of n words."""
+def finder(kind: str, n: int) -> Bound:
+    """What finds the nogoods of a rule in trees of n words."""
     found = RULES[kind].bound(words_of_size(n))
     assert found is not None
     return found
@@ -63,7 +63,7 @@ def test_a_rule_names_the_words_that_break_it_by_dominance(kind: str) -> None:
         find = finder(kind, n)
         for heads, bad in zip(all_trees(n, MULTI_ROOT).tolist(), breaking(n, kind).tolist(), strict=True):
             for labels in product(range(2), repeat=n):
-                found = [conflict.words[0] for conflict in find(LabelledTree(heads, labels))]
+                found = [nogood.words[0] for nogood in find.nogoods(LabelledTree(heads, labels))]
                 marked = enumerate(zip(bad, labels, strict=True), 1)
                 assert found == [word for word, (is_bad, label) in marked if is_bad and label]
 
@@ -83,14 +83,14 @@ def test_its_conflicts_lose_no_tree_of_five_words_that_obeys(kind: str) -> None:
         return choice.arcs[trees[:, choice.word - 1][:, None], own]
 
     for place, heads in enumerate(trees.tolist()):
-        for conflict in finder(kind, n)(LabelledTree(heads, [PUNCT] * n)):
-            *first, last = conflict.choices
-            assert len({choice.word for choice in conflict.choices}) == len(conflict.choices)
-            assert set(conflict.words) == {choice.word for choice in conflict.choices}
-            assert all(made(choice)[place, -1] for choice in conflict.choices)
+        for nogood in finder(kind, n).nogoods(LabelledTree(heads, [PUNCT] * n)):
+            *first, last = nogood.choices
+            assert len({choice.word for choice in nogood.choices}) == len(nogood.choices)
+            assert set(nogood.words) == {choice.word for choice in nogood.choices}
+            assert all(made(choice)[place, -1] for choice in nogood.choices)
             left = np.all([obedient, *map(made, first)], axis=0)
-            for choice in (last, *conflict.also_excluded()):
-                assert not (left & made(choice)).any(), (heads, conflict.words, choice.word)
+            for choice in (last, *nogood.also_excluded()):
+                assert not (left & made(choice)).any(), (heads, nogood.words, choice.word)
             count += 1
     assert count > 500
 

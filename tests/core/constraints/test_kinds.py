@@ -1,4 +1,4 @@
-"""Conflicts by what they promise: found exactly in trees that break a rule, and no tree that obeys is lost by them."""
+"""Nogoods by what they promise: found exactly in trees that break a rule, and no tree that obeys is lost by them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_kinds import Function, NoGaps, Together
-from deptree_cli.core.rule_words import Choice, Conflict, LabelledTree, Words
+from deptree_cli.core.rule_words import Choice, LabelledTree, Nogood, Words
 from deptree_cli.core.ruleset import ruleset_of
 from deptree_cli.core.spaces import MULTI_ROOT
 from tests.brute_rules import Tree, hangs_together, obeys
@@ -25,7 +25,7 @@ def is_made(choice: Choice, tree: Tree, names: Sequence[str]) -> bool:
 
 
 def rules_of(case: Case, kind: str):
-    """Rules of a kind: what finds their conflicts, and whether a tree keeps one."""
+    """Rules of a kind: what finds their nogoods, and whether a tree keeps one."""
     if kind == "spans":
         yield Together().bound(case.known), lambda tree: hangs_together(tree, case.words)
     for own, table in case.tables:
@@ -34,10 +34,10 @@ def rules_of(case: Case, kind: str):
             yield rule.bound(case.known), lambda tree, table=table: obeys(tree, kind, table, case.words)
 
 
-def check(conflict: Conflict, tree: Tree, obedient: Sequence[Tree], names: Sequence[str]) -> None:
-    """A conflict is of choices that the tree made and that no tree makes that obeys; what goes along is in none of
+def check(nogood: Nogood, tree: Tree, obedient: Sequence[Tree], names: Sequence[str]) -> None:
+    """A nogood is of choices that the tree made and that no tree makes that obeys; what goes along is in none of
     these that make all but the last."""
-    choices, also = conflict.choices, conflict.also_excluded()
+    choices, also = nogood.choices, nogood.also_excluded()
     assert len({choice.word for choice in choices}) == len(choices)
     assert all(is_made(choice, tree, names) for choice in choices)
     for other in obedient:
@@ -56,19 +56,19 @@ def test_conflicts_are_where_trees_break_a_rule_and_lose_none_that_obey(kind: st
             obedient = [tree for tree in case.unmasked if is_obeyed(tree)]
             for tree in case.unmasked[::3]:
                 numbers = [names.index(label) for label in tree.labels]
-                conflicts = [] if find is None else list(find(LabelledTree(tree.heads, numbers)))
-                assert bool(conflicts) != is_obeyed(tree), (seed, tree)
-                broken, kept = broken + bool(conflicts), kept + (not conflicts)
-                for conflict in conflicts[:2]:
-                    check(conflict, tree, obedient[:60], names)
+                nogoods = [] if find is None else list(find.nogoods(LabelledTree(tree.heads, numbers)))
+                assert bool(nogoods) != is_obeyed(tree), (seed, tree)
+                broken, kept = broken + bool(nogoods), kept + (not nogoods)
+                for nogood in nogoods[:2]:
+                    check(nogood, tree, obedient[:60], names)
     assert min(broken, kept) > 100
 
 
 def test_a_function_may_name_a_word_twice() -> None:
     words = Words(("a",), [None] * 2, [frozenset()] * 2)
     rule = Function("both below ROOT", lambda heads, labels: [2, 1, 2] if list(heads) == [0, 0] else None)
-    (conflict,) = rule.bound(words)(LabelledTree([0, 0], [0, 0]))
-    assert [choice.word for choice in conflict.choices] == [2, 1]
+    (nogood,) = rule.bound(words).nogoods(LabelledTree([0, 0], [0, 0]))
+    assert [choice.word for choice in nogood.choices] == [2, 1]
 
 
 @pytest.mark.parametrize("word", [0, 3, -1])
@@ -76,7 +76,7 @@ def test_a_function_may_not_name_a_word_that_is_not_there(word: int) -> None:
     words = Words(("a",), [None] * 2, [frozenset()] * 2)
     rule = Function("odd", lambda heads, labels: [1, word])
     with pytest.raises(DeptreeError, match=f"the rule 'odd' names word {word} of 2. Let it return words from 1 on"):
-        list(rule.bound(words)(LabelledTree([0, 0], [0, 0])))
+        list(rule.bound(words).nogoods(LabelledTree([0, 0], [0, 0])))
 
 
 class Counted(list):
@@ -106,10 +106,10 @@ def test_the_first_gap_of_each_word() -> None:
         heads = [rng.choice([0, 1, 4, 4, 8, 8]) for _ in range(8)]
         labels = rng.choices(range(3), [6, 3, 1], k=8)
         expected = [(word, gap) for word in range(1, 9) if (gap := first_gap(heads, labels, word))]
-        assert [each.words for each in find(LabelledTree(heads, labels))] == expected
+        assert [each.words for each in find.nogoods(LabelledTree(heads, labels))] == expected
         found += len(expected)
     assert found > 1000
     for head in (1, 500, 1000):
         star = LabelledTree(Counted([0 if word == head else head for word in range(1, 1001)]), [0] * 1000)
-        assert not list(find(star))
+        assert not list(find.nogoods(star))
         assert star.heads.asked < 3000

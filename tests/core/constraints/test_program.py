@@ -1,0 +1,209 @@
+"""The linear program under rules: against enumeration, against the search, and whatever vertices HiGHS finds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+from deptree_cli.core.dtypes import Float
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.rule_program import BranchAndCut, Settled
+from deptree_cli.core.rule_search import BranchAndBound, LogScores
+from deptree_cli.core.rule_words import Bound, LabelledTree
+from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.io.rules.constraints import repaired
+from deptree_cli.kernels.trees import reaches
+from tests.heads_first import HEADS_FIRST
+from tests.random_rules import Case, random_case
+
+EACH_SPACE = pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
+
+# What costs may be apart for equal trees: of each word 2^-20 decides between these.
+APART = 2e-5
+
+
+def costs_of(case: Case, rng: np.random.Generator, unit: float | None) -> Float:
+    """Random costs of the arcs with labels that a case has; with a unit whole costs, and parts that sum to less."""
+    whole = LogScores(case.constrained().distribution).whole
+    fine = rng.random(whole.shape) * rng.choice([0.3, 1.0, 3.0])
+    costs = fine if unit is None else fine + unit * rng.integers(0, 3, whole.shape)
+    return np.where(whole > -np.inf, costs, np.inf)
+
+
+def cost_of(heads: Any, labels: Any, costs: Float) -> float:
+    return float(costs[heads, np.arange(1, len(costs)), labels].sum())
+
+
+def is_certain(settled: Settled) -> bool:
+    return settled.incumbent is not None and settled.bound >= settled.incumbent.cost - 1e-6
+
+
+@pytest.mark.slow("size")
+@EACH_SPACE
+def test_the_cheapest_trees_are_those_of_enumeration(space: TreeSpace) -> None:
+    """125 cases in each space, with and without whole costs; without a search before."""
+    none = 0
+    for seed in range(125):
+        case, rng = random_case(space, seed), np.random.default_rng(seed)
+        try:
+            constrained = case.constrained()
+        except DeptreeError:
+            continue
+        unit = 32.0 if seed % 2 else None
+        costs, names = costs_of(case, rng, unit), case.known.labels
+        expected = [cost_of(tree.heads, [names.index(each) for each in tree.labels], costs) for tree in case.obedient]
+        settled = BranchAndCut(costs, space, constrained.finders, 3000, 300, unit).settle()
+        if not expected:
+            none += 1
+            assert settled.incumbent is None
+            assert settled.bound == np.inf, seed
+            continue
+        assert is_certain(settled), seed
+        found = settled.incumbent
+        assert cost_of(found.heads, found.labels, costs) == pytest.approx(min(expected), rel=0, abs=APART), seed
+    assert none > 3
+
+
+def finders_of(space: TreeSpace, seed: int, n: int) -> tuple[Case, list[Bound]]:
+    case = random_case(space, seed, n)
+    return case, case.rules.finders(case.known)
+
+
+def obeys(found: Any, finders: list[Bound], space: TreeSpace) -> bool:
+    tree = LabelledTree(found.heads.tolist(), found.labels.tolist())
+    return space.contains(found.heads[None]).all() and not any(True for each in finders for _ in each.nogoods(tree))
+
+
+def medium(space: TreeSpace, seeds: range) -> Iterator[tuple[Float, list[Bound], float | None]]:
+    """Scores and rules of sentences of 5 to 8 words of which the maximum tree breaks some."""
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 7])
+        case, finders = finders_of(space, seed, int(rng.integers(5, 9)))
+        unit = 32.0 if seed % 2 else None
+        n, size = case.words.n, len(case.known.labels)
+        scores = -rng.random((n + 1, n + 1, size)) * rng.choice([0.3, 1.0, 3.0])
+        scores -= (unit or 0.0) * rng.integers(0, 3, scores.shape)
+        scores[:, 0] = scores[np.diag_indices(n + 1)] = -np.inf
+        first = next(BranchAndBound(scores, space, [], 1).trees())
+        if finders and not obeys(first, finders, space):
+            yield scores, finders, unit
+
+
+@pytest.mark.slow("size")
+@EACH_SPACE
+def test_no_certified_tree_is_another_than_that_of_a_long_search(space: TreeSpace) -> None:
+    """Sentences of 5 to 8 words beside a search with 3,000 maximum trees; `certified` is never wrong."""
+    both = uncertain = 0
+    for scores, finders, unit in medium(space, range(175)):
+        search = BranchAndBound(scores, space, finders, 3000, unit)
+        long = next(search.trees(), None)
+        settled = BranchAndCut(-scores, space, finders, 600, 300, unit).settle()
+        if long is None or settled.incumbent is None:
+            assert not (search.is_infeasible and settled.incumbent is not None)
+            assert not (long is not None and settled.bound == np.inf)
+            continue
+        assert obeys(settled.incumbent, finders, space)
+        assert settled.bound <= -long.score + APART
+        uncertain += not is_certain(settled)
+        if long.certified:
+            both += is_certain(settled)
+            assert settled.incumbent.cost >= -long.score - APART
+            assert not is_certain(settled) or settled.incumbent.cost <= -long.score + APART
+    assert both >= 15
+    assert uncertain <= 0.1 * both
+
+
+@EACH_SPACE
+def test_equal_trees_come_in_one_order_whatever_vertices_are_found(
+    space: TreeSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Costs of 0 and 1 alone; the simplex method, dual and primal, with other seeds."""
+    import highspy
+
+    original, how = highspy._Highs, dict[str, int]()
+
+    def made() -> Any:
+        found = original()
+        for name, value in how.items():
+            found.setOptionValue(name, value)
+        return found
+
+    monkeypatch.setattr(highspy, "_Highs", made)
+    equal = 0
+    for scores, finders, _ in medium(space, range(12)):
+        costs, answers = np.where(scores > -np.inf, np.floor(np.maximum(-scores, 0)) % 2, np.inf), set()
+        for strategy, seed in ((1, 0), (1, 5), (4, 0)):
+            how.update(simplex_strategy=strategy, random_seed=seed)
+            settled = BranchAndCut(costs, space, finders, 600, 300).settle()
+            if is_certain(settled):
+                answers.add((settled.incumbent.heads.tobytes(), settled.incumbent.labels.tobytes()))
+        assert len(answers) <= 1
+        equal += len(answers)
+    assert equal > 1
+
+
+def test_of_another_space_the_bound_holds() -> None:
+    """There is an oracle of the best tree, but no rows: what is certain is right, and nothing is claimed of others."""
+    certain = 0
+    for seed in range(60):
+        case, finders = finders_of(HEADS_FIRST, seed, 4)
+        costs = costs_of(case, np.random.default_rng(seed), None) if not case.tables else None
+        if costs is None:
+            size = len(case.known.labels)
+            costs = np.random.default_rng(seed).random((5, 5, size))
+            costs[:, 0] = costs[np.diag_indices(5)] = np.inf
+        search = BranchAndBound(-costs, HEADS_FIRST, finders, 3000)
+        long, settled = next(search.trees(), None), BranchAndCut(costs, HEADS_FIRST, finders, 300, 300).settle()
+        assert settled.bound <= (-long.score if long else np.inf) + APART, seed
+        if settled.incumbent is not None:
+            assert obeys(settled.incumbent, finders, HEADS_FIRST)
+            certain += is_certain(settled)
+    assert certain > 10
+
+
+def test_enough_flows_as_scipy_has_it() -> None:
+    """Random capacities of sixteenths; where too little flows, the nodes that still reach the sink cut it off."""
+    rng, too_little = np.random.default_rng(3), 0
+    for _ in range(200):
+        size = int(rng.integers(3, 9))
+        whole = rng.integers(0, 5, (size, size)).astype(np.int32) * (rng.random((size, size)) < 0.5)
+        flow = maximum_flow(csr_matrix(whole.astype(np.int32)), 0, size - 1)
+        need, reached = float(rng.integers(1, 8)) / 16, np.ones(size, dtype=bool)
+        enough = reaches(whole / 16, 0, size - 1, need, reached)
+        assert enough == (flow.flow_value / 16 >= need)
+        if not enough:
+            too_little += 1
+            assert reached[size - 1]
+            assert not reached[0]
+            assert whole[np.ix_(~reached, reached)].sum() == flow.flow_value
+            left = csr_matrix((whole - flow.flow.toarray()).T)
+            assert set(np.flatnonzero(reached)) == set(breadth_first_order(left, size - 1, return_predecessors=False))
+    assert 50 < too_little < 150
+
+
+# Two subjects, crossing punctuation and cycles: ten maximum trees are not enough.
+HARD = [16, 5, 14, 9, 3, 9, 2, 13, 2, 13, 4, 6, 17, 8, 6, 18, 15, 11]
+
+
+def hard(**options: Any) -> Any:
+    labels = ["punct" if word % 3 == 0 else ("nsubj", "obj")[word % 2] for word in range(1, 19)]
+    tags = ["PUNCT" if label == "punct" else "NOUN" for label in labels]
+    return repaired(HARD, labels, tags, **options)
+
+
+def test_without_highspy_only_what_is_hard_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = hard()
+    assert with_it.certified
+    assert with_it.opened > 10
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    assert repaired([2, 3, 2], ["det", "nsubj", "root"], ["DET", "NOUN", "VERB"]).heads.tolist() == [2, 3, 0]
+    with pytest.raises(DeptreeError, match="highspy, which settles that, is not installed"):
+        hard()
+    with pytest.raises(DeptreeError, match="no tree that obeys the rules was found among 20 maximum trees"):
+        hard(budget=10)
