@@ -111,9 +111,12 @@ class LogScores(Scores):
 # How many maximum trees each tree that is found may cost.
 BUDGET = 300
 
-# The best tree alone is searched for with so many, if it has more words than `LONG` with more; what they leave open a
-# linear program settles, within the budget, and so many steps of the simplex method for each maximum tree.
-SEARCHED, SEARCHED_LONG, PIVOTS, LONG = 10, 100, 300, 100
+# The best tree alone is searched for with so many by words, but some at least, and of more than `LONG` words with more.
+# What they leave open a linear program settles, within the budget, and so many steps of the simplex method for each.
+SEARCHED_WORDS, SEARCHED, LONG, SEARCHED_LONG, PIVOTS = 1000, 10, 100, 100, 300
+
+# So many parts that wait are opened when the budget ends.
+LOOKED_INTO = 8
 
 # By so much, in nats or in parts of a cost, bounds of a linear program may be off.
 EXACT = 1e-6
@@ -200,7 +203,8 @@ class BranchAndBound:
 
         `is_infeasible` tells the two apart.
         """
-        searched = min(self.budget, SEARCHED_LONG if len(self._arcs) > LONG else SEARCHED)
+        size = len(self._arcs)
+        searched = min(self.budget, SEARCHED_LONG if size > LONG else max(SEARCHED, SEARCHED_WORDS // size))
         search = replace(self, budget=searched)
         found = next(search.trees(), None)
         self.opened, self.is_infeasible = search.opened, search.is_infeasible
@@ -208,7 +212,6 @@ class BranchAndBound:
             return found
         from deptree_cli.core.rule_program import BranchAndCut  # loads scipy: when there is work
 
-        size = len(self._arcs)
         per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * size))  # nats, about
         scale = 1.0 if per_cost is None or self.unit is None else per_cost / self.unit
         whole, left = self._scores.whole, self.budget - searched
@@ -250,8 +253,9 @@ class BranchAndBound:
 
     def _uncertain(self, bound: float) -> Iterator[Found]:
         """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
-        problems = (each for *_, each in self._queue if isinstance(each, Subproblem) and self._is_answer(each))
-        found = [self._found(each, max(0.0, bound - each.score)) for each in problems]
+        waiting = [each for *_, each in heapq.nsmallest(LOOKED_INTO, self._queue) if isinstance(each, Part)]
+        opened = [*(each for *_, each in self._queue if isinstance(each, Subproblem)), *map(self._opened, waiting)]
+        found = [self._found(each, max(0.0, bound - each.score)) for each in opened if each and self._is_answer(each)]
         if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
             inner = replace(self, space=space(self.space.single_root, projective=True))
             tree = next((each for each in inner.trees() if each.heads.tobytes() not in self._seen), None)
