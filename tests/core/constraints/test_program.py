@@ -137,7 +137,7 @@ def test_equal_trees_come_in_one_order_whatever_vertices_are_found(
     monkeypatch.setattr(highspy, "_Highs", made)
     equal = 0
     for scores, finders, _ in medium(space, range(12)):
-        costs, answers = np.where(scores > -np.inf, np.floor(np.maximum(-scores, 0)) % 2, np.inf), set()
+        costs, answers = np.where(scores > -np.inf, np.floor(np.nan_to_num(scores)) % 2, np.inf), set()
         for strategy, seed in ((1, 0), (1, 5), (4, 0)):
             how.update(simplex_strategy=strategy, random_seed=seed)
             settled = BranchAndCut(costs, space, finders, 600, 300).settle()
@@ -205,5 +205,5 @@ def test_without_highspy_only_what_is_hard_ends(monkeypatch: pytest.MonkeyPatch)
     assert repaired([2, 3, 2], ["det", "nsubj", "root"], ["DET", "NOUN", "VERB"]).heads.tolist() == [2, 3, 0]
     with pytest.raises(DeptreeError, match="highspy, which settles that, is not installed"):
         hard()
-    with pytest.raises(DeptreeError, match="no tree that obeys the rules was found among 20 maximum trees"):
+    with pytest.raises(DeptreeError, match="no tree that obeys the rules was found among"):
         hard(budget=10)
