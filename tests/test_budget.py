@@ -20,7 +20,7 @@ BUDGET = {
     "bitext": 2865,
     "cli": 2964,
     "commands": 5624,
-    "core": 13952,
+    "core": 13970,
     "hpyp": 6070,
     "io": 11005,
     "jax": 1495,

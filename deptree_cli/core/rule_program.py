@@ -29,10 +29,13 @@ from deptree_cli.core.rule_words import Bound, LabelledTree, Nogood
 from deptree_cli.core.spaces import TreeSpace, space
 
 # A point breaks a row by more than this. Arcs are priced in, and bounds are apart, by more than that of the costs.
-BROKEN, NEAR = 1e-6, 1e-9
+BROKEN, NEAR = 1e-6, 1e-11
+
+# The least tolerance that HiGHS takes.
+LEAST = 1e-10
 
 # So much at most is added to the cost of an arc, so that of equal trees one is the best, whatever vertex HiGHS finds.
-ORDER = 2.0**-20
+ORDER = 2.0**-17
 
 # How many arcs of a word are priced in at once, nogoods of a rule and all rows are added at once, and rows are kept.
 PRICED, NOGOODS, CUTS, ROWS = 3, 20, 60, 500
@@ -181,7 +184,7 @@ class Program:
         api: Any = highspy
         self._highs = api._Highs()  # Highs() prints what it is, since 1.16
         options = {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}
-        tolerances = {"primal_feasibility_tolerance": NEAR, "dual_feasibility_tolerance": NEAR}
+        tolerances = {"primal_feasibility_tolerance": LEAST, "dual_feasibility_tolerance": LEAST}
         for name, value in (options | tolerances).items():
             self._highs.setOptionValue(name, value)
         self._inf, self._price = highspy.kHighsInf, 10.0 * self.scale

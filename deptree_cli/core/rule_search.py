@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, count, starmap
+from itertools import chain, count, islice, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -111,9 +111,13 @@ class LogScores(Scores):
 # How many maximum trees each tree that is found may cost.
 BUDGET = 300
 
-# The best tree alone is searched for with so many by words, but some at least, and of more than `LONG` words with more.
-# What they leave open a linear program settles, within the budget, and so many steps of the simplex method for each.
-SEARCHED_WORDS, SEARCHED, LONG, SEARCHED_LONG, PIVOTS = 1000, 10, 100, 100, 300
+# The best tree alone is searched for with so many by the square of the length, but some at least, and with more where
+# there are more words than `LONG`. What is left open a linear program settles, within the budget, and so many steps of
+# the simplex method for each maximum tree.
+SEARCHED_SQUARE, SEARCHED, LONG, SEARCHED_LONG, PIVOTS = 8000, 10, 100, 100, 300
+
+# Of so many nogoods the best to divide by is looked for.
+COMPARED = 8
 
 # So many parts that wait are opened when the budget ends.
 LOOKED_INTO = 8
@@ -204,7 +208,7 @@ class BranchAndBound:
         `is_infeasible` tells the two apart.
         """
         size = len(self._arcs)
-        searched = min(self.budget, SEARCHED_LONG if size > LONG else max(SEARCHED, SEARCHED_WORDS // size))
+        searched = min(self.budget, SEARCHED_LONG if size > LONG else max(SEARCHED, SEARCHED_SQUARE // size**2))
         search = replace(self, budget=searched)
         found = next(search.trees(), None)
         self.opened, self.is_infeasible = search.opened, search.is_infeasible
@@ -317,8 +321,19 @@ class BranchAndBound:
             scores[word - 1][np.broadcast_to(gone[heads[word - 1]], scores.shape[1:])] = -np.inf
         labels = scores.argmax(axis=1).astype(np.int32)
         tree = LabelledTree(heads.tolist(), labels.tolist())
-        nogood = next(chain.from_iterable(each.nogoods(tree) for each in self.finders), None)
-        return Subproblem(part, heads, labels, score, nogood)
+        nogoods = list(islice(chain.from_iterable(each.nogoods(tree) for each in self.finders), COMPARED))
+        if len(nogoods) > 1:
+            own = arcs[heads, np.arange(1, len(arcs))].tolist()
+            nogoods.sort(key=lambda nogood: self._likely_opened(part, own, nogood))
+        return Subproblem(part, heads, labels, score, nogoods[0] if nogoods else None)
+
+    def _likely_opened(self, part: Part, own: Sequence[float], nogood: Nogood) -> float:
+        """How many parts of a nogood are likely to be opened: each the less, the more its word loses by it."""
+        found, scale = 0.0, self.unit / 2 if self.unit else 1.0
+        for word, arcs in nogood.choices:
+            left = self._left(word, part.gone[word] | arcs if word in part.gone else arcs).max()
+            found += math.exp(-max(0.0, own[word - 1] - float(left)) / scale)
+        return found
 
     def _same_heads(self, heads: Heads) -> Nogood:
         rows, words = np.arange(len(heads) + 1)[:, None] == heads[None, :], tuple(range(1, len(heads) + 1))
@@ -418,7 +433,7 @@ class Relaxation:
         """
         priced = Priced(self._scores, self.all)
         rule = Bound(None, np.zeros(0, dtype=np.bool_), priced.nogoods)
-        found = BranchAndBound(priced.scores, self.base.space, [rule], budget, priced.price).best()
+        found = next(BranchAndBound(priced.scores, self.base.space, [rule], budget).trees(), None)
         found, bound = (found, found.score + found.gap) if found else (self._tree_by_arcs(priced), 0.0)
         tree = priced.without_switches(LabelledTree(found.heads.tolist(), found.labels.tolist()))
         broken = [each for each in self.all if each.is_broken_by(tree)]

@@ -24,8 +24,8 @@ from tests.random_rules import Case, random_case
 
 EACH_SPACE = pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 
-# What costs may be apart for equal trees: of each word 2^-20 decides between these.
-APART = 2e-5
+# What costs may be apart for equal trees: of each of eight words 2^-17 decides between these.
+APART = 8 * 2.0**-17
 
 
 def costs_of(case: Case, rng: np.random.Generator, unit: float | None) -> Float:
