@@ -163,7 +163,7 @@ class Point:
         return bool(np.abs(self.values - np.rint(self.values)).max(initial=0.0) < BROKEN)
 
 
-class Program:
+class LinearProgram:
     """A linear program of arcs with labels of costs (n+1, n+1, L), inf forbids, whose rows and columns grow."""
 
     def __init__(self, costs: Float, single_root: bool, pivots: int) -> None:
@@ -473,7 +473,7 @@ Fixed = list[tuple[int, Bool]]
 
 
 @dataclass(order=True)
-class Subproblem:
+class Branch:
     """Trees whose words have some arcs; those of the least step of bounds come first, and of these the deepest."""
 
     step: float
@@ -503,7 +503,7 @@ class BranchAndCut:
         unit: float | None = None,
     ) -> None:
         self._trees, self._budget, self._unit = trees, budget * min(1.0, LONG / len(costs)), unit
-        self._program = Program(costs + ORDER * fractions(costs.shape), trees.single_root, budget * pivots)
+        self._program = LinearProgram(costs + ORDER * fractions(costs.shape), trees.single_root, budget * pivots)
         self._separation, self._words = Separation(rules), np.arange(1, len(costs))
         self._highest = 1.0 + float(np.where(np.isfinite(costs), costs, -np.inf).max(axis=(0, 2))[1:].sum())
         self._has_rows = trees.has_short_name  # of other spaces there is an oracle, but no rows
@@ -516,7 +516,7 @@ class BranchAndCut:
         """Look for the cheapest tree, beside heads and labels of one that is known."""
         if known is not None:
             self._consider(*known)
-        queue, numbers = [Subproblem(-np.inf, 0, 0, -np.inf, [])], count(1)
+        queue, numbers = [Branch(-np.inf, 0, 0, -np.inf, [])], count(1)
         left = np.inf  # what is left open costs at least that
         while queue and self._opened < self._budget and self._program.pivots > 0:
             problem = heappop(queue)
@@ -526,7 +526,7 @@ class BranchAndCut:
             left = min(left, bound) if parts is None else left
             for part in parts or ():
                 step = np.floor(bound / (self._unit or 1.0))
-                heappush(queue, Subproblem(step, problem.depth - 1, next(numbers), bound, [*problem.fixed, part]))
+                heappush(queue, Branch(step, problem.depth - 1, next(numbers), bound, [*problem.fixed, part]))
         cost = self._incumbent.cost if self._incumbent else np.inf
         return Settled(self._incumbent, min([left, cost, *(each.bound for each in queue)]), self._opened)
 

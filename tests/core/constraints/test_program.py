@@ -187,7 +187,7 @@ def test_enough_flows_as_scipy_has_it() -> None:
     assert 50 < too_little < 150
 
 
-# Two subjects, crossing punctuation and cycles: ten maximum trees are not enough.
+# Two subjects, crossing punctuation and cycles: the search alone does not settle it.
 HARD = [16, 5, 14, 9, 3, 9, 2, 13, 2, 13, 4, 6, 17, 8, 6, 18, 15, 11]
 
 
