@@ -51,7 +51,7 @@ def test_derivatives_against_finite_differences(space: str) -> None:
 
 
 @EACH_SPACE
-@pytest.mark.parametrize("name", ["sums_log_partition", "sums_log_partition_and_marginals", "arc_covariance"])
+@pytest.mark.parametrize("name", ["log_partition", "log_partition_and_marginals", "arc_covariance"])
 def test_operators_keep_the_rules_of_pytorch(space: str, name: str) -> None:
     """Schema, autograd registration, shapes under tracing; `opcheck` raises where one is broken."""
     given = [torch.nan_to_num(scores(), nan=0.0), LENGTHS]
@@ -107,12 +107,14 @@ def test_sums_have_the_precision_of_the_scores(dtype: torch.dtype) -> None:
     assert not torch.equal(marginals(log_scores), marginals(log_scores, precision=other))
 
 
-@pytest.mark.parametrize("name", ["sums_log_partition", "sums_log_partition_and_marginals", "arc_covariance"])
+@pytest.mark.parametrize(
+    "name", ["log_partition_by_kernels", "log_partition_and_marginals_by_kernels", "arc_covariance"]
+)
 def test_errors_in_sums_are_not_taken_for_those_of_transformed_tensors(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """As where no thread can be started: nothing is computed once more in another way."""
-    log_scores = scores().requires_grad_(name != "sums_log_partition")
+    log_scores = scores().requires_grad_(name != "log_partition_by_kernels")
     found = marginals(log_scores, LENGTHS)
 
     def fails(*_: object) -> None:
