@@ -19,7 +19,7 @@ from itertools import count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix, csr_matrix, vstack
+from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
@@ -163,6 +163,25 @@ class Point:
         return bool(np.abs(self.values - np.rint(self.values)).max(initial=0.0) < BROKEN)
 
 
+class Matrix(NamedTuple):
+    """Rows of a program: of each coefficient its row and its cell."""
+
+    rows: Int
+    cells: Int
+    values: Float
+
+    def followed_by(self, first: int, new: Sequence[tuple[Int, Float]]) -> Matrix:
+        """The same with new rows, of which the first has this number."""
+        rows = np.repeat(np.arange(first, first + len(new)), [len(own) for own, _ in new])
+        parts = rows, _joined([own for own, _ in new], np.int64), _joined([values for _, values in new], np.float64)
+        return Matrix(*(np.concatenate(each) for each in zip(self, parts, strict=True)))
+
+    def only(self, which: Bool) -> Matrix:
+        """Some of the rows (M,), by the numbers that they had."""
+        there = which[self.rows]
+        return Matrix(self.rows[there], self.cells[there], self.values[there])
+
+
 class LinearProgram:
     """A linear program of arcs with labels of costs (n+1, n+1, L), inf forbids, whose rows and columns grow."""
 
@@ -178,9 +197,10 @@ class LinearProgram:
         self.scale = 1.0 + float(finite.max() - finite.min())
         self.rows: list[Row] = []
         self.duals: Float = np.empty(0)
-        self.columns: Int = np.empty(0, np.int64)  # the cell of each
+        self.columns = self._arcs = np.empty(0, np.int64)  # the cell of each, and that of its arc
         self._place = np.full(costs.size, -1, np.int32)  # the column of each cell
-        self._by_arcs, self._by_labels = (csr_matrix((0, size)) for size in ((n + 1) ** 2, costs.size))
+        # Of arcs whatever the label, and of arcs with labels.
+        self._by_arcs = self._by_labels = Matrix(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
         api: Any = highspy
         self._highs = api._Highs()  # Highs() prints what it is, since 1.16
         options = {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}
@@ -200,30 +220,47 @@ class LinearProgram:
         self._first = len(self.rows)
 
     def add_rows(self, rows: Sequence[Row]) -> None:
-        by_arcs = _matrix([each.arcs for each in rows], self._by_arcs.shape[1])
-        by_labels = _matrix([each.labelled for each in rows], self._by_labels.shape[1])
-        matrix = (by_arcs[:, self.columns // self.size] + by_labels[:, self.columns]).tocsr()
-        self._by_arcs, self._by_labels = vstack([self._by_arcs, by_arcs]), vstack([self._by_labels, by_labels])
+        self._by_arcs = self._by_arcs.followed_by(len(self.rows), [each.arcs for each in rows])
+        self._by_labels = self._by_labels.followed_by(len(self.rows), [each.labelled for each in rows])
         self.rows += rows
-        for place, each in enumerate(rows):
-            part = slice(matrix.indptr[place], matrix.indptr[place + 1])
-            index = np.concatenate([np.array(list(each.helpful), np.int64) - 1, matrix.indices[part] + self.n])
-            values = np.concatenate([list(each.helpful.values()), matrix.data[part]])
-            self._highs.addRow(-self._inf, each.most, len(index), index.astype(np.int32), values)
+        starts, index, values = [0], list[Int](), list[Float]()
+        for each in rows:
+            own = self._coefficients(each)
+            columns = np.flatnonzero(own)
+            index += [np.array(list(each.helpful), np.int64) - 1, columns + self.n]
+            values += [np.array(list(each.helpful.values())), own[columns]]
+            starts.append(starts[-1] + len(each.helpful) + len(columns))
+        least, most = np.full(len(rows), -self._inf), np.array([each.most for each in rows])
+        terms = np.array(starts[:-1], np.int32), np.concatenate(index).astype(np.int32), np.concatenate(values)
+        self._highs.addRows(len(rows), least, most, starts[-1], *terms)
+
+    def _coefficients(self, each: Row) -> Float:
+        """Those of a row at each column."""
+        by_arcs = np.zeros(self.least.size)
+        by_arcs[each.arcs[0]] = each.arcs[1]
+        found, places = by_arcs[self._arcs], self._place[each.labelled[0]]
+        found[places[places >= 0]] += each.labelled[1][places >= 0]
+        return found
 
     def add_columns(self, new: Int) -> bool:
-        """Price arcs in; whether some were not there."""
+        """Price arcs in, each with one label; whether some were not there."""
         new = np.unique(new[self._place[new] < 0])
         if not (size := len(new)):
             return False
         self._place[new] = np.arange(len(self.columns), len(self.columns) + size)
-        self.columns = np.concatenate([self.columns, new])
-        words = (new // self.size) % (self.n + 1)
-        of_words = coo_matrix((np.ones(size), (words - 1, np.arange(size))), (self.n, size))
-        matrix = vstack([of_words, self._by_arcs[:, new // self.size] + self._by_labels[:, new]]).tocsc()
-        starts, index = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
+        self.columns, arcs = np.concatenate([self.columns, new]), new // self.size
+        self._arcs = np.concatenate([self._arcs, arcs])
+        terms = [(arcs % (self.n + 1) - 1, np.arange(size), np.ones(size))]
+        for known, own in ((self._by_arcs, arcs), (self._by_labels, new)):
+            places = np.searchsorted(own, known.cells)
+            there = own[np.minimum(places, size - 1)] == known.cells
+            terms.append((known.rows[there] + self.n, places[there], known.values[there]))
+        rows, columns, values = (np.concatenate(each) for each in zip(*terms, strict=True))
+        matrix = coo_matrix((values, (rows, columns)), (self.n + len(self.rows), size)).tocsc()
         own, most = self.costs.ravel()[new], np.full(size, self._inf)
-        self._highs.addCols(size, own, np.zeros(size), most, matrix.nnz, starts, index, matrix.data)
+        self._highs.addCols(
+            size, own, np.zeros(size), most, matrix.nnz, matrix.indptr[:-1], matrix.indices, matrix.data
+        )
         return True
 
     def restrict(self, fixed: Iterable[tuple[int, Bool]], costs: Float | None = None) -> None:
@@ -246,7 +283,9 @@ class LinearProgram:
             gone = np.flatnonzero(~kept) + self.n
             self._highs.deleteRows(len(gone), gone.astype(np.int32))
             self.rows = [each for each, stays in zip(self.rows, kept.tolist(), strict=True) if stays]
-            self.duals, self._by_arcs, self._by_labels = self.duals[kept], self._by_arcs[kept], self._by_labels[kept]
+            self.duals, numbers = self.duals[kept], np.cumsum(kept) - 1
+            own = (each.only(kept) for each in (self._by_arcs, self._by_labels))
+            self._by_arcs, self._by_labels = (each._replace(rows=numbers[each.rows]) for each in own)
 
     def solve(self) -> bool:
         """Find a point, with every arc that helps; whether the pivots sufficed."""
@@ -273,19 +312,20 @@ class LinearProgram:
 
     def reduced(self, duals: Float) -> tuple[Float, Int]:
         """What arcs cost at least, less what rows pay for them, (n+1, n+1), and the labels that cost that."""
-        paid = (self._by_arcs.T @ duals).reshape(self.least.shape)
-        least, labels, binding = self.least - paid, self.labels, duals != 0
-        paying = self._by_labels[binding].tocoo()
-        if paying.nnz:
-            labels, arcs = labels.copy(), paying.col // self.size
+        by_arcs = self._by_arcs
+        paid = np.bincount(by_arcs.cells, by_arcs.values * duals[by_arcs.rows], self.least.size)
+        least, labels = self.least - paid.reshape(self.least.shape), self.labels
+        paying = self._by_labels.only(duals != 0)
+        if len(paying.cells):
+            labels, arcs = labels.copy(), paying.cells // self.size
             is_touched = np.zeros(least.size, dtype=np.bool_)
             is_touched[arcs] = True
             touched = np.flatnonzero(is_touched)
             own = self.costs.reshape(-1, self.size)[touched]
-            places = (np.cumsum(is_touched) - 1)[arcs] * self.size + paying.col % self.size
-            own = own - np.bincount(places, paying.data * duals[binding][paying.row], own.size).reshape(own.shape)
+            places = (np.cumsum(is_touched) - 1)[arcs] * self.size + paying.cells % self.size
+            own = own - np.bincount(places, paying.values * duals[paying.rows], own.size).reshape(own.shape)
             labels.ravel()[touched] = own.argmin(axis=1)
-            least.ravel()[touched] = own.min(axis=1) - paid.ravel()[touched]
+            least.ravel()[touched] = own.min(axis=1) - paid[touched]
         return least, labels
 
     def relaxation(self, trees: TreeSpace) -> tuple[float, Heads, Heads]:
@@ -307,12 +347,8 @@ class LinearProgram:
 
     def _excess(self, each: Row) -> float:
         """By how much the point breaks a row; at most 0 if it does not."""
-        total = sum(least * self.point.missing[word] for word, least in each.helpful.items())
-        own, values = each.labelled
-        places = self._place[own]
-        total += values[places >= 0] @ self.point.values[places[places >= 0]]
-        own, values = each.arcs
-        return float(total + values @ self.point.arcs.ravel()[own] - each.most)
+        missing = sum(least * self.point.missing[word] for word, least in each.helpful.items())
+        return float(missing + self._coefficients(each) @ self.point.values - each.most)
 
     def raise_price(self) -> bool:
         """Have what is missing cost more; whether that was possible."""
@@ -321,15 +357,6 @@ class LinearProgram:
         self._price *= 1e3
         self._highs.changeColsCost(self.n, np.arange(self.n, dtype=np.int32), np.full(self.n, self._price))
         return True
-
-
-def _matrix(parts: Sequence[tuple[Int, Float]], size: int) -> Any:
-    """Rows of cells and values as a sparse matrix."""
-    starts = np.cumsum([0, *(len(own) for own, _ in parts)])
-    return csr_matrix(
-        (_joined([each for _, each in parts], float), _joined([each for each, _ in parts], int), starts),
-        (len(parts), size),
-    )
 
 
 # Separation: rows that a point breaks.
