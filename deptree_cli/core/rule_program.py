@@ -539,10 +539,7 @@ class BranchAndCut:
         self._incumbent: Incumbent | None = None
         self._opened, self._least = 0, 0.0  # and the whole costs that a row asks for
 
-    def settle(self, known: tuple[Heads, Heads] | None = None) -> Settled:
-        """Look for the cheapest tree, beside heads and labels of one that is known."""
-        if known is not None:
-            self._consider(*known)
+    def settle(self) -> Settled:
         queue, numbers = [Branch(-np.inf, 0, 0, -np.inf, [])], count(1)
         left = np.inf  # what is left open costs at least that
         while queue and self._opened < self._budget and self._program.pivots > 0:

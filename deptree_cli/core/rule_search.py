@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, count, islice, starmap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -119,9 +119,6 @@ SEARCHED_SQUARE, SEARCHED, LONG, SEARCHED_LONG, PIVOTS = 8000, 10, 100, 100, 300
 # Of so many nogoods the best to divide by is looked for.
 COMPARED = 8
 
-# So many parts that wait are opened when the budget ends.
-LOOKED_INTO = 8
-
 # By so much, in nats or in parts of a cost, bounds of a linear program may be off.
 EXACT = 1e-6
 
@@ -210,24 +207,34 @@ class BranchAndBound:
         size = len(self._arcs)
         searched = min(self.budget, SEARCHED_LONG if size > LONG else max(SEARCHED, SEARCHED_SQUARE // size**2))
         search = replace(self, budget=searched)
-        found = next(search.trees(), None)
+        found = next(search._certain(), None)
         self.opened, self.is_infeasible = search.opened, search.is_infeasible
-        if searched == self.budget or self.is_infeasible or (found is not None and found.certified):
+        if found is None and not self.is_infeasible and searched < self.budget:
+            found = self._settled(self.budget - searched)
+        if self.is_infeasible or (found is not None and found.certified):
             return found
+        before = search.opened
+        both = [each for each in (found, search._best_open()) if each is not None]
+        self.opened += search.opened - before
+        best = max(both, key=lambda each: each.score, default=None)
+        highest = min((each.score + each.gap for each in both), default=np.inf)
+        return best and replace(best, gap=max(0.0, highest - best.score), opened=self.opened)
+
+    def _settled(self, budget: int) -> Found | None:
+        """The best tree by a linear program."""
         from deptree_cli.core.rule_program import BranchAndCut  # loads scipy: when there is work
 
-        per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * size))  # nats, about
+        nodes = len(self._arcs)
+        per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * nodes))  # nats, about
         scale = 1.0 if per_cost is None or self.unit is None else per_cost / self.unit
-        whole, left = self._scores.whole, self.budget - searched
-        program = BranchAndCut(-scale * whole, self.space, self.finders, left, PIVOTS, per_cost)
-        settled = program.settle(None if found is None else (found.heads, found.labels))
-        self.opened += settled.opened
+        costs = -scale * self._scores.whole
+        settled = BranchAndCut(costs, self.space, self.finders, budget, PIVOTS, per_cost).settle()
+        self.opened, self.is_infeasible = self.opened + settled.opened, settled.bound == np.inf
         if settled.incumbent is None:
-            self.is_infeasible = settled.bound == np.inf
             return None
         cost, heads, labels = settled.incumbent
         gap = max(0.0, cost - settled.bound)
-        score = float(self._scores.of(heads)[np.arange(size - 1), labels].sum())
+        score = float(self._scores.of(heads)[np.arange(nodes - 1), labels].sum())
         return Found(heads, labels, score, gap / scale if gap > EXACT * (per_cost or 1.0) else 0.0, self.opened)
 
     def trees(self) -> Iterator[Found]:
@@ -235,13 +242,18 @@ class BranchAndBound:
 
         The last may not be certain, where the budget ends; then there are no more.
         """
+        yield from self._certain()
+        if self._queue and (last := self._best_open()) is not None:
+            yield last
+
+    def _certain(self) -> Iterator[Found]:
+        """The same but for the last that may not be certain: there the queue is left."""
         best = np.stack([self._arcs[0], self._arcs[1:].max(axis=0)])
         self._push(np.inf, self._opened(Part({}, best)))
         before = 0
         while self._queue:
             bound, _, first = self._queue[0]
             if self.opened - before >= self.budget and not self._is_answer(first):
-                yield from self._uncertain(-bound)
                 return
             heapq.heappop(self._queue)
             if isinstance(first, Part):
@@ -255,18 +267,42 @@ class BranchAndBound:
                 self._push(min(-bound, part.bound(self.space)), part)
         self.is_infeasible = not self._seen
 
-    def _uncertain(self, bound: float) -> Iterator[Found]:
-        """What the budget leaves: the best tree that obeys among the open problems and the projective trees."""
-        waiting = [each for *_, each in heapq.nsmallest(LOOKED_INTO, self._queue) if isinstance(each, Part)]
-        opened = [*(each for *_, each in self._queue if isinstance(each, Subproblem)), *map(self._opened, waiting)]
-        found = [self._found(each, max(0.0, bound - each.score)) for each in opened if each and self._is_answer(each)]
-        if self.space.has_short_name and not self.space.projective:  # in trees of another kind not all of them are
-            inner = replace(self, space=space(self.space.single_root, projective=True))
-            tree = next((each for each in inner.trees() if each.heads.tobytes() not in self._seen), None)
-            self.opened += inner.opened
-            if tree is not None:  # sums in another order are rounded otherwise
-                found.append(replace(tree, gap=max(0.0, float(bound - tree.score)), opened=self.opened))
-        yield from sorted(found, key=lambda each: each.gap)[:1]
+    def _best_open(self) -> Found | None:
+        """The best tree that obeys of what the budget left: an open problem's, or one that penalties lead to."""
+        bound = -self._queue[0][0]
+        answers = [each for *_, each in self._queue if isinstance(each, Subproblem) and self._is_answer(each)]
+        found = [self._found(each, max(0.0, bound - each.score)) for each in answers]
+        narrower = self.space.has_short_name and not self.space.projective  # rules are broken less there
+        for trees in (space(self.space.single_root, projective=True), self.space) if narrower else (self.space,):
+            if not found and (tree := self._penalised(trees)) is not None:
+                heads, labels = tree
+                score = float(self._scores.of(heads)[np.arange(len(heads)), labels].sum())
+                found.append(Found(heads, labels, score, max(0.0, bound - score), self.opened))
+        return min(found, key=lambda each: each.gap, default=None)
+
+    def _penalised(self, trees: TreeSpace) -> tuple[Heads, Heads] | None:
+        """A tree that obeys: maximum trees of a space, where the choices of each nogood so far score less and less."""
+        penalties, penalty = dict[int, Any](), 0.5 * (self.unit or 1.0)
+        for _ in range(self.budget):
+            arcs = self._arcs.copy()
+            for word, own in penalties.items():
+                arcs[:, word] = (self._scores.whole[:, word] - own).max(axis=1)
+            self.opened += 1
+            foresee(arcs.size)
+            heads, score = trees.maximum_tree(arcs)
+            if score == -np.inf:
+                break
+            scores = self._scores.of(heads)
+            for word, own in penalties.items():
+                scores[word - 1] -= own[heads[word - 1]]
+            labels = scores.argmax(axis=1).astype(np.int32)
+            tree = LabelledTree(heads.tolist(), labels.tolist())
+            nogoods = list(chain.from_iterable(each.nogoods(tree) for each in self.finders))
+            if not nogoods and heads.tobytes() not in self._seen:
+                return heads, labels
+            for word, chosen in chain.from_iterable(each.choices for each in nogoods or [self._same_heads(heads)]):
+                penalties[word] = penalties.get(word, 0.0) + penalty * chosen
+        return None
 
     def _push(self, bound: float, item: Part | Subproblem | None) -> None:
         """Put something into the queue, of which no tree scores more than a bound; nothing if it has no tree."""
