@@ -120,6 +120,25 @@ def test_no_certified_tree_is_another_than_that_of_a_long_search(space: TreeSpac
 
 
 @EACH_SPACE
+def test_a_budget_that_is_too_small_still_gives_a_tree_and_an_honest_gap(space: TreeSpace) -> None:
+    """12 maximum trees by the search, and 12 under penalties; beside the search with 3,000."""
+    found = missed = 0
+    for scores, finders, unit in medium(space, range(175)):
+        best = BranchAndBound(scores, space, finders, 3000, unit).best()
+        tree = next(BranchAndBound(scores, space, finders, 12, unit).trees(), None)
+        if best is None or not best.certified or (tree is not None and tree.certified):
+            continue
+        if tree is None:
+            missed += 1
+            continue
+        found += 1
+        assert obeys(tree, finders, space)
+        assert tree.score <= best.score + APART <= tree.score + tree.gap + 2 * APART
+    assert found >= 10
+    assert missed <= 10
+
+
+@EACH_SPACE
 def test_equal_trees_come_in_one_order_whatever_vertices_are_found(
     space: TreeSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
