@@ -364,11 +364,16 @@ class LinearProgram:
 
 def cycle_cuts(arcs: Float) -> Iterator[Row]:
     """Cuts of words that too little enters: strongly connected parts of the arcs above some levels."""
-    for level in (1e-6, 0.34, 0.51):
-        _, parts = connected_components(csr_matrix(arcs > level), directed=True, connection="strong")
+    heads, words = np.nonzero(arcs > BROKEN)
+    values = arcs[heads, words]
+    for level in (BROKEN, 0.34, 0.51):
+        above = values > level
+        starts = np.searchsorted(heads[above], np.arange(len(arcs) + 1))
+        graph = csr_matrix((values[above], words[above], starts), arcs.shape)
+        _, parts = connected_components(graph, directed=True, connection="strong")
         for part in np.flatnonzero(np.bincount(parts) > 1).tolist():
-            words = np.flatnonzero(parts == part)
-            if words[0] and arcs[:, words].sum() - arcs[np.ix_(words, words)].sum() < 1 - BROKEN:
+            cycle = np.flatnonzero(parts == part)
+            if cycle[0] and arcs[:, cycle].sum() - arcs[np.ix_(cycle, cycle)].sum() < 1 - BROKEN:
                 yield cut(parts == part)
 
 
@@ -537,6 +542,7 @@ class BranchAndCut:
         is_between = self._has_rows and not trees.projective
         self._projective = space(trees.single_root, projective=True) if is_between else None
         self._incumbent: Incumbent | None = None
+        self._considered: dict[bytes, list[Row]] = {}
         self._opened, self._least = 0, 0.0  # and the whole costs that a row asks for
 
     def settle(self) -> Settled:
@@ -559,10 +565,12 @@ class BranchAndCut:
 
     def _consider(self, heads: Heads, labels: Heads) -> list[Row]:
         """The rows that a tree breaks; if it breaks none it may be the best."""
-        found = list(self._separation.of_tree(heads, labels))
-        cost = float(self._program.given[heads, self._words, labels].sum())
-        if not found and cost < (self._incumbent.cost if self._incumbent else np.inf):
-            self._incumbent = Incumbent(cost, heads.copy(), labels.copy())
+        key = heads.tobytes() + labels.tobytes()
+        if (found := self._considered.get(key)) is None:  # every second tree comes again
+            found = self._considered[key] = list(self._separation.of_tree(heads, labels))
+            cost = float(self._program.given[heads, self._words, labels].sum())
+            if not found and cost < (self._incumbent.cost if self._incumbent else np.inf):
+                self._incumbent = Incumbent(cost, heads.copy(), labels.copy())
         return found
 
     def _solved(self, bound: float, fixed: Fixed) -> tuple[float, Fixed | None]:
