@@ -193,8 +193,9 @@ class LinearProgram:
             raise DeptreeError(problem, "Install it: pip install highspy") from None
         self.given, self.pivots = costs, pivots
         self.n, self.size = n, _ = len(costs) - 1, costs.shape[2]
-        finite = costs[np.isfinite(costs)]
-        self.scale = 1.0 + float(finite.max() - finite.min())
+        finite = np.isfinite(costs)
+        least = costs.min(initial=np.inf, where=finite)
+        self.scale = 1.0 + float(costs.max(initial=-np.inf, where=finite) - least)
         self.rows: list[Row] = []
         self.duals: Float = np.empty(0)
         self.columns = self._arcs = np.empty(0, np.int64)  # the cell of each, and that of its arc
@@ -263,9 +264,11 @@ class LinearProgram:
         )
         return True
 
-    def restrict(self, fixed: Iterable[tuple[int, Bool]], costs: Float | None = None) -> None:
+    def restrict(self, fixed: Sequence[tuple[int, Bool]], costs: Float | None = None) -> None:
         """Allow some words these arcs with labels (n+1, L) only; by other costs if some are given."""
-        self.costs = (self.given if costs is None else costs).copy()
+        self.costs = self.given if costs is None else costs
+        if fixed:
+            self.costs = self.costs.copy()
         for word, arcs in fixed:
             self.costs[:, word][~arcs] = np.inf
         self.labels, self.least = self.costs.argmin(axis=2), self.costs.min(axis=2)
@@ -535,9 +538,10 @@ class BranchAndCut:
         unit: float | None = None,
     ) -> None:
         self._trees, self._budget, self._unit = trees, budget * min(1.0, LONG / len(costs)), unit
-        self._program = LinearProgram(costs + ORDER * fractions(costs.shape), trees.single_root, budget * pivots)
+        self._program = LinearProgram(in_order(costs), trees.single_root, budget * pivots)
         self._separation, self._words = Separation(rules), np.arange(1, len(costs))
-        self._highest = 1.0 + float(np.where(np.isfinite(costs), costs, -np.inf).max(axis=(0, 2))[1:].sum())
+        highest = costs.max(axis=(0, 2), initial=-np.inf, where=np.isfinite(costs))
+        self._highest = 1.0 + float(highest[1:].sum())
         self._has_rows = trees.has_short_name  # of other spaces there is an oracle, but no rows
         is_between = self._has_rows and not trees.projective
         self._projective = space(trees.single_root, projective=True) if is_between else None
@@ -663,9 +667,13 @@ class BranchAndCut:
         return [(int(word), one), (int(word), ~one)]
 
 
-def fractions(shape: tuple[int, ...]) -> Float:
-    """Of each cell a number in [0, 1) that looks random: the mixer of SplitMix64 (Steele et al. 2014)."""
-    mixed = np.arange(1, int(np.prod(shape)) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)).astype(np.float64).reshape(shape) * 2.0**-53
+def in_order(costs: Float) -> Float:
+    """Costs of which hardly two are equal: what is added looks random, the mixer of SplitMix64 (Steele et al. 2014)."""
+    found, cells = np.empty_like(costs), costs[0].size
+    for head, own in enumerate(costs):
+        mixed = np.arange(head * cells + 1, (head + 1) * cells + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        fractions = ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        found[head] = own + ORDER * fractions.reshape(own.shape)
+    return found

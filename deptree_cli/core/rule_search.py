@@ -227,8 +227,8 @@ class BranchAndBound:
         nodes = len(self._arcs)
         per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * nodes))  # nats, about
         scale = 1.0 if per_cost is None or self.unit is None else per_cost / self.unit
-        costs = -scale * self._scores.whole
-        settled = BranchAndCut(costs, self.space, self.finders, budget, PIVOTS, per_cost).settle()
+        program = BranchAndCut(-scale * self._scores.whole, self.space, self.finders, budget, PIVOTS, per_cost)
+        settled = program.settle()
         self.opened, self.is_infeasible = self.opened + settled.opened, settled.bound == np.inf
         if settled.incumbent is None:
             return None
