@@ -237,14 +237,15 @@ def objective(
         found[:, word, label] = own
     if worth < math.inf:
         return Objective(found - worth * changes)
-    lowest = float(found[found > -np.inf].min(initial=0.0))
+    lowest = float(found.min(initial=0.0, where=found > -np.inf))
     outweighing = math.ceil(math.log2(1.0 - lowest * given.n)) + 1
     changed = math.ceil(math.log2(1.0 + most))
     fraction = min(_BITS - changed - outweighing, _FINEST)
     found *= math.ldexp(1.0, fraction)
     np.rint(found, out=found)
     unit = math.ldexp(1.0, outweighing + fraction)
-    found -= unit * changes
+    changes *= unit
+    found -= changes
     return Objective(found, unit)
 
 
@@ -256,10 +257,11 @@ def _of_trees(scores: Float, names: Sequence[str], outweighed: float) -> tuple[F
     best = found.max(axis=(0, 2), keepdims=True)
     found -= np.where(best > -np.inf, best, 0.0)  # which does not change which trees are better
     found[found < -MOST] = -np.inf
-    lowest = np.where(found > -np.inf, found, 0.0).min(axis=(0, 2))
+    lowest = found.min(axis=(0, 2), initial=0.0, where=found > -np.inf)
     apart = 1.0 - float(lowest.sum())
     of_labels = np.maximum(found.max(axis=0), lowest[:, None])
-    return np.where(possible & (found == -np.inf), of_labels - apart - outweighed, found), apart
+    np.copyto(found, of_labels - apart - outweighed, where=possible & (found == -np.inf))
+    return found, apart
 
 
 def _possible(n: int, names: Sequence[str]) -> Bool:
@@ -320,7 +322,9 @@ class Ties:
         names = self.habits.names(given, asked)
         with room_for(given.n, len(names)):
             of_heads = LogScores(scored).whole if scored is not None else self.habits.arcs(upos)[..., None]
-            return names, of_heads + self.habits.label_scores(upos, names, given)
+            found = self.habits.label_scores(upos, names, given)
+            found += of_heads
+            return names, found
 
 
 # The nearest tree that obeys, by the division that finds the best one, and with its certificate.
