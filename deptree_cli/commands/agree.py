@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import chain, combinations
 from math import isnan
 from typing import Any, NamedTuple
 
@@ -23,16 +23,16 @@ from deptree_cli.core.agreement import (
     LabelCounts,
     Tested,
     agreement,
+    by_distance,
     by_label,
-    distances,
+    by_name,
     kappa,
     label_chance,
     marginal_chance,
-    numbered,
-    of_labels,
     p_values,
-    shared_heads,
+    shares,
     statistics,
+    summed,
     two_samples,
 )
 from deptree_cli.core.dtypes import Float
@@ -150,21 +150,18 @@ class Result(NamedTuple):
 def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | ScoredSentence, _: None) -> Result:
     compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
     sets = _sets(compared, len(files))
-    names, labels = numbered([each.labels for each in sets])
-    shares = [
-        shared_heads(each.heads, each.times, numbers if each.labels else None, len(names))
-        for each, numbers in zip(sets, labels, strict=True)
-    ]
-    words, pairs = shares[0].n, list(combinations(shares, 2))
-    both = [None if a.labelled is None or b.labelled is None else (a.labelled, b.labelled) for a, b in pairs]
-    known = [of_labels(*each.labelled, len(names)) for each in shares if each.labelled is not None]
+    words, trees = sets[0].n, [each.heads.tolist() for each in sets]
+    heads = [shares(each.times, own) for each, own in zip(sets, trees, strict=True)]
+    labelled = [shares(e.times, own, e.labels) if e.labels else None for e, own in zip(sets, trees, strict=True)]
+    both = [None if a is None or b is None else (a, b) for a, b in combinations(labelled, 2)]
+    known = [by_name(each) for each in labelled if each is not None]
     counts = SentenceAgreement(
         words,
-        np.array([agreement(a.heads, b.heads) for a, b in pairs]),
+        np.array([agreement(*pair) for pair in combinations(heads, 2)]),
         np.array([agreement(*each) if each else np.nan for each in both]),
-        np.sum([distances(each) for each in shares], axis=0),
-        Counter(dict(zip(names, np.sum(known, axis=0).tolist() if known else (), strict=False))),
-        [by_label(*each, names) if each else {} for each in both] if per == LABEL else [],
+        summed(chain.from_iterable(by_distance(each).items() for each in heads)),
+        dict(sorted(summed(chain.from_iterable(each.items() for each in known)).items())),
+        [by_label(*each) if each else {} for each in both] if per == LABEL else [],
         marginal_chance(scored.distribution.marginals()) if scored else None,
     )
     if per != SENTENCE:
@@ -196,15 +193,15 @@ def _sets(compared: Sentence, files: int) -> list[TreeSet]:
 class SentenceAgreement(NamedTuple):
     """What a sentence counts for; agreement, also by chance, is in words, and that of labels NaN where there are none.
 
-    `distances` (2 words + 1,), of heads from their words, and `labels` are of all files together; `by_label` is of each
-    pair, for --per label alone.
+    `distances`, of heads from their words, and `labels` are of all files together; `by_label` is of each pair, for
+    --per label alone.
     """
 
     words: int
     attachment: Float
     labelled: Float
-    distances: Float
-    labels: Counter[str]
+    distances: dict[int, float]
+    labels: dict[str, float]
     by_label: Sequence[dict[str, LabelCounts]]
     chance: float | None = None
 
@@ -216,7 +213,7 @@ class Agreement(Fold[SentenceAgreement]):
         self._pairs, self._files = list(combinations(paths, 2)), len(paths)
         self._sentences = self._words = 0
         self._attachment, self._labelled = np.zeros(len(self._pairs)), np.zeros(len(self._pairs))
-        self._distances, self._labels = Distances(), Counter[str]()
+        self._distances, self._labels = Distances(), defaultdict[str, float](float)
         self._chance: float | None = None
 
     def add(self, counts: SentenceAgreement) -> None:
@@ -224,8 +221,9 @@ class Agreement(Fold[SentenceAgreement]):
         self._words += counts.words
         self._attachment += counts.attachment
         self._labelled += counts.labelled
-        self._labels.update(counts.labels)
-        self._distances.add(counts.distances, self._files)
+        for label, each in counts.labels.items():
+            self._labels[label] += each
+        self._distances.add(counts.words, counts.distances, self._files)
         if counts.chance is not None:
             self._chance = (self._chance or 0.0) + counts.chance
 

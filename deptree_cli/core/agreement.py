@@ -9,73 +9,41 @@ number says nothing, but per distance between head and word.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads, Int, Integers
+from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, counted
 
-# Up to so many cells each is counted; of more, those that occur are sorted.
-_COUNTED = 1 << 18
+Key = TypeVar("Key", bound=Hashable)
+
+# How large a share of trees has each arc, (word, head) or (word, head, label), in order; words count from 1.
+Shares = dict[tuple[Any, ...], float]
 
 
-class Shares(NamedTuple):
-    """How large a share of trees has each value at each word; what none has is left out.
+def shares(times: Int, *trees: Sequence[Sequence[Any]]) -> Shares:
+    """The shares of k trees; `times` (k,) is how often each counts. O(k n log(k n)), however long the sentence.
 
-    `cells` are ``word * size + value``, ascending; words count from 0, values are below `size`.
+    `trees` are k lists of n heads, and maybe others of labels.
     """
-
-    cells: Int
-    shares: Float
-
-    def common(self, other: Shares) -> tuple[Int, Float]:
-        at = np.searchsorted(self.cells, other.cells)
-        at[at == len(self.cells)] = 0
-        both = self.cells[at] == other.cells
-        return other.cells[both], self.shares[at[both]] * other.shares[both]
+    if len(times) == 1:
+        return dict.fromkeys(zip(count(1), *(each[0] for each in trees)), 1.0)
+    found: Shares = {}
+    for share, *tree in zip((times / times.sum()).tolist(), *trees, strict=True):
+        for arc in zip(count(1), *tree):
+            found[arc] = found.get(arc, 0.0) + share
+    return {arc: found[arc] for arc in sorted(found)}
 
 
-def shares(values: Integers, times: Int, size: int) -> Shares:
-    """The shares of trees; values (k, n) are below `size`. O(k n log(k n)), however long the sentence.
-
-    `times` (k,) is how often each tree counts.
-    """
-    n = values.shape[1]
-    cells = (np.arange(n) * size + values).ravel()
-    if len(values) == 1:
-        return Shares(cells, np.ones(n))
-    weights = np.broadcast_to(times[:, None] / times.sum(), values.shape).ravel()
-    if n * size > _COUNTED:
-        named, at = np.unique(cells, return_inverse=True)
-        return Shares(named, np.bincount(at, weights).astype(np.float64))
-    found = np.bincount(cells, weights).astype(np.float64)
-    return Shares(named := np.flatnonzero(found), found[named])
-
-
-class SharedHeads(NamedTuple):
-    """What the trees of a sentence in one file say of its n words.
-
-    `heads` are of size n + 1, `labelled` of ``head * labels + label``; None without labels.
-    """
-
-    n: int
-    heads: Shares
-    labelled: Shares | None = None
-
-
-def shared_heads(heads: Heads, times: Int, labels: Integers | None, size: int) -> SharedHeads:
-    """The shares of trees; `labels`: (k, n), numbers below `size`, or None."""
-    n = heads.shape[1]
-    found = shares(heads, times, n + 1)
-    if labels is None:
-        return SharedHeads(n, found)
-    return SharedHeads(n, found, shares(heads.astype(np.int64) * size + labels, times, (n + 1) * size))
+def common(first: Shares, second: Shares) -> Shares:
+    return {arc: share * second[arc] for arc, share in first.items() if arc in second}
 
 
 def agreement(first: Shares, second: Shares) -> float:
-    return float(first.common(second)[1].sum())
+    return float(np.add.reduce([*common(first, second).values()]))
 
 
 def marginal_chance(marginals: Float) -> float:
@@ -91,16 +59,12 @@ class Distances:
 
     def __init__(self) -> None:
         self._counts: defaultdict[int, float] = defaultdict(float)
-        self._roots = 0.0
         self._sentences: Counter[int] = Counter()
 
-    def add(self, counts: Float, sets: int) -> None:
-        """Count a sentence's heads by distance, (2 n + 1,), over all `sets`, files, so that each word counts as one."""
-        n = len(counts) // 2
-        self._roots += float(counts[n]) / sets
-        for at in np.flatnonzero(counts).tolist():
-            if at != n:
-                self._counts[at - n] += float(counts[at]) / sets
+    def add(self, n: int, counts: Mapping[int, float], sets: int) -> None:
+        """Count the heads of a sentence by distance, over all `sets`, files, so that each word counts as one."""
+        for distance, each in counts.items():
+            self._counts[distance] += each / sets
         self._sentences[n] += 1
 
     def chance(self) -> float:
@@ -113,25 +77,35 @@ class Distances:
         found = np.zeros(2 * longest + 1)
         for distance, each in self._counts.items():
             found[distance + longest] = each
+        roots, found[longest] = float(found[longest]), 0.0
         sums, squares = (np.concatenate([[0.0], np.cumsum(each)]) for each in (found, found**2))
         total = 0.0
         for n, sentences in self._sentences.items():
             low = longest + 1 - np.arange(1, n + 1)
-            both = squares[low + n] - squares[low] + self._roots**2
-            allowed = sums[low + n] - sums[low] + self._roots
+            both = squares[low + n] - squares[low] + roots**2
+            allowed = sums[low + n] - sums[low] + roots
             total += sentences * float((both / allowed**2).sum())
         return total
 
 
-def distances(shared: SharedHeads) -> Float:
-    """The shares of heads summed by distance from the word, (2 n + 1,): ROOT at n, distance d at n + d."""
-    n = shared.n
-    words, heads = np.divmod(shared.heads.cells, n + 1)
-    at = np.where(heads > 0, heads - words - 1, 0) + n
-    return np.bincount(at, shared.heads.shares, 2 * n + 1).astype(np.float64)
+def by_distance(heads: Shares) -> dict[int, float]:
+    """The shares of heads summed by distance from the word: 0 is ROOT."""
+    return summed((head and head - word, share) for (word, head), share in heads.items())
 
 
-def label_chance(labels: Counter[str]) -> float:
+def by_name(labelled: Shares) -> dict[str, float]:
+    """In how many words each label is said."""
+    return summed((label, share) for (_, _, label), share in labelled.items())
+
+
+def summed(counts: Iterable[tuple[Key, float]]) -> dict[Key, float]:
+    found: dict[Key, float] = {}
+    for key, each in counts:
+        found[key] = found.get(key, 0.0) + each
+    return found
+
+
+def label_chance(labels: Mapping[str, float]) -> float:
     """How often two labels are the same that are drawn independently, for how often each is there."""
     found = np.array(list(labels.values()), dtype=np.float64)
     return float(((found / found.sum()) ** 2).sum())
@@ -150,22 +124,10 @@ class LabelCounts(NamedTuple):
     both: float
 
 
-def of_labels(cells: Int, shares: Float, size: int) -> Float:
-    """In how many words each of `size` labels is said, for cells with labels."""
-    return np.bincount(cells % size, shares, size).astype(np.float64)
-
-
-def by_label(first: Shares, second: Shares, names: Sequence[str]) -> dict[str, LabelCounts]:
-    """How often each label is said, by shares of two sets; those that neither says are left out."""
-    counts = [of_labels(*each, len(names)).tolist() for each in (first, second, first.common(second))]
-    return {name: LabelCounts(*each) for name, each in zip(names, zip(*counts, strict=True), strict=True) if any(each)}
-
-
-def numbered(labels: Sequence[Sequence[Sequence[str]]]) -> tuple[list[str], list[Int]]:
-    """The names that labels of several sets of trees have, sorted, and each set's (k, n) as numbers of these."""
-    names = sorted({each for trees in labels for tree in trees for each in tree})
-    numbers = {name: number for number, name in enumerate(names)}
-    return names, [np.array([[numbers[each] for each in tree] for tree in trees]) for trees in labels]
+def by_label(first: Shares, second: Shares) -> dict[str, LabelCounts]:
+    """How often each label is said, by shares of two sets."""
+    counts = list(map(by_name, (first, second, common(first, second))))
+    return {name: LabelCounts(*(each.get(name, 0.0) for each in counts)) for name in sorted({*counts[0], *counts[1]})}
 
 
 # What each column of statistics looks at.

@@ -134,12 +134,11 @@ def wide_add(x, y):
 
     An addend below 2^-512 of the other is lost, as one below 2^-53 is in float64.
     """
+    if x[1] == y[1]:
+        return normal(x[0] + y[0], x[1])
     if x[1] < y[1]:
         x, y = y, x
-    gap = x[1] - y[1]
-    if gap > 1:
-        return x
-    return normal(x[0] + y[0] * (1.0 if gap == 0 else SMALL), x[1])
+    return x if x[1] - y[1] > 1 else normal(x[0] + y[0] * SMALL, x[1])
 
 
 @operation

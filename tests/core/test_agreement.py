@@ -9,17 +9,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.core import agreement as module
 from deptree_cli.core.agreement import (
     Distances,
     agreement,
+    by_distance,
     by_label,
-    distances,
     kappa,
     label_chance,
     marginal_chance,
-    numbered,
-    shared_heads,
+    shares,
     statistics,
     two_samples,
 )
@@ -32,30 +30,27 @@ LABELS = [[["a", "r", "b"], ["r", "a", "b"], ["a", "b", "r"]], [["a", "r", "a"],
 
 def test_agreement_is_that_of_two_random_trees() -> None:
     """Beside the sum over all pairs of trees, with and without labels."""
-    names, numbers = numbered(LABELS)
-    assert names == ["a", "b", "r"]
-    one, other = (shared_heads(*each, len(names)) for each in zip(HEADS, TIMES, numbers, strict=True))
+    heads = [shares(times, each.tolist()) for times, each in zip(TIMES, HEADS, strict=True)]
+    named = [shares(times, each.tolist(), own) for times, each, own in zip(TIMES, HEADS, LABELS, strict=True)]
     plain = labelled = 0.0
     for i, j in product(range(3), range(2)):
         weight = TIMES[0][i] / 6 * TIMES[1][j] / 5
         same = HEADS[0][i] == HEADS[1][j]
         plain += weight * same.sum()
         labelled += weight * (same & (np.array(LABELS[0][i]) == np.array(LABELS[1][j]))).sum()
-    assert agreement(one.heads, other.heads) == pytest.approx(plain, rel=1e-12)
-    assert agreement(one.labelled, other.labelled) == pytest.approx(labelled, rel=1e-12)
+    assert agreement(*heads) == pytest.approx(plain, rel=1e-12)
+    assert agreement(*named) == pytest.approx(labelled, rel=1e-12)
 
 
-@pytest.mark.parametrize("counted", [0, 10**9])
-def test_shares_are_the_same_counted_and_sorted(counted: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside a loop over words, for trees of which some are twice there."""
-    monkeypatch.setattr(module, "_COUNTED", counted)
-    cells: Counter[int] = Counter()
-    for tree, times in zip(HEADS[0], TIMES[0], strict=True):
-        for word, head in enumerate(tree.tolist()):
-            cells[4 * word + head] += times / 6
-    found = shared_heads(HEADS[0], TIMES[0], None, 0).heads
-    assert found.cells.tolist() == sorted(cells)
-    assert found.shares == pytest.approx([cells[each] for each in sorted(cells)])
+def test_shares_are_those_of_a_loop_over_words() -> None:
+    """For trees of which some are twice there; in order."""
+    arcs: Counter[tuple[int, int]] = Counter()
+    for tree, times in zip(HEADS[0].tolist(), TIMES[0], strict=True):
+        for arc in enumerate(tree, 1):
+            arcs[arc] += times / 6
+    found = shares(TIMES[0], HEADS[0].tolist())
+    assert list(found) == sorted(arcs)
+    assert found == pytest.approx(arcs)
 
 
 @pytest.mark.slow("size")
@@ -63,14 +58,14 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square() -> Non
     """20,000 words, whose possible arcs would take 3.2 GB: agreement, chance, labels, the permutation test."""
     n, rng = 20_000, np.random.default_rng(3)
     trees = [(np.arange(n) * rng.random(n)).astype(np.int32)[None] for _ in range(4)]
+    once, labels = np.array([1]), [[str(each % 40) for each in range(n)]]
     tracemalloc.start()
     try:
-        one, other = (shared_heads(tree, np.array([1]), tree % 40, 40) for tree in trees[:2])
-        assert 0 < agreement(one.heads, other.heads) < n
-        assert distances(one).sum() == pytest.approx(n)
-        assert (
-            sum(each.first for each in by_label(one.labelled, other.labelled, list(map(str, range(40)))).values()) == n
-        )
+        one, other = (shares(once, tree.tolist()) for tree in trees[:2])
+        assert 0 < agreement(one, other) < n
+        assert sum(by_distance(one).values()) == n
+        named = [shares(once, tree.tolist(), labels) for tree in trees[:2]]
+        assert sum(each.first for each in by_label(*named).values()) == n
         statistics(two_samples([np.vstack(trees[:2]), np.vstack(trees[2:])], [np.array([1, 2])] * 2), 9, rng)
         assert tracemalloc.get_traced_memory()[1] < 60e6
     finally:
@@ -79,10 +74,9 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square() -> Non
 
 def test_labels_by_hand() -> None:
     """Said in 3 and 2 words; with the same head in one."""
-    heads = np.array([[2, 0, 2]], dtype=np.int32), np.array([[2, 0, 1]], dtype=np.int32)
-    names, numbers = numbered([[["a", "r", "a"]], [["a", "r", "b"]]])
-    shares = [shared_heads(each, np.array([1]), label, 3).labelled for each, label in zip(heads, numbers, strict=True)]
-    assert by_label(*shares, names) == {"a": (2, 1, 1), "b": (0, 1, 0), "r": (1, 1, 1)}
+    once = np.array([1])
+    first, second = shares(once, [[2, 0, 2]], [["a", "r", "a"]]), shares(once, [[2, 0, 1]], [["a", "r", "b"]])
+    assert by_label(first, second) == {"a": (2, 1, 1), "b": (0, 1, 0), "r": (1, 1, 1)}
     assert label_chance(Counter({"a": 3, "b": 1, "r": 2})) == pytest.approx((9 + 1 + 4) / 36)
 
 
@@ -92,14 +86,14 @@ def test_chance_by_distances_beside_its_definition() -> None:
     counts: Counter[str | int] = Counter()
     lengths = [4, 6, 1, 4, 2]
     for n in lengths:
-        total = np.zeros(2 * n + 1)
+        total: Counter[int] = Counter()
         for _ in range(2):
             heads = TreeDistribution(np.ones((n + 1, n + 1))).sample(3, random)
-            total += distances(shared_heads(heads, np.array([1, 2, 3]), None, 0))
+            total.update(by_distance(shares(np.array([1, 2, 3]), heads.tolist())))
             for tree, weight in zip(heads, (1, 2, 3), strict=True):
                 for word, head in enumerate(tree.tolist(), 1):
                     counts[head - word if head else "root"] += weight / 6
-        found.add(total, 2)
+        found.add(n, total, 2)
     expected = 0.0
     for n in lengths:
         for word in range(1, n + 1):
