@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int, Integers, read_only
+from deptree_cli.core.dtypes import Bool, Int, read_only
 from deptree_cli.core.factorisation import crossings
 from deptree_cli.core.labels import ROOT
-from deptree_cli.core.spaces import TreeSpace
 
 # Lists of labels as rules give them: which labels they name, and what is kept of that from sentence to sentence.
 
@@ -55,9 +55,9 @@ class ForLabels(Generic[Value]):
     """What follows from labels, kept until there are others: those of the sentences of a score file are the same."""
 
     def __init__(self) -> None:
-        self._kept: tuple[tuple[str, ...], Value] | None = None
+        self._kept: tuple[object, Value] | None = None
 
-    def get(self, labels: tuple[str, ...], make: Callable[[], Value]) -> Value:
+    def get(self, labels: object, make: Callable[[], Value]) -> Value:
         """What was made of the same labels, else what is made now."""
         kept = self._kept
         if kept is None or kept[0] != labels:
@@ -109,7 +109,6 @@ class Words:
         feats: ``Key=Value`` of each word; ``_`` if it has none, but another word of its file has some.
         spans: stretches of words that hang together, first and last word, from 1 on.
         tags: the column UPOS, None where it is empty; nothing where nobody asks.
-        starts: where sentences begin, and the last ends, if these are the words of several.
     """
 
     labels: tuple[str, ...]
@@ -117,7 +116,6 @@ class Words:
     feats: Sequence[frozenset[str]]
     spans: Sequence[tuple[int, int]] = ()
     tags: Sequence[str | None] = ()
-    starts: Int | None = None
 
     @property
     def n(self) -> int:
@@ -136,38 +134,13 @@ class Words:
         return any(self.feats)
 
     @cached_property
-    def untagged(self) -> Bool:
-        """The words whose part of speech is not known, (n+1,); never ROOT."""
-        return read_only(np.array([False, *(upos is None for upos in self.upos)]))
+    def tagged(self) -> Bool:
+        """The nodes whose part of speech is known, (n+1,); ROOT has none, as everybody knows."""
+        return read_only(np.array([True, *(upos is not None for upos in self.upos)]))
 
     @cached_property
     def has_tags(self) -> bool:
         return any(upos is not None for upos in self.upos)
-
-    @cached_property
-    def with_tags(self) -> Bool:
-        """The words of sentences in which the part of speech of one is known, (n+1,)."""
-        return self._with([upos is not None for upos in self.upos])
-
-    @cached_property
-    def with_feats(self) -> Bool:
-        """The words of sentences in which features are known, (n+1,)."""
-        return self._with([bool(each) for each in self.feats])
-
-    def _with(self, known: list[bool]) -> Bool:
-        """The words of sentences of which something is known of one word, (n+1,)."""
-        if self.starts is None:
-            return np.full(self.n + 1, any(known))
-        found = np.logical_or.reduceat(known, self.starts[:-1])
-        return np.concatenate([[False], np.repeat(found, np.diff(self.starts))])
-
-    @cached_property
-    def numbers(self) -> Int:
-        """The number of each node in its sentence, (n+1,)."""
-        found = np.arange(self.n + 1)
-        if self.starts is not None:
-            found[1:] -= np.repeat(self.starts[:-1], np.diff(self.starts))
-        return found
 
 
 @dataclass(frozen=True)
@@ -195,13 +168,12 @@ class Condition:
         denied = frozenset(each for each in self.feats if each.startswith(NOT))
         return frozenset(self.feats) - denied, frozenset(each.removeprefix(NOT) for each in denied)
 
-    def means(self, words: Words, nodes: Integers) -> Bool:
-        """Which of some nodes it means but for their labels, in their shape; never ROOT."""
-        found = nodes > 0
-        if self.upos or self.feats:
-            places = (nodes[found] - 1).tolist()
-            found[found] = [self.fits(words.upos[place], words.feats[place]) for place in places]
-        return found
+    def means(self, words: Words, nodes: Any) -> Any:
+        """Whether it means a node but for its label, or which of an array of some; never ROOT."""
+        if isinstance(nodes, int):
+            return nodes > 0 and self.fits(words.upos[nodes - 1], words.feats[nodes - 1])
+        found = [self.means(words, node) for node in nodes.ravel().tolist()]
+        return np.array(found, dtype=np.bool_).reshape(nodes.shape)
 
     def labels(self, labels: tuple[str, ...]) -> Bool:
         return labels_named(self.label, labels) if self.label else np.ones(len(labels), dtype=np.bool_)
@@ -236,14 +208,10 @@ def cycles_of(heads: Sequence[int]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True)
 class LabelledTree:
-    """A tree as constraints look at it: heads of words 1 to n, and numbers of labels.
-
-    With `starts`, as of `Words`, the trees of several sentences side by side, all below the same ROOT.
-    """
+    """A tree as constraints look at it: heads of words 1 to n, and numbers of labels."""
 
     heads: Sequence[int]
     labels: Sequence[int]
-    starts: Int | None = None
 
     @cached_property
     def children(self) -> Mapping[int, list[int]]:
@@ -262,9 +230,9 @@ class LabelledTree:
         return [tuple(sorted(cycle)) for cycle in cycles_of(self.heads)]
 
     @cached_property
-    def arrays(self) -> tuple[Int, Int]:
-        """Heads of all nodes, (n+1,), ROOT's its own, and labels of words, (n,)."""
-        return np.array([0, *self.heads]), np.array(self.labels, dtype=np.int64)
+    def arrays(self) -> Int:
+        """Heads of all nodes, (n+1,), ROOT's its own."""
+        return np.array([0, *self.heads])
 
     @cached_property
     def by_label(self) -> Mapping[int, list[int]]:
@@ -278,97 +246,9 @@ class LabelledTree:
         return sorted(chain.from_iterable(self.by_label[label] for label in numbers & self.by_label.keys()))
 
     @cached_property
-    def tops(self) -> Sequence[int]:
-        """The heads, where ROOT of each sentence has a number of its own."""
-        if self.starts is None:
-            return self.heads
-        roots = np.repeat(-self.starts[1:], np.diff(self.starts)).tolist()
-        return [head or root for head, root in zip(self.heads, roots, strict=True)]
-
-    @cached_property
     def crossings(self) -> list[int]:
         """Of each word the first between its arc's ends whose own arc crosses it, else the first beyond, else 0."""
-        heads = self.arrays[0][1:]
-        if self.starts is None:
-            return crossings(heads[None])[0].tolist()
-        found = np.zeros_like(heads)
-        for words in by_size(self.starts):
-            others = crossings(np.maximum(heads[words] - words[:, :1], 0))
-            found[words] = np.where(others > 0, others + words[:, :1], 0)
-        return found.tolist()
-
-
-def by_size(starts: Int) -> Iterator[Int]:
-    """The words, from 0 on, of sentences of the same length, (k, n): of each length there is."""
-    sizes = np.diff(starts)
-    for n in np.unique(sizes).tolist():
-        yield starts[:-1][sizes == n][:, None] + np.arange(n)
-
-
-# What constraints know of the trees of many sentences at once: arrays over all of their words.
-#
-# A word is there as one of the kinds of words that there are: rules ask for its part of speech and features alone.
-# Words of all sentences are numbered on from 0; within its sentence a word has its number from 1 on, and heads have
-# theirs.
-
-
-@dataclass(frozen=True, eq=False)
-class ManyTrees:
-    """The trees of S sentences, (W,) words in all, which begin at `starts` (S + 1,); heads count within the sentence.
-
-    `kind` is the number of each word's kind in `kinds`, from 1 on, for 0 is ROOT's. These name the labels too.
-    """
-
-    starts: Int
-    heads: Int
-    labels: Int
-    kind: Int
-    kinds: Words
-
-    @cached_property
-    def sizes(self) -> Int:
-        return np.diff(self.starts)
-
-    @cached_property
-    def sentences(self) -> Int:
-        """The sentence of each word, (W,)."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
-
-    @cached_property
-    def numbers(self) -> Int:
-        """The number of each word in its sentence, (W,)."""
-        return np.arange(len(self.heads)) - self.starts[self.sentences] + 1
-
-    @cached_property
-    def above(self) -> Int:
-        """The head of each word as the index of a word, (W,); below ROOT it is none."""
-        return self.heads + self.starts[self.sentences] - 1
-
-    def are_trees(self, space: TreeSpace) -> Bool:
-        """Which sentences have trees of a space, (S,)."""
-        found = np.zeros(len(self.sizes), dtype=np.bool_)
-        for words in by_size(self.starts):
-            found[self.sentences[words[:, 0]]] = space.contains(self.heads[words])
-        return found
-
-    def only(self, chosen: Bool) -> ManyTrees:
-        if chosen.all():
-            return self
-        words = chosen[self.sentences]
-        starts = np.concatenate([[0], np.cumsum(self.sizes[chosen])])
-        return replace(self, starts=starts, heads=self.heads[words], labels=self.labels[words], kind=self.kind[words])
-
-    @cached_property
-    def side_by_side(self) -> tuple[Words, LabelledTree]:
-        """All words and trees as if they were those of one sentence."""
-        kinds, heads = (self.kind - 1).tolist(), np.where(self.heads > 0, self.above + 1, 0)
-        upos, feats = ([given[each] for each in kinds] for given in (self.kinds.upos, self.kinds.feats))
-        words = Words(self.kinds.labels, upos, feats, starts=self.starts)
-        return words, LabelledTree(heads.tolist(), self.labels.tolist(), self.starts)
-
-    def tree(self, sentence: int) -> LabelledTree:
-        own = slice(self.starts[sentence], self.starts[sentence + 1])
-        return LabelledTree(self.heads[own].tolist(), self.labels[own].tolist())
+        return crossings(self.arrays[None, 1:])[0].tolist()
 
 
 # Conflicts: sets of arcs of a tree of which one must go, found by rules that only a tree decides.
@@ -403,15 +283,26 @@ class Nogood:
         return self.made()
 
 
-class TreeRule(Protocol):
+class TreeRule(ABC):
     """A rule that only a tree decides."""
 
-    @property
-    def name(self) -> str:
-        """What it is called where a tree breaks it."""
+    name: str
+
+    @abstractmethod
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
+        """The nogoods of a tree of a sentence."""
+
+    def group(self, labels: tuple[str, ...]) -> Bool:
+        """The labels (L,) that it is about, where it is about some."""
+        return np.zeros(len(labels), dtype=np.bool_)
+
+    def has_effect(self, words: Words) -> bool:
+        """Whether a tree of a sentence can break it."""
+        return bool(self.group(words.labels).any())
 
     def bound(self, words: Words) -> Bound | None:
         """What finds its nogoods in trees of a sentence; None where it has no effect there."""
+        return Bound(self, self.group(words.labels), partial(self.find, words)) if self.has_effect(words) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,10 +315,10 @@ class Bound:
 
 
 class Arcs:
-    """Makes choices for a sentence of n words and L labels."""
+    """Makes choices for a sentence."""
 
-    def __init__(self, n: int, labels: int) -> None:
-        self.n, self.labels = n, labels
+    def __init__(self, words: Words) -> None:
+        self.n, self.labels = words.n, len(words.labels)
 
     def of(self, word: int, heads: int | Sequence[int] | slice, labels: Bool | slice | None = None) -> Choice:
         """A word below these heads, with these labels or any."""
@@ -472,51 +363,26 @@ class Mask:
     root: bool | None = None
     allow: bool = False
 
-    def forbidden(self, words: Words) -> Bool:
-        """Which arcs with which labels it forbids, (n+1, n+1, L), ``[head, dependent, label]``.
+    def forbids(self, words: Words, heads: Any, dependents: Any) -> Any:
+        """Whether it forbids its labels to an arc between two nodes, or to which of arrays; where it has an effect.
 
-        None of words whose part of speech decides and is not known, and none by features where these are not known.
+        To none of words whose part of speech decides and is not known.
         """
-        return forbidden([self], words)
-
-    def broken(self, words: Words, tree: LabelledTree) -> Integers:
-        """The words of a tree, from 1 on, whose arcs it forbids."""
-        if not self.has_effect(words):
-            return np.empty(0, dtype=np.intp)
-        heads, labels = tree.arrays
-        named = np.flatnonzero(self.dependent.labels(words.labels)[labels]) + 1
-        return named[self._of(words, heads[named], named)] if len(named) else named
-
-    def arcs(self, words: Words) -> Bool:
-        """The arcs that it forbids to its labels, (n+1, n+1), or (n+1,) whatever the head, where it has an effect."""
-        nodes = np.arange(words.n + 1)
-        return self._of(words, nodes if self.is_of_words else nodes[:, None], nodes)
-
-    def _of(self, words: Words, heads: Integers, dependents: Integers) -> Bool:
-        """Which arcs from some heads to some words it forbids, in their common shape."""
-        arcs = np.ones(np.broadcast_shapes(heads.shape, dependents.shape), dtype=np.bool_)
-        arcs &= self.dependent.means(words, dependents)
+        found = self.dependent.means(words, dependents)
         if not self.head.is_any:
-            arcs &= self.head.means(words, heads)
+            found = found & self.head.means(words, heads)
         if self.direction:
-            arcs &= (heads < dependents) if self.direction == RIGHT else (heads > dependents)
+            found = found & ((heads < dependents) if self.direction == RIGHT else (heads > dependents))
         if self.distance is not None:
-            apart = np.abs(words.numbers[heads] - words.numbers[dependents])
-            arcs &= (apart >= self.distance[0]) & (apart <= self.distance[1])
+            apart = abs(heads - dependents)
+            found = found & (apart >= self.distance[0]) & (apart <= self.distance[1])
         if self.root is not None:
-            arcs &= (heads == 0) == self.root
-        if self.allow:
-            np.logical_not(arcs, out=arcs)
-        arcs &= dependents > 0
-        if self.dependent.upos:
-            arcs &= ~words.untagged[dependents]
-        if self.head.upos:
-            arcs &= ~words.untagged[heads]
-        if self.needs_tags:
-            arcs &= words.with_tags[dependents]
-        if self.needs_feats:
-            arcs &= words.with_feats[dependents]
-        return arcs
+            found = found & ((heads == 0) == self.root)
+        found = found ^ self.allow
+        for condition, nodes in ((self.dependent, dependents), (self.head, heads)):
+            if condition.upos:
+                found = found & words.tagged[nodes]
+        return found
 
     @property
     def is_of_labels(self) -> bool:
@@ -546,18 +412,13 @@ def forbidden(masks: Sequence[Mask], words: Words, beside: Bool | None = None) -
 
     beside: what is forbidden anyway, to be filled in.
     """
-    nodes, size = words.n + 1, len(words.labels)
-    found = np.zeros((nodes, nodes, size), dtype=np.bool_) if beside is None else beside
-    by_arcs: dict[Mask, Bool] = {}  # of masks that forbid the same arcs one, with the labels of all of them
+    nodes, size = np.arange(words.n + 1), len(words.labels)
+    found = np.zeros((len(nodes), len(nodes), size), dtype=np.bool_) if beside is None else beside
     for mask in masks:
         if mask.has_effect(words):
-            of_any = replace(mask, name="", dependent=replace(mask.dependent, label=()))
-            labels = mask.dependent.labels(words.labels)
-            by_arcs[of_any] = by_arcs[of_any] | labels if of_any in by_arcs else labels
-    for mask, labels in by_arcs.items():
-        arcs = mask.arcs(words)
-        for label in np.flatnonzero(labels).tolist() if arcs.any() else ():
-            found[..., label] |= arcs
+            arcs = mask.forbids(words, nodes[:, None], nodes[1:])
+            for label in np.flatnonzero(mask.dependent.labels(words.labels)).tolist() if arcs.any() else ():
+                found[:, 1:, label] |= arcs
     return found
 
 

@@ -24,14 +24,15 @@ from deptree_cli.core.rule_words import (
     Bound,
     Choice,
     Condition,
+    ForLabels,
     LabelledTree,
     LabelNumbers,
-    ManyTrees,
     Mask,
     Masks,
     Nogood,
     TreeRule,
     Words,
+    forbidden,
     labels_named,
     pattern_in,
 )
@@ -101,16 +102,27 @@ class Ruleset:
     def _put_together(self) -> Masks:
         return Masks(self.masks)
 
+    def masks_by_label(self, words: Words) -> list[list[tuple[int, Mask]]]:
+        """The masks, with their numbers, that can forbid something to words with each label (L,) in such a sentence."""
+        labels = words.labels
+
+        def found() -> list[list[tuple[int, Mask]]]:
+            masks = [(number, mask) for number, mask in enumerate(self.masks) if mask.has_effect(words)]
+            named = [mask.dependent.labels(labels).tolist() for _, mask in masks]
+            return [list(compress(masks, of_masks)) for of_masks in zip(*named, strict=True)] or [[]] * len(labels)
+
+        return self._by_label.get((labels, words.has_tags, words.has_feats), found)
+
+    @cached_property
+    def _by_label(self) -> ForLabels[list[list[tuple[int, Mask]]]]:
+        return ForLabels()
+
     def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
         bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
         return [find for find in bound if find is not None]
 
     def idle(self, words: Words) -> list[str]:
-        return [
-            rule.name
-            for rule in self.rules
-            if not (rule.has_effect(words) if isinstance(rule, Mask) else rule.bound(words) is not None)
-        ]
+        return [rule.name for rule in self.rules if not rule.has_effect(words)]
 
     def unknown(self, kind: str, known: Iterable[str]) -> list[str]:
         """The names of a kind that the rules have and others do not; labels neither as subtypes, and never `root`."""
@@ -369,32 +381,9 @@ def broken(
     return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
 
 
-def broken_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
-    """Return the places where trees, of the space and without spans, break a rule; no rule is a function of trees."""
-    words, tree = trees.side_by_side
-    by_trees = (each for rule in rules.tree_rules for each in _by_trees(rule, words, tree, ()))
-    return _by_sentences(chain(_by_arcs(rules, words, tree, frozenset()), by_trees), trees)
-
-
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
     tags = enumerate(words.tags, 1) if rules.upos else ()
     return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in tags if not (tag is None or tag in rules.upos)]
-
-
-def wrong_tags_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
-    wrong = [word for _, word, _ in wrong_tags(rules, trees.kinds)]
-    words = np.flatnonzero(np.isin(trees.kind, wrong)) + 1 if wrong else np.empty(0, dtype=np.int64)
-    return _by_sentences((Violation(UNKNOWN_UPOS, word, (word,)) for word in words.tolist()), trees)
-
-
-def _by_sentences(violations: Iterable[Violation], trees: ManyTrees) -> list[list[Violation]]:
-    """Those of all sentences side by side, those of each by themselves."""
-    found: list[list[Violation]] = [[] for _ in trees.sizes]
-    for rule, word, words in violations:
-        sentence = trees.sentences[word - 1]
-        own = tuple(each - int(trees.starts[sentence]) for each in words)
-        found[sentence].append(Violation(rule, own[0], own))
-    return found
 
 
 def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
@@ -426,17 +415,19 @@ def _not_of_the_kind(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> I
             yield Violation(space.kind, word, (word,))
 
 
-def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> Iterator[Violation]:
-    for mask in rules.masks:
-        for word in mask.broken(words, tree).tolist():
-            if word not in loose or mask.is_of_words:
-                yield Violation(mask.name, word, (word,))
+def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> list[Violation]:
+    """The words whose arcs masks forbid, by the order of masks."""
+    masks, found = rules.masks_by_label(words), list[tuple[int, int, str]]()
+    for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+        for number, mask in masks[label]:
+            if mask.forbids(words, head, word) and (mask.is_of_words or word not in loose):
+                found.append((number, word, mask.name))
+    return [Violation(name, word, (word,)) for _, word, name in sorted(found)]
 
 
 def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
     """The nogoods of a rule that only a tree decides; in each set, `changing`, some word must get another head."""
-    bound = rule.bound(words)
-    for nogood in bound.nogoods(tree) if bound else ():
+    for nogood in rule.find(words, tree):
         by_heads = _decided_by_heads(nogood, words, tree) if changing else frozenset()
         if not any(each <= by_heads for each in changing):
             yield Violation(rule.name, nogood.words[0], nogood.words)
@@ -485,7 +476,7 @@ def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
     found: list[Constraint] = []
     for rule in rules.rules:
         if isinstance(rule, Mask):
-            of_words = rule.forbidden(words)
+            of_words = forbidden([rule], words)
             for word in np.flatnonzero(of_words.any(axis=(0, 2))).tolist():
                 found.append(of_word(rule.name, Choice(word, of_words[:, word].copy())))
         elif (finder := rule.bound(words)) is not None:
