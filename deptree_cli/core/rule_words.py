@@ -170,10 +170,12 @@ class Condition:
 
     def means(self, words: Words, nodes: Any) -> Any:
         """Whether it means a node but for its label, or which of an array of some; never ROOT."""
+        if not (self.upos or self.feats):
+            return nodes > 0
         if isinstance(nodes, int):
             return nodes > 0 and self.fits(words.upos[nodes - 1], words.feats[nodes - 1])
-        found = [self.means(words, node) for node in nodes.ravel().tolist()]
-        return np.array(found, dtype=np.bool_).reshape(nodes.shape)
+        found = [False, *map(self.fits, words.upos, words.feats)]
+        return np.array(found, dtype=np.bool_)[nodes]
 
     def labels(self, labels: tuple[str, ...]) -> Bool:
         return labels_named(self.label, labels) if self.label else np.ones(len(labels), dtype=np.bool_)
@@ -407,67 +409,15 @@ class Mask:
         return bool(self.dependent.feats or self.head.feats)
 
 
-def forbidden(masks: Sequence[Mask], words: Words, beside: Bool | None = None) -> Bool:
-    """Which arcs with which labels some masks forbid, (n+1, n+1, L), ``[head, dependent, label]``.
-
-    beside: what is forbidden anyway, to be filled in.
-    """
-    nodes, size = np.arange(words.n + 1), len(words.labels)
-    found = np.zeros((len(nodes), len(nodes), size), dtype=np.bool_) if beside is None else beside
+def forbidden(masks: Sequence[Mask], words: Words) -> Bool:
+    """Which arcs with which labels some masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
+    nodes, labels = np.arange(words.n + 1), len(words.labels)
+    by_arc, by_word = (np.zeros((*shape, labels), dtype=np.bool_) for shape in ((len(nodes),) * 2, (words.n,)))
     for mask in masks:
         if mask.has_effect(words):
             arcs = mask.forbids(words, nodes[:, None], nodes[1:])
-            for label in np.flatnonzero(mask.dependent.labels(words.labels)).tolist() if arcs.any() else ():
-                found[:, 1:, label] |= arcs
-    return found
-
-
-# So large a table of places is kept, in bytes.
-LARGEST = 1 << 23
-
-
-class Masks:
-    """Masks put together.
-
-    What places of words decide is a table, of which each sentence has a corner; what parts of speech decide is a row of
-    labels for each of these; the others are looked at in each sentence.
-    """
-
-    def __init__(self, masks: Sequence[Mask]) -> None:
-        self._of_tags = [mask for mask in masks if mask.is_of_words and not mask.dependent.feats]
-        others = [mask for mask in masks if mask not in self._of_tags]
-        self._of_places = [mask for mask in others if not (mask.needs_tags or mask.needs_feats)]
-        self._others = [mask for mask in others if mask not in self._of_places]
-        self._rows = ForLabels[dict[str | None, Bool]]()
-        self._largest: tuple[tuple[str, ...], Bool] = (), np.empty(0, dtype=np.bool_)
-
-    def forbidden(self, words: Words) -> Bool:
-        """The same as the function."""
-        nodes, rows = words.n + 1, self._rows.get(words.labels, dict)
-        for tag in [each for each in set(words.upos) if each not in rows]:
-            rows[tag] = self._row(tag, words.labels)
-        found = self._table(nodes, words.labels)[:nodes, :nodes].copy()
-        found[:, 1:] |= np.array([rows[tag] for tag in words.upos])
-        return forbidden(self._others, words, found)
-
-    def _row(self, tag: str | None, labels: tuple[str, ...]) -> Bool:
-        """The labels that words with a part of speech may not have, (L,)."""
-        found = np.zeros(len(labels), dtype=np.bool_)
-        for mask in self._of_tags:
-            is_known = tag is not None or not mask.needs_tags
-            if is_known and mask.dependent.fits(tag, frozenset()) != mask.allow:
-                found |= mask.dependent.labels(labels)
-        return found
-
-    def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:
-        """What places forbid in a sentence of so many nodes or more."""
-        kept, found = self._largest
-        if kept == labels and len(found) >= nodes:
-            return found
-        size = 1 << (nodes - 1).bit_length()
-        is_kept = size * size * len(labels) <= LARGEST
-        words = (size if is_kept else nodes) - 1
-        found = forbidden(self._of_places, Words(labels, [None] * words, [frozenset()] * words))
-        if is_kept:
-            self._largest = labels, found  # both at once: threads share them
-        return found
+            found = by_word if arcs.ndim == 1 else by_arc[:, 1:]  # whatever the head, or not
+            if arcs.any():
+                found |= arcs[..., None] & mask.dependent.labels(words.labels)
+    by_arc[:, 1:] |= by_word
+    return by_arc

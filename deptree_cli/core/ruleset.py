@@ -28,7 +28,6 @@ from deptree_cli.core.rule_words import (
     LabelledTree,
     LabelNumbers,
     Mask,
-    Masks,
     Nogood,
     TreeRule,
     Words,
@@ -96,11 +95,7 @@ class Ruleset:
         return [rule for rule in self.rules if not isinstance(rule, Mask)]
 
     def forbidden(self, words: Words) -> Bool:
-        return self._put_together.forbidden(words)
-
-    @cached_property
-    def _put_together(self) -> Masks:
-        return Masks(self.masks)
+        return forbidden(self.masks, words)
 
     def masks_by_label(self, words: Words) -> list[list[tuple[int, Mask]]]:
         """The masks, with their numbers, that can forbid something to words with each label (L,) in such a sentence."""
