@@ -228,15 +228,17 @@ class AtMostOne(OfLabels):
     """A head has at most one dependent with a label of a list."""
 
     def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
-        arcs, group, first = Arcs(words), self.group(words.labels), dict[int, int]()
-
-        def below(head: int, *some: int) -> list[Choice]:
-            return [arcs.of(word, head, group) for word in some]
-
+        first: dict[int, int] = {}
         for word in tree.with_labels(numbers_named(self.label, words.labels)):
             head = tree.heads[word - 1]
             if (one := first.setdefault(head, word)) != word:
-                yield Nogood((one, word), partial(below, head, one, word), partial(arcs.of_all_but, one, head, group))
+                below, others = partial(self._below, words, head), range(1, words.n + 1)
+                yield Nogood((one, word), partial(below, (one, word)), partial(below, others, one))
+
+    def _below(self, words: Words, head: int, some: Iterable[int], skipped: int = 0) -> list[Choice]:
+        """Words below a head with such labels: one array serves all."""
+        arcs = Arcs(words).of(0, head, self.group(words.labels)).arcs
+        return [Choice(word, arcs) for word in some if word != skipped]
 
 
 # The labels of heads, those of dependents that may not be theirs, and which labels (L,) excuse them.
@@ -256,8 +258,8 @@ class Below(TreeRule):
     deny: tuple[Condition, ...] = ()
     unless: tuple[str, ...] = ()
 
-    def has_effect(self, words: Words) -> bool:
-        return bool(self.head.labels(words.labels).any())
+    def group(self, labels: tuple[str, ...]) -> Bool:
+        return self.head.labels(labels)
 
     def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
         of_heads, of_words, excuses = self._known.get(words.labels, partial(self._labels, words.labels))
@@ -354,9 +356,6 @@ class Function(TreeRule):
 
     name: str
     conflict: Callable[[Sequence[int], Sequence[str]], Sequence[int] | None]
-
-    def has_effect(self, words: Words) -> bool:
-        return True
 
     def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
         found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])

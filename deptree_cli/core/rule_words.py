@@ -208,6 +208,20 @@ def cycles_of(heads: Sequence[int]) -> Iterator[list[int]]:
             yield cycle
 
 
+def _cross(heads: Sequence[int]) -> bool:
+    """Whether arcs of a tree cross; few trees have such, and this is sooner told than which. O(n log n)"""
+    size = len(heads) + 1
+    ends = [size]  # of the arcs over a node, the outermost first
+    for arc in sorted([min(word, head) * size - max(word, head) for word, head in enumerate(heads, 1)]):
+        first = -(-arc // size)
+        while ends[-1] <= first:
+            ends.pop()
+        if ends[-1] < first * size - arc:
+            return True
+        ends.append(first * size - arc)
+    return False
+
+
 @dataclass(frozen=True)
 class LabelledTree:
     """A tree as constraints look at it: heads of words 1 to n, and numbers of labels."""
@@ -250,7 +264,7 @@ class LabelledTree:
     @cached_property
     def crossings(self) -> list[int]:
         """Of each word the first between its arc's ends whose own arc crosses it, else the first beyond, else 0."""
-        return crossings(self.arrays[None, 1:])[0].tolist()
+        return crossings(self.arrays[None, 1:])[0].tolist() if _cross(self.heads) else [0] * len(self.heads)
 
 
 # Conflicts: sets of arcs of a tree of which one must go, found by rules that only a tree decides.
@@ -295,8 +309,8 @@ class TreeRule(ABC):
         """The nogoods of a tree of a sentence."""
 
     def group(self, labels: tuple[str, ...]) -> Bool:
-        """The labels (L,) that it is about, where it is about some."""
-        return np.zeros(len(labels), dtype=np.bool_)
+        """The labels (L,) of the words that it is about: all trees without such words obey."""
+        return np.ones(len(labels), dtype=np.bool_)
 
     def has_effect(self, words: Words) -> bool:
         """Whether a tree of a sentence can break it."""
@@ -309,7 +323,7 @@ class TreeRule(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A rule of a sentence: the nogoods of trees, and the labels (L,) that it is about, where it is about some."""
+    """A rule of a sentence: the nogoods of trees, and the labels (L,) of the words that it is about."""
 
     rule: TreeRule | None
     group: Bool
@@ -330,11 +344,6 @@ class Arcs:
 
     def but(self, word: int, heads: int | slice, labels: Bool | None = None) -> Choice:
         return Choice(word, ~self.of(word, heads, labels).arcs)
-
-    def of_all_but(self, skipped: int, heads: int, labels: Bool) -> list[Choice]:
-        """Each word but one below such heads with such labels: one array serves all."""
-        arcs = self.of(0, heads, labels).arcs
-        return [Choice(word, arcs) for word in range(1, self.n + 1) if word != skipped]
 
 
 # Rules that a single arc decides: which arcs with which labels there may not be.
@@ -399,6 +408,11 @@ class Mask:
         """Whether it can forbid anything in such a sentence: its labels are there, and its tags are known."""
         knows_all = (words.has_tags or not self.needs_tags) and (words.has_feats or not self.needs_feats)
         return knows_all and bool(self.dependent.labels(words.labels).any())
+
+    @cached_property
+    def asks_little(self) -> bool:
+        """Whether parts of speech, sides and ROOT decide."""
+        return not self.needs_feats and self.distance is None
 
     @property
     def needs_tags(self) -> bool:

@@ -46,6 +46,24 @@ Rule = Mask | TreeRule
 Fields = Mapping[str, Any]
 
 
+class OfLabel(NamedTuple):
+    """The masks about a label, with their numbers: those that ask little, and others.
+
+    `known`: what the first forbid words with a part of speech below one with another on a side.
+    """
+
+    few: list[tuple[int, Mask]]
+    others: list[tuple[int, Mask]]
+    known: dict[tuple[object, object, bool], list[tuple[int, Mask]]]
+
+
+class LookedAt(NamedTuple):
+    """The masks about each label (L,), and rules that only a tree decides with the labels of which it must have one."""
+
+    of_labels: list[OfLabel]
+    tree_rules: list[tuple[TreeRule, set[int]]]
+
+
 @dataclass(frozen=True)
 class Ruleset:
     """Rules that are kept together, in the order in which they are looked at.
@@ -97,20 +115,25 @@ class Ruleset:
     def forbidden(self, words: Words) -> Bool:
         return forbidden(self.masks, words)
 
-    def masks_by_label(self, words: Words) -> list[list[tuple[int, Mask]]]:
-        """The masks, with their numbers, that can forbid something to words with each label (L,) in such a sentence."""
-        labels = words.labels
-
-        def found() -> list[list[tuple[int, Mask]]]:
-            masks = [(number, mask) for number, mask in enumerate(self.masks) if mask.has_effect(words)]
-            named = [mask.dependent.labels(labels).tolist() for _, mask in masks]
-            return [list(compress(masks, of_masks)) for of_masks in zip(*named, strict=True)] or [[]] * len(labels)
-
-        return self._by_label.get((labels, words.has_tags, words.has_feats), found)
+    def looked_at(self, words: Words) -> LookedAt:
+        """What is looked at in trees of a sentence, kept until there are other labels: sentences have the same few."""
+        kept, known = self._looked_at.get(words.labels, dict), (words.has_tags, words.has_feats)
+        if known not in kept:
+            kept[known] = self._for_labels(words)
+        return kept[known]
 
     @cached_property
-    def _by_label(self) -> ForLabels[list[list[tuple[int, Mask]]]]:
+    def _looked_at(self) -> ForLabels[dict[tuple[bool, bool], LookedAt]]:
         return ForLabels()
+
+    def _for_labels(self, words: Words) -> LookedAt:
+        masks = [(number, mask) for number, mask in enumerate(self.masks) if mask.has_effect(words)]
+        of_labels = [OfLabel([], [], {}) for _ in words.labels]
+        for number, mask in masks:
+            for label in np.flatnonzero(mask.dependent.labels(words.labels)).tolist():
+                (of_labels[label].few if mask.asks_little else of_labels[label].others).append((number, mask))
+        tree_rules = [(rule, set(np.flatnonzero(rule.group(words.labels)).tolist())) for rule in self.tree_rules]
+        return LookedAt(of_labels, tree_rules)
 
     def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
         bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
@@ -370,15 +393,17 @@ def broken(
     given = [0 if word in loose else int(head) for word, head in enumerate(heads, 1)]
     tree = LabelledTree(given, numbers)
     found += _no_tree(tree, space, loose)
-    asked = [rule for rule in (*rules.tree_rules, Together()) if not (found and isinstance(rule, Function))]
+    has = tree.by_label.keys()
+    asked = [rule for rule, labels in rules.looked_at(known).tree_rules if not labels.isdisjoint(has)]
+    asked = [rule for rule in (*asked, Together()) if not (found and isinstance(rule, Function))]
     changing = [*({word} for word in loose), *map(set, tree.cycles)] if found else []
     found += _by_arcs(rules, known, tree, loose)
     return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
 
 
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
-    tags = enumerate(words.tags, 1) if rules.upos else ()
-    return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in tags if not (tag is None or tag in rules.upos)]
+    wrong = {*words.tags} - {None, *rules.upos} if rules.upos else ()
+    return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in enumerate(words.tags, 1) if tag in wrong]
 
 
 def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
@@ -412,12 +437,16 @@ def _not_of_the_kind(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> I
 
 def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> list[Violation]:
     """The words whose arcs masks forbid, by the order of masks."""
-    masks, found = rules.masks_by_label(words), list[tuple[int, int, str]]()
+    of_labels, found, upos = rules.looked_at(words).of_labels, list[tuple[int, int, Mask]](), words.upos
     for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
-        for number, mask in masks[label]:
-            if mask.forbids(words, head, word) and (mask.is_of_words or word not in loose):
-                found.append((number, word, mask.name))
-    return [Violation(name, word, (word,)) for _, word, name in sorted(found)]
+        few, others, known = of_labels[label]
+        key = upos[word - 1], upos[head - 1] if head else 0, head < word
+        if (bad := known.get(key)) is None:
+            bad = known[key] = [each for each in few if each[1].forbids(words, head, word)]
+        for number, mask in (*bad, *(each for each in others if each[1].forbids(words, head, word))):
+            if mask.is_of_words or word not in loose:
+                found.append((number, word, mask))
+    return [Violation(mask.name, word, (word,)) for _, word, mask in sorted(found, key=lambda each: each[:2])]
 
 
 def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:

@@ -89,8 +89,8 @@ class Names(NamedTuple):
 
 
 def names_in(words: Words, labels: Iterable[str], keys: Iterable[str] = ()) -> Names:
-    tags = frozenset(tag for tag in (*words.upos, *words.tags) if tag is not None)
-    return Names(frozenset(labels), tags, frozenset(chain.from_iterable(words.feats)), frozenset(keys))
+    tags = frozenset(tag for tag in {*words.upos, *words.tags} if tag is not None)
+    return Names(frozenset(labels), tags, frozenset[str]().union(*words.feats), frozenset(keys))
 
 
 def unknown_names(rules: Ruleset, names: Names, where: str) -> str:
