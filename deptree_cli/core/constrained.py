@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
+from deptree_cli.core.errors import PROJECTIVE, RELAX, TEMPERATURE, DeptreeError, counted
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import need_of_masks
@@ -199,12 +199,10 @@ class Constrained:
 
     def _hardly_any(self, found: Accepted) -> DeptreeError:
         problem = f"{found.accepted:,} of {found.proposed:,} drawn trees obey the rules, fewer than 1 in 10,000"
-        remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {settings.TEMPERATURE}"
+        remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {TEMPERATURE}"
         if not self.distribution.space.projective:
-            remedy += f", or pass {settings.PROJECTIVE}: most rules are broken less by trees without crossing arcs"
-        return DeptreeError(
-            problem, remedy, sent_id=self.distribution.id, options=[settings.TEMPERATURE, settings.PROJECTIVE]
-        )
+            remedy += f", or pass {PROJECTIVE}: most rules are broken less by trees without crossing arcs"
+        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[TEMPERATURE, PROJECTIVE])
 
     def has_tree(self, budget: int = BUDGET) -> bool:
         return not self.finders or bool(self._search(1, MST, budget).trees)
@@ -227,9 +225,9 @@ class Constrained:
         problem, remedy = "no tree obeys the rules", "Give one up"
         if not is_infeasible:
             problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
-            advice = f", or pass {settings.RELAX}" * bool(self.constraints and self.constraints.can_relax)
-            remedy = f"Raise {settings.BUDGET}, or give up a rule{advice}"
-        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[settings.BUDGET, settings.RELAX])
+            advice = f", or pass {RELAX}" * bool(self.constraints and self.constraints.can_relax)
+            remedy = f"Raise {BUDGET_OPTION}, or give up a rule{advice}"
+        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[BUDGET_OPTION, RELAX])
 
 
 def under(

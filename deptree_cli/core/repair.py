@@ -13,10 +13,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
+from deptree_cli.core.errors import RELAX, DeptreeError, counted
 from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
@@ -397,8 +397,8 @@ def nearest(
     if division.is_infeasible:
         raise constraints.error(aims.budget)
     problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
-    remedy = f"Raise {settings.BUDGET}, or give up a rule, or pass {settings.RELAX}"
-    raise DeptreeError(problem, remedy, sent_id=sent_id, options=[settings.BUDGET, settings.RELAX])
+    remedy = f"Raise {BUDGET_OPTION}, or give up a rule, or pass {RELAX}"
+    raise DeptreeError(problem, remedy, sent_id=sent_id, options=[BUDGET_OPTION, RELAX])
 
 
 def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:

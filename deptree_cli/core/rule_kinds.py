@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int
+from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_words import (
     Arcs,
@@ -73,9 +73,8 @@ def apart_in_gap(tree: LabelledTree, word: int) -> Apart | None:
 
     None where all words between the two descend from it.
     """
-    heads, path = tree.arrays, np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
-    found, top, lower, upper = _kernels().apart_in_gap(heads, word, path)
-    return _apart(int(found), tree.heads[word - 1], path, lower, upper, top) if found else None
+    each, *ways = map(int, _kernels().apart_in_gap(tree.arrays, word))
+    return _apart(tree, each, tree.heads[word - 1], *ways) if each else None
 
 
 def apart_under(tree: LabelledTree, word: int) -> tuple[Apart, int] | None:
@@ -84,9 +83,8 @@ def apart_under(tree: LabelledTree, word: int) -> tuple[Apart, int] | None:
     Only those that end between the word and its own head, on the other side. With the arc's other end; None where the
     word descends from the heads of all.
     """
-    heads, path = tree.arrays, np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
-    found, end, top, lower, upper = _kernels().apart_under(heads, word, path)
-    return (_apart(word, int(found), path, lower, upper, top), int(end)) if found else None
+    head, *ways, end = map(int, _kernels().apart_under(tree.arrays, word))
+    return (_apart(tree, word, head, *ways), end) if head else None
 
 
 @cache
@@ -96,9 +94,16 @@ def _kernels() -> Any:
     return trees
 
 
-def _apart(word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
-    """The ways, of which the one ends at `lower` and the other at `upper`."""
-    return Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), int(top))
+def _apart(tree: LabelledTree, word: int, other: int, lower: int, upper: int, top: int) -> Apart:
+    """Two words with so many on their ways."""
+
+    def way(node: int, size: int) -> tuple[int, ...]:
+        found = [node]
+        while len(found) < size:
+            found.append(tree.heads[found[-1] - 1])
+        return tuple(found[:size])
+
+    return Apart(word, other, way(word, lower), way(other, upper), top)
 
 
 def _nodes(n: int, which: Iterable[int]) -> Bool:
@@ -173,8 +178,13 @@ class Projective(OfCrossed):
             left, right = (side[:, None] & group for side in _sides(apart.word, apart.others(words.n)))
             return [Choice(each, right if each < apart.word else left) for each in some if each != apart.word]
 
-        alike = [each for each, label in enumerate(tree.labels, 1) if group[label] and each != word]
-        return Nogood((word, *apart.words), lambda: [*apart.choices(words.n), *across([word])], partial(across, alike))
+        def made() -> list[Choice]:
+            return [*apart.choices(words.n), *across([word])]
+
+        def others() -> list[Choice]:
+            return across(each for each, label in enumerate(tree.labels, 1) if group[label] and each != word)
+
+        return Nogood((word, *apart.words), made, others)
 
 
 class OutOfGaps(OfCrossed):
@@ -210,8 +220,10 @@ class OutOfGaps(OfCrossed):
             ways = (each for each in apart.choices(n) if each.word != word)
             return [Choice(word, own()[:, None] & self.group(words.labels)), *ways, *passing([dependent])]
 
-        rest = [each for each in range(1, n + 1) if each != dependent]
-        return Nogood(tuple(dict.fromkeys((word, dependent, *apart.words))), choices, partial(passing, rest))
+        def others() -> list[Choice]:
+            return passing(each for each in range(1, n + 1) if each != dependent)
+
+        return Nogood(tuple(dict.fromkeys((word, dependent, *apart.words))), choices, others)
 
 
 def _sides(word: int, nodes: Bool) -> tuple[Bool, Bool]:
