@@ -18,7 +18,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, Nogood
-from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, finders_of
+from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, rules_of
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.kernels.budget import foresee
 
@@ -189,7 +189,7 @@ class BranchAndBound:
 
     scores: Scores | Float
     space: TreeSpace
-    finders: Sequence[Bound]
+    rules: Sequence[Bound]
     budget: int = BUDGET
     unit: float | None = None
     opened: int = field(init=False, default=0)
@@ -219,7 +219,7 @@ class BranchAndBound:
         per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * size))  # nats, about
         scale = 1.0 if per_cost is None or self.unit is None else per_cost / self.unit
         whole, left = self._scores.whole, self.budget - searched
-        program = BranchAndCut(-scale * whole, self.space, self.finders, left, PIVOTS, per_cost)
+        program = BranchAndCut(-scale * whole, self.space, self.rules, left, PIVOTS, per_cost)
         settled = program.settle(None if found is None else (found.heads, found.labels))
         self.opened += settled.opened
         if settled.incumbent is None:
@@ -321,7 +321,7 @@ class BranchAndBound:
             scores[word - 1][np.broadcast_to(gone[heads[word - 1]], scores.shape[1:])] = -np.inf
         labels = scores.argmax(axis=1).astype(np.int32)
         tree = LabelledTree(heads.tolist(), labels.tolist())
-        nogoods = list(islice(chain.from_iterable(each.nogoods(tree) for each in self.finders), COMPARED))
+        nogoods = list(islice(chain.from_iterable(each.nogoods(tree) for each in self.rules), COMPARED))
         if len(nogoods) > 1:
             own = arcs[heads, np.arange(1, len(arcs))].tolist()
             nogoods.sort(key=lambda nogood: self._likely_opened(part, own, nogood))
@@ -417,14 +417,14 @@ class Relaxation:
     def _can_hold(self, constraints: Sequence[Constraint], budget: int) -> bool:
         """Whether some tree obeys constraints; not, if none is found within the budget."""
         division = self._division(constraints, budget)
-        return division is not None and (not division.finders or division.best() is not None)
+        return division is not None and (not division.rules or division.best() is not None)
 
     def _division(self, constraints: Sequence[Constraint], budget: int) -> BranchAndBound | None:
         """The search of a tree that obeys constraints; None where what they forbid leaves no tree."""
         scores = np.where(self.forbidden(constraints), -np.inf, self._scores)
         if not self.base.space.is_feasible(scores.max(axis=2) > -np.inf):
             return None
-        return BranchAndBound(scores, self.base.space, finders_of(constraints), budget)
+        return BranchAndBound(scores, self.base.space, rules_of(constraints), budget)
 
     def broken(self, budget: int = BUDGET) -> tuple[list[Constraint], bool]:
         """The fewest constraints without which some tree obeys, and whether fewer are certainly not enough.
@@ -458,7 +458,7 @@ class Priced:
 
     def __init__(self, scores: Float, constraints: Sequence[Constraint]) -> None:
         self.n = len(scores) - 1
-        self._finders = finders_of(constraints)
+        self._rules = rules_of(constraints)
         possible = scores > -np.inf
         highest = np.where(possible, scores, -np.inf).max(axis=(0, 2), keepdims=True, initial=-np.inf)
         with np.errstate(invalid="ignore"):
@@ -470,7 +470,7 @@ class Priced:
 
     def _with_switches(self, worth: Float) -> Float:
         nodes, labels = len(worth), worth.shape[2]
-        size = nodes + len(self._finders)
+        size = nodes + len(self._rules)
         found = np.full((size, size, max(labels, GIVEN_UP + 1)), -np.inf)
         found[:nodes, :nodes, :labels] = worth
         switches = np.arange(nodes, size)
@@ -487,21 +487,21 @@ class Priced:
     def nogoods(self, tree: LabelledTree) -> Iterator[Nogood]:
         """The nogoods of the constraints that are kept; each with the switch, of which they are nogoods too."""
         words = self.without_switches(tree)
-        for switch, finder in enumerate(self._finders, self.n + 1):
+        for switch, rule in enumerate(self._rules, self.n + 1):
             if tree.labels[switch - 1] == KEPT:
-                yield from self._switched(switch, finder, words)
+                yield from self._switched(switch, rule, words)
 
-    def _switched(self, switch: int, finder: Bound, words: LabelledTree) -> Iterator[Nogood]:
+    def _switched(self, switch: int, rule: Bound, words: LabelledTree) -> Iterator[Nogood]:
         """The nogoods of a constraint: the switch goes first, so that what else must go does so where it stays."""
         arcs = np.zeros(self.scores.shape[1:], dtype=np.bool_)
         arcs[:, KEPT] = True
-        for nogood in finder.nogoods(words):
+        for nogood in rule.nogoods(words):
             made = partial(lambda made: [Choice(switch, arcs), *self._wider(made())], nogood.made)
             also_excluded = partial(lambda excluded: self._wider(excluded()), nogood.also_excluded)
             yield Nogood((switch, *nogood.words), made, also_excluded)
 
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
-        rows = len(self._finders)
+        rows = len(self._rules)
         return list(starmap(lambda word, arcs: Choice(word, np.pad(arcs, ((0, rows), (0, 0)))), choices))
 
 

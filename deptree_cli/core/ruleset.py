@@ -135,7 +135,7 @@ class Ruleset:
         tree_rules = [(rule, set(np.flatnonzero(rule.group(words.labels)).tolist())) for rule in self.tree_rules]
         return LookedAt(of_labels, tree_rules)
 
-    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
+    def bound(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
         bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
         return [find for find in bound if find is not None]
 
@@ -503,8 +503,8 @@ def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
             of_words = forbidden([rule], words)
             for word in np.flatnonzero(of_words.any(axis=(0, 2))).tolist():
                 found.append(of_word(rule.name, Choice(word, of_words[:, word].copy())))
-        elif (finder := rule.bound(words)) is not None:
-            found.append(Constraint(rule.name, finder))
+        elif (bound := rule.bound(words)) is not None:
+            found.append(Constraint(rule.name, bound))
     return found
 
 
@@ -516,7 +516,7 @@ def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:
     return [each.asks for each in constraints if isinstance(each.asks, Choice)]
 
 
-def finders_of(constraints: Iterable[Constraint]) -> list[Bound]:
+def rules_of(constraints: Iterable[Constraint]) -> list[Bound]:
     return [each.asks for each in constraints if not isinstance(each.asks, Choice)]
 
 
