@@ -70,8 +70,8 @@ def repaired(scored: TreeDistribution, joint: bool) -> Answer:
 def best(scored: TreeDistribution) -> Answer:
     """The best tree that obeys, certified."""
     words = Words(scored.labels.names, [None] * scored.n, [frozenset()] * scored.n)
-    finders = [find for each in GROUPS if (find := AtMostOne("", each).bound(words))]
-    (found,) = [BranchAndBound(LogScores(scored), scored.space, finders).best()]
+    rules = [find for each in GROUPS if (find := AtMostOne("", each).bound(words))]
+    (found,) = [BranchAndBound(LogScores(scored), scored.space, rules).best()]
     return Answer(found.heads, found.labels, found.score, found.certified, found.opened)
 
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, compress, repeat
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-import numpy as np
 
 from deptree_cli.cli.run import Fold
 from deptree_cli.cli.terminal import Table
@@ -18,14 +16,13 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.encoders.base import Row
-from deptree_cli.io.rules.reading import Names, many_trees, names_in, old_labels
+from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of
 from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:
     from deptree_cli.core.distribution import TreeDistribution
-    from deptree_cli.core.rule_words import ManyTrees
     from deptree_cli.core.ruleset import Violation
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
@@ -96,9 +93,11 @@ class GivenTree:
 
     @property
     def counts(self) -> Counts:
-        missing = list(self.asked.words.tags).count(None), self.labels.count("")
-        names = self.asked.names(self.labels)
-        return self.of.counts(self.broken, self.wrong_tags, *missing, names, self.read.has_other_tags)
+        """What it counts for; wrong tags are broken rules unless trees are repaired, which mends none."""
+        found = [each.rule for each in (self.broken if self.of.mends else [*self.broken, *self.wrong_tags])]
+        untagged, unlabelled = list(self.asked.words.tags).count(None), self.labels.count("")
+        others = len(self.wrong_tags) if self.of.mends or self.read.has_other_tags else 0
+        return Counts(Counter(found) if found else _NONE, untagged, unlabelled, self.asked.names(self.labels), others)
 
     @property
     def is_suspect(self) -> bool:
@@ -129,106 +128,6 @@ class Asked:
         elif self.mends:
             asked = replace(asked, words=asked.words.knowing(asked.rules.upos))
         return GivenTree(read, block, name, asked, self)
-
-    def batch(self, items: Sequence[Sentence | Written]) -> GivenTrees | None:
-        """Those that have trees of which rules alone ask something; None where none has."""
-        if self.constraints.in_misc:
-            return None
-        found = [(place, item, block) for place, item in enumerate(items) if (block := self._block(item)) is not None]
-        if not found:
-            return None
-        places, read, blocks = map(list, zip(*found, strict=True))
-        try:
-            trees = many_trees(blocks, [item.has_other_tags for item in read])
-        except UnicodeDecodeError:  # of one sentence, which is told of it by itself
-            return None
-        if self.mends:
-            trees = replace(trees, kinds=trees.kinds.knowing(self.constraints.rules.upos))
-        return GivenTrees(places, read, blocks, trees, self).only(trees.are_trees(self.space).tolist())
-
-    def _block(self, item: Sentence | Written) -> Block | None:
-        """An item's sentence; None where it is malformed, or something is asked of its own words."""
-        try:
-            block = item.sentence if isinstance(item, Sentence) else item.block
-        except DeptreeError:
-            return None
-        of_words = self.constraints.of_words
-        is_named = of_words and any(each in of_words for each in [*names_of(block.sent_id), item.sent_id])
-        return None if is_named else block
-
-    def counts(
-        self,
-        broken: Sequence[Violation],
-        wrong_tags: Sequence[Violation],
-        no_upos: int,
-        no_deprel: int,
-        names: Names,
-        has_other_tags: bool,
-    ) -> Counts:
-        """What a sentence counts for; wrong tags are broken rules unless trees are repaired, which mends none."""
-        found = [each.rule for each in (broken if self.mends else [*broken, *wrong_tags])]
-        rules = Counter(found) if found else _NONE
-        return Counts(rules, no_upos, no_deprel, names, len(wrong_tags) if self.mends or has_other_tags else 0)
-
-
-@dataclass(frozen=True, eq=False)
-class GivenTrees:
-    """Sentences that have trees, of which rules ask something; `places`: their numbers among those that there were."""
-
-    places: list[int]
-    read: list[Any]
-    blocks: list[Block]
-    trees: ManyTrees
-    of: Asked
-
-    @cached_property
-    def broken(self) -> list[list[Violation]]:
-        from deptree_cli.core.ruleset import broken_in_many
-
-        return broken_in_many(self.of.constraints.rules, self.trees)
-
-    @cached_property
-    def wrong_tags(self) -> list[list[Violation]]:
-        from deptree_cli.core.ruleset import wrong_tags_in_many
-
-        return wrong_tags_in_many(self.of.constraints.rules, self.trees)
-
-    @cached_property
-    def unlabelled(self) -> list[int]:
-        return self._count([not label for label in self.trees.kinds.labels], self.trees.labels)
-
-    def _count(self, named: Sequence[bool], numbers: Any) -> list[int]:
-        sentences = self.trees.sentences[np.array(named)[numbers]]
-        return np.bincount(sentences, minlength=len(self.places)).tolist()
-
-    @property
-    def counts(self) -> list[Counts]:
-        trees = self.trees
-        names = names_in(trees.kinds, [trees.kinds.labels[label] for label in np.unique(trees.labels).tolist()])
-        untagged = self._count([tag is None for tag in trees.kinds.tags], trees.kind - 1)
-        others = [item.has_other_tags for item in self.read]
-        columns = self.broken, self.wrong_tags, untagged, self.unlabelled, repeat(names), others
-        return [self.of.counts(*each) for each in zip(*columns, strict=False)]
-
-    @cached_property
-    def are_suspect(self) -> list[bool]:
-        """Whether there is something to repair in each, as `GivenTree.is_suspect`."""
-        words, filled = self.trees.sizes.tolist(), "label" in self.of.constraints.rules.asks_for
-        looked_at = zip(self.broken, self.unlabelled, words, self.blocks, strict=True)
-        return [
-            bool(broken) or 0 < unlabelled < n + (filled and "deprel" in block.columns)
-            for broken, unlabelled, n, block in looked_at
-        ]
-
-    def only(self, chosen: Sequence[bool]) -> GivenTrees | None:
-        """Some of them; None for none."""
-        if all(chosen) or not any(chosen):
-            return self if chosen and chosen[0] else None
-        places, read, blocks = (list(compress(each, chosen)) for each in (self.places, self.read, self.blocks))
-        found = GivenTrees(places, read, blocks, self.trees.only(np.array(chosen)), self.of)
-        if "broken" in self.__dict__:
-            found.__dict__["broken"] = list(compress(self.broken, chosen))
-        return found
 
 
 class BrokenRules(Fold[Counts]):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, GivenTrees, noted
+from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, noted
 from deptree_cli.cli.options import INPUT, command
 from deptree_cli.cli.run import Job, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import met, rule_option, signature_of, space_options
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Writing, format_options
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.blocks import Block, wrong_tokens
+from deptree_cli.io.conllu.blocks import wrong_tokens
 from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
@@ -23,7 +21,6 @@ from deptree_cli.io.read import sentences
 from deptree_cli.io.trees import names_of
 
 if TYPE_CHECKING:
-    from deptree_cli.core.ruleset import Violation
     from deptree_cli.core.spaces import TreeSpace
     from deptree_cli.io.rules.constraints import Constraints
 
@@ -69,40 +66,14 @@ class Checked(NamedTuple):
 class Check(Work[Checked]):
     """Looks for broken rules; wrong tags are counted, but not listed in files that have other tags throughout."""
 
-    in_batches = True
-
     def one(self, tree: GivenTree, _: None) -> Checked:
-        told = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
-        return _checked(tree.name, tree.block, tree.heads, tree.labels, told, tree.counts)
-
-    def batch(self, trees: GivenTrees, _: None) -> list[Checked | None]:
-        found: list[Checked | None] = []
-        names = trees.trees.kinds.labels
-        for number, (read, block, counts) in enumerate(zip(trees.read, trees.blocks, trees.counts, strict=True)):
-            name = read.sent_id
-            told = [*trees.broken[number], *(() if read.has_other_tags else trees.wrong_tags[number])]
-            tree = trees.trees.tree(number) if told else None
-            heads, labels = (tree.heads, [names[label] for label in tree.labels]) if tree else ((), ())
-            try:
-                found.append(_checked(name, block, heads, labels, told, counts))
-            except DeptreeError:  # told of the sentence by itself
-                found.append(None)
-        return found
-
-
-def _checked(
-    name: str, block: Block, heads: Sequence[int], labels: Sequence[str], broken: Sequence[Violation], counts: Counts
-) -> Checked:
-    """A row for each place, also of multiword tokens that are wrong."""
-    forms = block.column("form") if broken else []
-    rows: list[tuple[Any, ...]] = []
-    for rule, word, words in broken:
-        head, label = heads[word - 1], labels[word - 1]
-        rows.append((name, rule, word, forms[word - 1], head if head >= 0 else None, label or None, tuple(words)))
-    if tokens := wrong_tokens(block):
-        rows += [
-            (name, rule, first, decoded(form, block.place), None, None, (first, last))
-            for rule, _, first, last, form in tokens
-        ]
-        counts = counts._replace(rules=counts.rules + Counter(rule for rule, *_ in tokens))
-    return Checked([dict(zip(COLUMNS, row, strict=True)) for row in rows], counts)
+        broken = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
+        forms, counts, rows = tree.block.column("form") if broken else [], tree.counts, list[tuple[Any, ...]]()
+        for rule, word, words in broken:
+            head, label = tree.heads[word - 1], tree.labels[word - 1]
+            rows.append((tree.name, rule, word, forms[word - 1], head if head >= 0 else None, label or None, words))
+        if tokens := wrong_tokens(tree.block):
+            for kind, _word, first, last, form in tokens:
+                rows.append((tree.name, kind, first, decoded(form, tree.block.place), None, None, (first, last)))
+            counts = counts._replace(rules=counts.rules + Counter(rule for rule, *_ in tokens))
+        return Checked([dict(zip(COLUMNS, row, strict=True)) for row in rows], counts)

@@ -277,7 +277,7 @@ class Marginals(Work[Any]):
 
     def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
         labels = sentence.distribution.labels
-        if self.size is None or not sentence.constrained.finders:
+        if self.size is None or not sentence.constrained.rules:
             arcs = sentence.distribution.marginals()
             exact = ArcMarginals(sentence, arcs, labels.marginals(arcs) if labels else None, limit=self.limit)
             return self.shown(exact)

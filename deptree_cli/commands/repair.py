@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import repeat
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, GivenTrees, noted
+from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, noted
 from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, apply, command, option, reading_option, writing_option
 from deptree_cli.cli.run import Fold, Job, Pipeline, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import (
@@ -189,7 +188,7 @@ def _lead(written: Written) -> Sentence | DeptreeError:
 class Looked(NamedTuple):
     """What is found of a sentence before any is repaired; what nobody can read is suspect, and counts for nothing.
 
-    `habits`: how words attach in it, if it breaks no rule; of many sentences the first tells of all.
+    `habits`: how words attach in it, if it breaks no rule.
     """
 
     suspect: bool
@@ -204,8 +203,6 @@ class Look(Work[Looked]):
     asked: Asked
     skip: bool
 
-    in_batches = True
-
     def one(self, written: Written, _: None) -> Looked:
         try:
             tree = self.asked(written)
@@ -218,17 +215,6 @@ class Look(Work[Looked]):
         if not tree.broken:
             habits.add(tree.asked.words.all_tags, tree.heads, tree.labels)
         return Looked(suspect, counts, habits)
-
-    def batch(self, trees: GivenTrees, _: None) -> list[Looked]:
-        habits = Habits()
-        if sound := trees.only([not each for each in trees.broken]):
-            names, tags = sound.trees.kinds.labels, ["", *sound.trees.kinds.all_tags]
-            side_by_side = sound.trees.side_by_side[1]
-            labels = [names[label] for label in side_by_side.labels]
-            habits.add([tags[kind] for kind in sound.trees.kind.tolist()], side_by_side.heads, labels)
-        found = list(map(Looked, trees.are_suspect, trees.counts))
-        found[0] = found[0]._replace(habits=habits)
-        return found
 
 
 def _learn(files: Sequence[Reread], asked: Asked, run: RunOptions, before: BrokenRules) -> tuple[Habits, bytes]:
@@ -261,13 +247,6 @@ def given_of(tree: GivenTree) -> Given:
     return Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
 
 
-class AsTheyAre(NamedTuple):
-    """Sentences with which nothing is wrong; `places`: the number of each among all."""
-
-    places: list[int]
-    written: list[Written]
-
-
 @dataclass(frozen=True)
 class Prepared:
     """Looks into the sentences that have to be looked at; it travels to worker processes.
@@ -285,16 +264,6 @@ class Prepared:
         assert self.how is not None  # there are scores
         return replace(self.asked(item.companions[WRITTEN]), distribution=self.how(item).distribution)
 
-    def batch(self, items: Sequence[Any]) -> AsTheyAre | GivenTrees | None:
-        """Those at which there is nothing to look; where nobody has looked at any, those without mistakes."""
-        if self.how is not None:
-            return None
-        if self.looks or all(item.suspect is None for item in items):
-            trees = self.asked.batch(items)
-            return trees if self.looks or trees is None else trees.only([not each for each in trees.are_suspect])
-        places = [place for place, item in enumerate(items) if item.suspect is False]
-        return AsTheyAre(places, [items[place] for place in places]) if places else None
-
 
 @dataclass(frozen=True)
 class Repair(Work["Kept | Mended"]):
@@ -307,16 +276,6 @@ class Repair(Work["Kept | Mended"]):
     aims: Aims
     counted: bool = False
     told: bool = False
-
-    in_batches = True
-
-    def batch(self, found: AsTheyAre | GivenTrees, _: None) -> list[Kept | None]:
-        if isinstance(found, AsTheyAre):
-            return [Kept(each, NOTHING_DONE) for each in found.written]
-        if self.aims.worth < inf:
-            return [None] * len(found.read)
-        counts = repeat(None) if self.counted else found.counts
-        return [Kept(written, Done(before)) for written, before in zip(found.read, counts, strict=False)]
 
     def one(self, tree: Written | GivenTree, _: None) -> Kept | Mended:
         if isinstance(tree, Written):

@@ -12,18 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
+from deptree_cli.core.errors import PROJECTIVE, RELAX, TEMPERATURE, DeptreeError, counted
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import need_of_masks
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
 from deptree_cli.core.rule_words import Bound, LabelledTree, Words
-from deptree_cli.core.ruleset import Ruleset, constraints_of, finders_of
+from deptree_cli.core.ruleset import Ruleset, constraints_of, rules_of
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
 
@@ -81,7 +81,7 @@ class Accepted:
         return self.accepted / self.proposed
 
 
-def accepted(draw: Draw, size: int, finders: Sequence[Bound]) -> Accepted:
+def accepted(draw: Draw, size: int, rules: Sequence[Bound]) -> Accepted:
     """The first `size` trees drawn, in blocks, that have no nogood.
 
     Fewer where, of 20,000 trees or more, fewer than one in 10,000 had none.
@@ -91,7 +91,7 @@ def accepted(draw: Draw, size: int, finders: Sequence[Bound]) -> Accepted:
     while found < size and not (proposed >= ENOUGH and found < LEAST_ACCEPTANCE * proposed):
         block = _next_block(size, found, proposed)
         heads, labels = draw(block)
-        good = _obeying(heads, np.zeros_like(heads) if labels is None else labels, finders, known)
+        good = _obeying(heads, np.zeros_like(heads) if labels is None else labels, rules, known)
         blocks.append((heads[good], None if labels is None else labels[good]))
         proposed, found = proposed + block, found + int(good.sum())
     of_trees = np.concatenate([heads for heads, _ in blocks])[:size]
@@ -99,14 +99,14 @@ def accepted(draw: Draw, size: int, finders: Sequence[Bound]) -> Accepted:
     return Accepted(of_trees, np.concatenate(of_words)[:size] if of_words else None, proposed, found)
 
 
-def _obeying(heads: Heads, labels: Heads, finders: Sequence[Bound], known: dict[bytes, bool]) -> Bool:
+def _obeying(heads: Heads, labels: Heads, rules: Sequence[Bound], known: dict[bytes, bool]) -> Bool:
     """Which of k trees have no nogood, (k,); known: those of which it is remembered."""
     found = []
     for own, named in zip(heads, labels, strict=True):
         key = own.tobytes() + named.tobytes()
         if (obeys := known.get(key)) is None:
             tree = LabelledTree(own.tolist(), named.tolist())
-            obeys = not any(next(each.nogoods(tree), None) for each in finders)
+            obeys = not any(next(each.nogoods(tree), None) for each in rules)
             if len(known) < REMEMBERED:
                 known[key] = obeys
         found.append(obeys)
@@ -136,13 +136,13 @@ class Searched(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Constrained:
-    """A distribution, without the forbidden arcs, whose trees have no nogood that finders find.
+    """A distribution, without the forbidden arcs, whose trees have no nogood that rules find.
 
     `constraints` are the same under names, for messages, and to give some up.
     """
 
     distribution: ArcFactored
-    finders: Sequence[Bound]
+    rules: Sequence[Bound]
     constraints: Relaxation | None = None
     given_up: GivenUp | None = None
 
@@ -192,22 +192,20 @@ class Constrained:
             heads = sampler.draw(self.distribution, count, stream)
             return heads, known.draw_by(heads, beside) if known else None
 
-        found = accepted(proposals, size, self.finders)
+        found = accepted(proposals, size, self.rules)
         if len(found.heads) < size:
             raise self._hardly_any(found)
         return found
 
     def _hardly_any(self, found: Accepted) -> DeptreeError:
         problem = f"{found.accepted:,} of {found.proposed:,} drawn trees obey the rules, fewer than 1 in 10,000"
-        remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {settings.TEMPERATURE}"
+        remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {TEMPERATURE}"
         if not self.distribution.space.projective:
-            remedy += f", or pass {settings.PROJECTIVE}: most rules are broken less by trees without crossing arcs"
-        return DeptreeError(
-            problem, remedy, sent_id=self.distribution.id, options=[settings.TEMPERATURE, settings.PROJECTIVE]
-        )
+            remedy += f", or pass {PROJECTIVE}: most rules are broken less by trees without crossing arcs"
+        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[TEMPERATURE, PROJECTIVE])
 
     def has_tree(self, budget: int = BUDGET) -> bool:
-        return not self.finders or bool(self._search(1, MST, budget).trees)
+        return not self.rules or bool(self._search(1, MST, budget).trees)
 
     def _search(self, size: int, method: str, budget: int) -> Searched:
         """See `best_trees`; what was searched for last is kept."""
@@ -215,7 +213,7 @@ class Constrained:
         kept: tuple[object, Searched] | None = self.__dict__.get("_searched")
         if kept is None or kept[0] != asked:
             worth = expected_arcs(self.distribution) if method == MBR else LogScores(self.distribution)
-            division = BranchAndBound(worth, self.distribution.space, self.finders, budget)
+            division = BranchAndBound(worth, self.distribution.space, self.rules, budget)
             trees = list(islice(division.trees(), size)) if size > 1 else list(filter(None, [division.best()]))
             found = Searched(trees, division.opened, division.is_infeasible)
             kept = self.__dict__["_searched"] = asked, found  # both at once: threads share them
@@ -227,15 +225,15 @@ class Constrained:
         problem, remedy = "no tree obeys the rules", "Give one up"
         if not is_infeasible:
             problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
-            advice = f", or pass {settings.RELAX}" * bool(self.constraints and self.constraints.can_relax)
-            remedy = f"Raise {settings.BUDGET}, or give up a rule{advice}"
-        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[settings.BUDGET, settings.RELAX])
+            advice = f", or pass {RELAX}" * bool(self.constraints and self.constraints.can_relax)
+            remedy = f"Raise {BUDGET_OPTION}, or give up a rule{advice}"
+        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[BUDGET_OPTION, RELAX])
 
 
 def under(
-    constraints: Relaxation, forbidden: Bool, finders: Sequence[Bound], relax: bool = False, budget: int = BUDGET
+    constraints: Relaxation, forbidden: Bool, rules: Sequence[Bound], relax: bool = False, budget: int = BUDGET
 ) -> Constrained:
-    """Return a distribution under constraints, of which `finders` find nogoods that only a tree decides.
+    """Return a distribution under constraints, of which `rules` find nogoods that only a tree decides.
 
     The fewest are given up, if asked, where no tree obeys, or none is found within `budget` maximum trees.
     """
@@ -245,7 +243,7 @@ def under(
         if relax:
             return _relaxed(constraints, budget)
         raise constraints.error(budget) from None
-    found = Constrained(distribution.without_need_of_masks(), finders, constraints)
+    found = Constrained(distribution.without_need_of_masks(), rules, constraints)
     return _relaxed(constraints, budget) if relax and not found.has_tree(budget) else found
 
 
@@ -254,7 +252,7 @@ def _relaxed(constraints: Relaxation, budget: int) -> Constrained:
     kept = [each for each in constraints.all if each not in broken]
     distribution = constraints.base.without_forbidden(constraints.forbidden(kept))
     given_up = GivenUp(tuple(each.name for each in broken), fewest) if broken else None
-    return Constrained(distribution, finders_of(kept), replace(constraints, listed=lambda: kept), given_up)
+    return Constrained(distribution, rules_of(kept), replace(constraints, listed=lambda: kept), given_up)
 
 
 def constrained(
@@ -268,7 +266,7 @@ def constrained(
     names = distribution.labels.names if distribution.labels else ("",)
     known = words or Words(names, [None] * distribution.n, [frozenset()] * distribution.n)
     constraints = Relaxation(distribution, partial(constraints_of, rules, known))
-    return under(constraints, rules.forbidden(known), rules.finders(known), relax, budget)
+    return under(constraints, rules.forbidden(known), rules.bound(known), relax, budget)
 
 
 def beside_masks(found: Found) -> Found:

@@ -13,16 +13,16 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
+from deptree_cli.core.errors import RELAX, DeptreeError, counted
 from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
 from deptree_cli.core.rule_words import Bound, Words
-from deptree_cli.core.ruleset import Constraint, finders_of
+from deptree_cli.core.ruleset import Constraint, rules_of
 from deptree_cli.core.spaces import TreeSpace
 
 # A tree as somebody gave it, and what it costs to change it.
@@ -342,7 +342,7 @@ class Asked(Protocol):
         """Which arcs with which labels they may not have, (n+1, n+1, L)."""
 
     @property
-    def finders(self) -> Sequence[Bound]:
+    def bound(self) -> Sequence[Bound]:
         """What finds the nogoods of rules that only a tree decides."""
 
     def listed(self) -> list[Constraint]:
@@ -391,7 +391,7 @@ def nearest(
     with room_for(given.n, len(names)):
         wanted = objective(scores, given, names, aims.costs, aims.worth, _meant(given, asked))
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
-        division = BranchAndBound(masked, space, asked.finders, aims.budget, wanted.unit)
+        division = BranchAndBound(masked, space, asked.bound, aims.budget, wanted.unit)
         found = division.best()
     if found is not None:
         return _repaired(found, wanted, names)
@@ -401,8 +401,8 @@ def nearest(
     if division.is_infeasible:
         raise constraints.error(aims.budget)
     problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
-    remedy = f"Raise {settings.BUDGET}, or give up a rule, or pass {settings.RELAX}"
-    raise DeptreeError(problem, remedy, sent_id=sent_id, options=[settings.BUDGET, settings.RELAX])
+    remedy = f"Raise {BUDGET_OPTION}, or give up a rule, or pass {RELAX}"
+    raise DeptreeError(problem, remedy, sent_id=sent_id, options=[BUDGET_OPTION, RELAX])
 
 
 def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:
@@ -433,7 +433,7 @@ def _relaxed(constraints: Relaxation, wanted: Objective, names: Sequence[str], b
     broken, fewest = constraints.broken(budget)
     kept = [each for each in constraints.all if each not in broken]
     masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)
-    found = BranchAndBound(masked, constraints.base.space, finders_of(kept), budget, wanted.unit).best()
+    found = BranchAndBound(masked, constraints.base.space, rules_of(kept), budget, wanted.unit).best()
     if found is None:
         raise constraints.error(budget)
     return _repaired(found, wanted, names, GivenUp(tuple(each.name for each in broken), fewest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -10,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int
+from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_words import (
     Arcs,
-    Bound,
     Choice,
     Condition,
     ForLabels,
@@ -73,9 +73,8 @@ def apart_in_gap(tree: LabelledTree, word: int) -> Apart | None:
 
     None where all words between the two descend from it.
     """
-    heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
-    found, top, lower, upper = _kernels().apart_in_gap(heads, word, path)
-    return _apart(int(found), tree.heads[word - 1], path, lower, upper, top) if found else None
+    each, *ways = map(int, _kernels().apart_in_gap(tree.arrays, word))
+    return _apart(tree, each, tree.heads[word - 1], *ways) if each else None
 
 
 def apart_under(tree: LabelledTree, word: int) -> tuple[Apart, int] | None:
@@ -84,9 +83,8 @@ def apart_under(tree: LabelledTree, word: int) -> tuple[Apart, int] | None:
     Only those that end between the word and its own head, on the other side. With the arc's other end; None where the
     word descends from the heads of all.
     """
-    heads, path = tree.arrays[0], np.empty(2 * len(tree.heads) + 2, dtype=np.int64)
-    found, end, top, lower, upper = _kernels().apart_under(heads, word, path)
-    return (_apart(word, int(found), path, lower, upper, top), int(end)) if found else None
+    head, *ways, end = map(int, _kernels().apart_under(tree.arrays, word))
+    return (_apart(tree, word, head, *ways), end) if head else None
 
 
 @cache
@@ -96,9 +94,16 @@ def _kernels() -> Any:
     return trees
 
 
-def _apart(word: int, other: int, path: Int, lower: int, upper: int, top: int) -> Apart:
-    """The ways, of which the one ends at `lower` and the other at `upper`."""
-    return Apart(word, other, tuple(path[:lower].tolist()), tuple(path[lower:upper].tolist()), int(top))
+def _apart(tree: LabelledTree, word: int, other: int, lower: int, upper: int, top: int) -> Apart:
+    """Two words with so many on their ways."""
+
+    def way(node: int, size: int) -> tuple[int, ...]:
+        found = [node]
+        while len(found) < size:
+            found.append(tree.heads[found[-1] - 1])
+        return tuple(found[:size])
+
+    return Apart(word, other, way(word, lower), way(other, upper), top)
 
 
 def _nodes(n: int, which: Iterable[int]) -> Bool:
@@ -114,138 +119,111 @@ def _nodes(n: int, which: Iterable[int]) -> Bool:
 
 
 @dataclass(frozen=True)
-class NoCrossing:
-    """No arc crosses that of a word with a label of a list; ROOT stands before the first word."""
+class OfLabels(TreeRule):
+    """A rule about the words with a label of a list."""
 
     name: str
     label: tuple[str, ...]
 
-    def bound(self, words: Words) -> Bound | None:
-        group = labels_named(self.label, words.labels)
-        arcs, nodes = Arcs(words.n, len(group)), np.arange(words.n + 1)
-
-        def nogood(tree: LabelledTree, word: int, other: int) -> Nogood:
-            head = tree.heads[word - 1]
-            return Nogood((word, other), partial(both, word, other, head), partial(all_across, word, head))
-
-        def both(word: int, other: int, head: int) -> list[Choice]:
-            inside, outside = sides(word, head)
-            return [arcs.of(word, head, group), Choice(other, (outside if inside[other] else inside)[:, None])]
-
-        def sides(word: int, head: int) -> tuple[Bool, Bool]:
-            """The nodes between two, and those beyond them, (n+1,) each."""
-            first, last = min(word, head), max(word, head)
-            return (first < nodes) & (nodes < last), (nodes < first) | (nodes > last)
-
-        def all_across(word: int, head: int) -> list[Choice]:
-            inside, outside = (side[:, None] for side in sides(word, head))
-            found = [(other, outside if inside[other] else inside) for other in range(1, words.n + 1)]
-            return [Choice(other, far) for other, far in found if other not in (word, head) and far.any()]
-
-        return _of_crossed(self, group, nogood)
+    def group(self, labels: tuple[str, ...]) -> Bool:
+        return labels_named(self.label, labels)
 
 
-@dataclass(frozen=True)
-class Projective:
+class OfCrossed(OfLabels):
+    """One about those of these words whose arcs another word's arc crosses."""
+
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
+        for word in tree.with_labels(numbers_named(self.label, words.labels)):
+            other = tree.crossings[word - 1]
+            if other and (found := self.nogood(words, tree, word, other)) is not None:
+                yield found
+
+    @abstractmethod
+    def nogood(self, words: Words, tree: LabelledTree, word: int, other: int) -> Nogood | None:
+        """That of a word whose arc another's crosses, if it breaks the rule."""
+
+
+class NoCrossing(OfCrossed):
+    """No arc crosses that of a word with a label of a list; ROOT stands before the first word."""
+
+    def nogood(self, words: Words, tree: LabelledTree, word: int, other: int) -> Nogood:
+        head, nodes = tree.heads[word - 1], np.arange(words.n + 1)
+        first, last = min(word, head), max(word, head)
+        inside, outside = (first < nodes) & (nodes < last), (nodes < first) | (nodes > last)
+
+        def across(some: Iterable[int]) -> list[Choice]:
+            found = [(each, outside if inside[each] else inside) for each in some if each not in (word, head)]
+            return [Choice(each, far[:, None]) for each, far in found if far.any()]
+
+        def both() -> list[Choice]:
+            return [Arcs(words).of(word, head, self.group(words.labels)), *across([other])]
+
+        return Nogood((word, other), both, partial(across, range(1, words.n + 1)))
+
+
+class Projective(OfCrossed):
     """The arc to a word with a label of a list has no gap: all words between it and its head descend from the head.
 
     So does every word where the head is ROOT.
     """
 
-    name: str
-    label: tuple[str, ...]
+    def nogood(self, words: Words, tree: LabelledTree, word: int, other: int) -> Nogood | None:
+        apart = apart_in_gap(tree, word)
+        if apart is None:
+            return None
+        group = self.group(words.labels)
 
-    def bound(self, words: Words) -> Bound | None:
-        group, numbers = labels_named(self.label, words.labels), numbers_named(self.label, words.labels)
-
-        def nogood(tree: LabelledTree, word: int, _: int) -> Nogood | None:
-            found = apart_in_gap(tree, word)
-            if found is None:
-                return None
-            return Nogood((word, *found.words), partial(choices, found, word), partial(others, tree, found, word))
-
-        @cache  # trees of a search differ in a few arcs
-        def choices(found: Apart, word: int) -> list[Choice]:
-            return [*found.choices(words.n), *across(found, [word])]
-
-        def others(tree: LabelledTree, found: Apart, word: int) -> list[Choice]:
-            alike = (each for each, label in enumerate(tree.labels, 1) if label in numbers and each != word)
-            return across(found, alike)
-
-        def across(found: Apart, some: Iterable[int]) -> list[Choice]:
+        def across(some: Iterable[int]) -> list[Choice]:
             """Words with these labels, below those on the other side of a word that does not descend from them."""
-            left, right = (side[:, None] & group for side in _sides(found.word, found.others(words.n)))
-            return [Choice(each, right if each < found.word else left) for each in some if each != found.word]
+            left, right = (side[:, None] & group for side in _sides(apart.word, apart.others(words.n)))
+            return [Choice(each, right if each < apart.word else left) for each in some if each != apart.word]
 
-        return _of_crossed(self, group, nogood)
+        def made() -> list[Choice]:
+            return [*apart.choices(words.n), *across([word])]
+
+        def others() -> list[Choice]:
+            return across(each for each, label in enumerate(tree.labels, 1) if group[label] and each != word)
+
+        return Nogood((word, *apart.words), made, others)
 
 
-@dataclass(frozen=True)
-class OutOfGaps:
+class OutOfGaps(OfCrossed):
     """A word with a label of a list is in the gap of no arc, unless its head is there too: it makes no gap.
 
     That is, where it stands under an arc between two words, but its head beyond them, it descends from the arc's head.
     """
 
-    name: str
-    label: tuple[str, ...]
+    def nogood(self, words: Words, tree: LabelledTree, word: int, other: int) -> Nogood | None:
+        found = apart_under(tree, word)
+        if found is None:
+            return None
+        apart, dependent = found
+        n, head = words.n, tree.heads[word - 1]
 
-    def bound(self, words: Words) -> Bound | None:
-        group = labels_named(self.label, words.labels)
+        @cache
+        def own() -> Bool:
+            """The word's heads beyond the arc, on the side of its head, (n+1,): it is in the gap all the same."""
+            first, last = sorted((dependent, apart.other))
+            nodes = np.arange(n + 1)
+            return apart.heads(n) & (nodes < first if head < word else nodes > last)
 
-        def nogood(tree: LabelledTree, word: int, _: int) -> Nogood | None:
-            found = apart_under(tree, word)
-            if found is None:
-                return None
-            apart, other = found
-            under = below(apart, other, tree.heads[word - 1])
-            named = tuple(dict.fromkeys((word, other, *apart.words)))
-            return Nogood(named, partial(getattr, under, "choices"), under.also_excluded)
+        def passing(some: Iterable[int]) -> list[Choice]:
+            """Words below those on the other side of the word from which it does not descend, all within its heads."""
+            far, heads = np.flatnonzero(own()), apart.others(n)
+            first, last = (int(far[-1]) + 1, n) if head < word else (1, int(far[0]) - 1)
+            heads[:first] = heads[last + 1 :] = False
+            left, right = (side[:, None] for side in _sides(word, heads))
+            within = (each for each in some if first <= each <= last and each != word)
+            return [Choice(each, right if each < word else left) for each in within]
 
-        @cache  # trees of a search differ in a few arcs
-        def below(apart: Apart, other: int, head: int) -> _Under:
-            return _Under(apart, other, head, words.n, group)
+        def choices() -> list[Choice]:
+            ways = (each for each in apart.choices(n) if each.word != word)
+            return [Choice(word, own()[:, None] & self.group(words.labels)), *ways, *passing([dependent])]
 
-        return _of_crossed(self, group, nogood)
+        def others() -> list[Choice]:
+            return passing(each for each in range(1, n + 1) if each != dependent)
 
-
-@dataclass(frozen=True)
-class _Under:
-    """A word in the gap of an arc to `dependent` without its head; `group` are the labels of it that matter, (L,)."""
-
-    apart: Apart
-    dependent: int
-    head: int
-    n: int
-    group: Bool
-
-    @cached_property
-    def choices(self) -> list[Choice]:
-        word = self.apart.word
-        ways = (each for each in self.apart.choices(self.n) if each.word != word)
-        return [Choice(word, self._own[:, None] & self.group), *ways, *self._passing([self.dependent])]
-
-    def also_excluded(self) -> list[Choice]:
-        return self._passing(each for each in range(1, self.n + 1) if each != self.dependent)
-
-    @cached_property
-    def _own(self) -> Bool:
-        """The word's heads beyond the arc, on the side of its head, (n+1,): it is in the gap all the same."""
-        first, last = sorted((self.dependent, self.apart.other))
-        own = self.apart.heads(self.n)
-        if self.head < self.apart.word:
-            own[first:] = False
-        else:
-            own[: last + 1] = False
-        return own
-
-    def _passing(self, some: Iterable[int]) -> list[Choice]:
-        """Words below those on the other side of the word from which it does not descend, all within its heads."""
-        word, own, heads = self.apart.word, np.flatnonzero(self._own), self.apart.others(self.n)
-        first, last = (int(own[-1]) + 1, self.n) if self.head < word else (1, int(own[0]) - 1)
-        heads[:first] = heads[last + 1 :] = False
-        left, right = (side[:, None] for side in _sides(word, heads))
-        return [Choice(each, right if each < word else left) for each in some if first <= each <= last and each != word]
+        return Nogood(tuple(dict.fromkeys((word, dependent, *apart.words))), choices, others)
 
 
 def _sides(word: int, nodes: Bool) -> tuple[Bool, Bool]:
@@ -254,45 +232,25 @@ def _sides(word: int, nodes: Bool) -> tuple[Bool, Bool]:
     return nodes & (places < word), nodes & (places > word)
 
 
-def _of_crossed(rule: TreeRule, group: Bool, nogood: Callable[[LabelledTree, int, int], Nogood | None]) -> Bound | None:
-    """What asks for the nogood of each word with one of some labels whose arc another word's arc crosses."""
-    numbers = _numbers(group)
-
-    def find(tree: LabelledTree) -> Iterator[Nogood]:
-        for word in tree.with_labels(numbers):
-            other = tree.crossings[word - 1]
-            if other and (found := nogood(tree, word, other)) is not None:
-                yield found
-
-    return Bound(rule, group, find) if numbers else None
-
-
 # The kinds of rules that only a tree decides; each finds the nogoods of a tree.
 
 
 @dataclass(frozen=True)
-class AtMostOne:
+class AtMostOne(OfLabels):
     """A head has at most one dependent with a label of a list."""
 
-    name: str
-    label: tuple[str, ...]
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
+        first: dict[int, int] = {}
+        for word in tree.with_labels(numbers_named(self.label, words.labels)):
+            head = tree.heads[word - 1]
+            if (one := first.setdefault(head, word)) != word:
+                below, others = partial(self._below, words, head), range(1, words.n + 1)
+                yield Nogood((one, word), partial(below, (one, word)), partial(below, others, one))
 
-    def bound(self, words: Words) -> Bound | None:
-        group = labels_named(self.label, words.labels)
-        arcs, numbers = Arcs(words.n, len(group)), numbers_named(self.label, words.labels)
-
-        def both(one: int, word: int, head: int) -> list[Choice]:
-            return [arcs.of(each, head, group) for each in (one, word)]
-
-        def find(tree: LabelledTree) -> Iterator[Nogood]:
-            first: dict[int, int] = {}
-            for word in tree.with_labels(numbers):
-                one, head = first.setdefault(tree.tops[word - 1], word), tree.heads[word - 1]
-                if one != word:
-                    made = partial(both, one, word, head)
-                    yield Nogood((one, word), made, partial(arcs.of_all_but, one, head, group))
-
-        return Bound(self, group, find) if numbers else None
+    def _below(self, words: Words, head: int, some: Iterable[int], skipped: int = 0) -> list[Choice]:
+        """Words below a head with such labels: one array serves all."""
+        arcs = Arcs(words).of(0, head, self.group(words.labels)).arcs
+        return [Choice(word, arcs) for word in some if word != skipped]
 
 
 # The labels of heads, those of dependents that may not be theirs, and which labels (L,) excuse them.
@@ -300,7 +258,7 @@ BelowLabels = tuple[frozenset[int], frozenset[int], Bool]
 
 
 @dataclass(frozen=True)
-class Below:
+class Below(TreeRule):
     """Words of one kind have dependents of some kinds only: those of `allow`, or all but those of `deny`.
 
     One dependent with a label of `unless` excuses the head.
@@ -312,37 +270,35 @@ class Below:
     deny: tuple[Condition, ...] = ()
     unless: tuple[str, ...] = ()
 
-    def bound(self, words: Words) -> Bound | None:
-        arcs = Arcs(words.n, len(words.labels))
+    def group(self, labels: tuple[str, ...]) -> Bool:
+        return self.head.labels(labels)
+
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
         of_heads, of_words, excuses = self._known.get(words.labels, partial(self._labels, words.labels))
+        concerned = [tree.below[label] for label in of_heads & tree.below.keys()]
+        is_excused: dict[int, bool] = {}
+        for word in sorted(chain.from_iterable(concerned)) if concerned else ():
+            head, label = tree.heads[word - 1], tree.labels[word - 1]
+            if label in of_words and self.head.means(words, head) and self._bad(words, word)[label]:
+                if head not in is_excused:
+                    is_excused[head] = any(excuses[tree.labels[child - 1]] for child in tree.children[head])
+                if not is_excused[head]:
+                    yield Nogood((word, head), partial(self._below, words, word, head))
 
-        @cache
-        def kind(head: int) -> Bool:
-            """With which labels, (L,), a word is a head that it is about."""
-            return _labels_of([self.head], words, head)
+    def _bad(self, words: Words, word: int) -> Bool:
+        """With which labels, (L,), a word is no dependent of the heads that it is about."""
+        found = np.zeros(len(words.labels), dtype=np.bool_)
+        for each in self.deny or self.allow:
+            if each.means(words, word):
+                found |= each.labels(words.labels)
+        return found if self.deny else ~found
 
-        @cache
-        def bad(word: int) -> Bool:
-            """With which labels, (L,), a word is no dependent of such heads."""
-            return _labels_of(self.deny, words, word) if self.deny else ~_labels_of(self.allow, words, word)
-
-        def find(tree: LabelledTree) -> Iterator[Nogood]:
-            concerned = (tree.below[label] for label in of_heads & tree.below.keys())
-            is_excused: dict[int, bool] = {}
-            for word in sorted(chain.from_iterable(concerned)):
-                head, label = tree.heads[word - 1], tree.labels[word - 1]
-                if label in of_words and kind(head)[tree.labels[head - 1]] and bad(word)[label]:
-                    if head not in is_excused:
-                        is_excused[head] = any(excuses[tree.labels[child - 1]] for child in tree.children[head])
-                    if not is_excused[head]:
-                        yield Nogood((word, head), partial(below, word, head))
-
-        def below(word: int, head: int) -> list[Choice]:
-            found = [arcs.of(word, head, bad(word) & ~excuses), arcs.of(head, slice(None), kind(head))]
-            others = range(1, words.n + 1) if excuses.any() else ()
-            return found + [arcs.but(other, head, excuses) for other in others if other not in (word, head)]
-
-        return Bound(self, excuses, find) if of_heads else None
+    def _below(self, words: Words, word: int, head: int) -> list[Choice]:
+        arcs, excuses = Arcs(words), self._known.get(words.labels, partial(self._labels, words.labels))[2]
+        bad = self._bad(words, word) & ~excuses
+        found = [arcs.of(word, head, bad), arcs.of(head, slice(None), self.head.labels(words.labels))]
+        others = range(1, words.n + 1) if excuses.any() else ()
+        return found + [arcs.but(other, head, excuses) for other in others if other not in (word, head)]
 
     def _labels(self, labels: tuple[str, ...]) -> BelowLabels:
         sure = np.zeros(len(labels), dtype=np.bool_)
@@ -357,101 +313,73 @@ class Below:
 
 
 @dataclass(frozen=True)
-class NoGaps:
+class NoGaps(OfLabels):
     """A word and its dependents with a label of a list stand side by side, but for words with a label of `between`."""
 
-    name: str
-    label: tuple[str, ...]
     between: tuple[str, ...] = ()
 
-    def bound(self, words: Words) -> Bound | None:
-        group = labels_named(self.label, words.labels)
-        passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
         numbers = numbers_named(self.label, words.labels)
-        arcs, others = Arcs(words.n, len(group)), _numbers(passed)
+        others = numbers_named(self.between, words.labels) if self.between else ()
+        seen: dict[tuple[int, bool], int] = {}  # up to where all may stand beside a head
+        for word in tree.with_labels(numbers):
+            if head := tree.heads[word - 1]:
+                side = head, head < word
+                for gap in range(max(min(head, word) + 1, seen.get(side, 0)), max(head, word)):
+                    seen[side] = gap
+                    own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
+                    if not (of_gap in others or (own == head and of_gap in numbers)):
+                        yield Nogood((word, gap), partial(self._in_between, words, word, gap, head))
+                        break  # of a long arc the others would be without number
 
-        def in_between(word: int, gap: int, head: int) -> list[Choice]:
-            filled = arcs.of(gap, head, group).arcs | passed
-            return [arcs.of(word, head, group), Choice(gap, ~filled)]
-
-        def find(tree: LabelledTree) -> Iterator[Nogood]:
-            seen: dict[tuple[int, bool], int] = {}  # up to where all may stand beside a head
-            for word in tree.with_labels(numbers):
-                if head := tree.heads[word - 1]:
-                    side = head, head < word
-                    for gap in range(max(min(head, word) + 1, seen.get(side, 0)), max(head, word)):
-                        seen[side] = gap
-                        own, of_gap = tree.heads[gap - 1], tree.labels[gap - 1]
-                        if not (of_gap in others or (own == head and of_gap in numbers)):
-                            yield Nogood((word, gap), partial(in_between, word, gap, head))
-                            break  # of a long arc the others would be without number
-
-        return Bound(self, group, find) if numbers else None
+    def _in_between(self, words: Words, word: int, gap: int, head: int) -> list[Choice]:
+        arcs, group = Arcs(words), self.group(words.labels)
+        passed = labels_named(self.between, words.labels) if self.between else np.zeros_like(group)
+        return [arcs.of(word, head, group), Choice(gap, ~(arcs.of(gap, head, group).arcs | passed))]
 
 
 @dataclass(frozen=True)
-class Together:
+class Together(TreeRule):
     """Of the words of a span exactly one has its head outside of it."""
 
     name: str = "spans"
 
-    def bound(self, words: Words) -> Bound | None:
-        arcs = Arcs(words.n, len(words.labels))
+    def has_effect(self, words: Words) -> bool:
+        return bool(words.spans)
 
-        def find(tree: LabelledTree) -> Iterator[Nogood]:
-            for first, last in words.spans:
-                tops = [word for word in range(first, last + 1) if not first <= tree.heads[word - 1] <= last]
-                for other in tops[1:]:
-                    made = partial(both, tops[0], other, first, last)
-                    yield Nogood((tops[0], other), made, partial(all_leaving_but, tops[0], first, last))
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
+        arcs = Arcs(words)
 
-        def both(top: int, other: int, first: int, last: int) -> list[Choice]:
-            return [leaving(word, first, last) for word in (top, other)]
+        def leaving(some: Iterable[int], first: int, last: int) -> list[Choice]:
+            return [arcs.but(word, slice(first, last + 1)) for word in some]
 
-        def leaving(word: int, first: int, last: int) -> Choice:
-            return arcs.but(word, slice(first, last + 1))
-
-        def all_leaving_but(top: int, first: int, last: int) -> list[Choice]:
-            return [leaving(word, first, last) for word in range(first, last + 1) if word != top]
-
-        return Bound(self, np.zeros(len(words.labels), dtype=np.bool_), find) if words.spans else None
+        for first, last in words.spans:
+            span = range(first, last + 1)
+            top, *others = [word for word in span if not first <= tree.heads[word - 1] <= last] or [0]
+            rest = [word for word in span if word != top]
+            for other in others:
+                both = partial(leaving, (top, other), first, last)
+                yield Nogood((top, other), both, partial(leaving, rest, first, last))
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(TreeRule):
     """A user's own rule: heads (n,) and names of labels -> the words (from 1 on) of whose arcs one must go, if any."""
 
     name: str
     conflict: Callable[[Sequence[int], Sequence[str]], Sequence[int] | None]
 
-    def bound(self, words: Words) -> Bound:
-        arcs, labels = Arcs(words.n, len(words.labels)), np.arange(len(words.labels))
-
-        def find(tree: LabelledTree) -> Iterator[Nogood]:
-            found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
-            if found:
-                self._check(found, words.n)
-                named = tuple(dict.fromkeys(found))
-                yield Nogood(named, lambda: [own(tree, word) for word in named])
-
-        def own(tree: LabelledTree, word: int) -> Choice:
-            return arcs.of(word, tree.heads[word - 1], labels == tree.labels[word - 1])
-
-        return Bound(self, np.zeros(len(labels), dtype=np.bool_), find)
-
-    def _check(self, found: Sequence[int], n: int) -> None:
-        wrong = next((word for word in found if not 1 <= word <= n), None)
-        if wrong is not None:
-            raise DeptreeError(f"the rule {self.name!r} names word {wrong} of {n}", "Let it return words from 1 on")
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
+        found = self.conflict(tree.heads, [words.labels[label] for label in tree.labels])
+        if found:
+            wrong = next((word for word in found if not 1 <= word <= words.n), None)
+            if wrong is not None:
+                problem = f"the rule {self.name!r} names word {wrong} of {words.n}"
+                raise DeptreeError(problem, "Let it return words from 1 on")
+            arcs, labels, named = Arcs(words), np.arange(len(words.labels)), tuple(dict.fromkeys(found))
+            own = [(word, tree.heads[word - 1], labels == tree.labels[word - 1]) for word in named]
+            yield Nogood(named, lambda: [arcs.of(*each) for each in own])
 
 
 def _numbers(which: Bool) -> frozenset[int]:
     return frozenset(np.flatnonzero(which).tolist())
-
-
-def _labels_of(conditions: Sequence[Condition], words: Words, word: int) -> Bool:
-    found = np.zeros(len(words.labels), dtype=np.bool_)
-    for each in conditions:
-        if each.fits(words.upos[word - 1], words.feats[word - 1]):
-            found |= each.labels(words.labels)
-    return found

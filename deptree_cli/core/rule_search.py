@@ -18,7 +18,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, Nogood
-from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, finders_of
+from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, rules_of
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.kernels.budget import foresee
 
@@ -186,7 +186,7 @@ class BranchAndBound:
 
     scores: Scores | Float
     space: TreeSpace
-    finders: Sequence[Bound]
+    rules: Sequence[Bound]
     budget: int = BUDGET
     unit: float | None = None
     opened: int = field(init=False, default=0)
@@ -227,7 +227,7 @@ class BranchAndBound:
         nodes = len(self._arcs)
         per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * nodes))  # nats, about
         scale = 1.0 if per_cost is None or self.unit is None else per_cost / self.unit
-        program = BranchAndCut(-scale * self._scores.whole, self.space, self.finders, budget, PIVOTS, per_cost)
+        program = BranchAndCut(-scale * self._scores.whole, self.space, self.rules, budget, PIVOTS, per_cost)
         settled = program.settle()
         self.opened, self.is_infeasible = self.opened + settled.opened, settled.bound == np.inf
         if settled.incumbent is None:
@@ -297,7 +297,7 @@ class BranchAndBound:
                 scores[word - 1] -= own[heads[word - 1]]
             labels = scores.argmax(axis=1).astype(np.int32)
             tree = LabelledTree(heads.tolist(), labels.tolist())
-            nogoods = list(chain.from_iterable(each.nogoods(tree) for each in self.finders))
+            nogoods = list(chain.from_iterable(each.nogoods(tree) for each in self.rules))
             if not nogoods and heads.tobytes() not in self._seen:
                 return heads, labels
             for word, chosen in chain.from_iterable(each.choices for each in nogoods or [self._same_heads(heads)]):
@@ -357,7 +357,7 @@ class BranchAndBound:
             scores[word - 1][np.broadcast_to(gone[heads[word - 1]], scores.shape[1:])] = -np.inf
         labels = scores.argmax(axis=1).astype(np.int32)
         tree = LabelledTree(heads.tolist(), labels.tolist())
-        nogoods = list(islice(chain.from_iterable(each.nogoods(tree) for each in self.finders), COMPARED))
+        nogoods = list(islice(chain.from_iterable(each.nogoods(tree) for each in self.rules), COMPARED))
         if len(nogoods) > 1:
             own = arcs[heads, np.arange(1, len(arcs))].tolist()
             nogoods.sort(key=lambda nogood: self._likely_opened(part, own, nogood))
@@ -453,14 +453,14 @@ class Relaxation:
     def _can_hold(self, constraints: Sequence[Constraint], budget: int) -> bool:
         """Whether some tree obeys constraints; not, if none is found within the budget."""
         division = self._division(constraints, budget)
-        return division is not None and (not division.finders or division.best() is not None)
+        return division is not None and (not division.rules or division.best() is not None)
 
     def _division(self, constraints: Sequence[Constraint], budget: int) -> BranchAndBound | None:
         """The search of a tree that obeys constraints; None where what they forbid leaves no tree."""
         scores = np.where(self.forbidden(constraints), -np.inf, self._scores)
         if not self.base.space.is_feasible(scores.max(axis=2) > -np.inf):
             return None
-        return BranchAndBound(scores, self.base.space, finders_of(constraints), budget)
+        return BranchAndBound(scores, self.base.space, rules_of(constraints), budget)
 
     def broken(self, budget: int = BUDGET) -> tuple[list[Constraint], bool]:
         """The fewest constraints without which some tree obeys, and whether fewer are certainly not enough.
@@ -494,7 +494,7 @@ class Priced:
 
     def __init__(self, scores: Float, constraints: Sequence[Constraint]) -> None:
         self.n = len(scores) - 1
-        self._finders = finders_of(constraints)
+        self._rules = rules_of(constraints)
         possible = scores > -np.inf
         highest = np.where(possible, scores, -np.inf).max(axis=(0, 2), keepdims=True, initial=-np.inf)
         with np.errstate(invalid="ignore"):
@@ -506,7 +506,7 @@ class Priced:
 
     def _with_switches(self, worth: Float) -> Float:
         nodes, labels = len(worth), worth.shape[2]
-        size = nodes + len(self._finders)
+        size = nodes + len(self._rules)
         found = np.full((size, size, max(labels, GIVEN_UP + 1)), -np.inf)
         found[:nodes, :nodes, :labels] = worth
         switches = np.arange(nodes, size)
@@ -523,21 +523,21 @@ class Priced:
     def nogoods(self, tree: LabelledTree) -> Iterator[Nogood]:
         """The nogoods of the constraints that are kept; each with the switch, of which they are nogoods too."""
         words = self.without_switches(tree)
-        for switch, finder in enumerate(self._finders, self.n + 1):
+        for switch, rule in enumerate(self._rules, self.n + 1):
             if tree.labels[switch - 1] == KEPT:
-                yield from self._switched(switch, finder, words)
+                yield from self._switched(switch, rule, words)
 
-    def _switched(self, switch: int, finder: Bound, words: LabelledTree) -> Iterator[Nogood]:
+    def _switched(self, switch: int, rule: Bound, words: LabelledTree) -> Iterator[Nogood]:
         """The nogoods of a constraint: the switch goes first, so that what else must go does so where it stays."""
         arcs = np.zeros(self.scores.shape[1:], dtype=np.bool_)
         arcs[:, KEPT] = True
-        for nogood in finder.nogoods(words):
+        for nogood in rule.nogoods(words):
             made = partial(lambda made: [Choice(switch, arcs), *self._wider(made())], nogood.made)
             also_excluded = partial(lambda excluded: self._wider(excluded()), nogood.also_excluded)
             yield Nogood((switch, *nogood.words), made, also_excluded)
 
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
-        rows = len(self._finders)
+        rows = len(self._rules)
         return list(starmap(lambda word, arcs: Choice(word, np.pad(arcs, ((0, rows), (0, 0)))), choices))
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int, Integers, read_only
+from deptree_cli.core.dtypes import Bool, Int, read_only
 from deptree_cli.core.factorisation import crossings
 from deptree_cli.core.labels import ROOT
-from deptree_cli.core.spaces import TreeSpace
 
 # Lists of labels as rules give them: which labels they name, and what is kept of that from sentence to sentence.
 
@@ -55,9 +55,9 @@ class ForLabels(Generic[Value]):
     """What follows from labels, kept until there are others: those of the sentences of a score file are the same."""
 
     def __init__(self) -> None:
-        self._kept: tuple[tuple[str, ...], Value] | None = None
+        self._kept: tuple[object, Value] | None = None
 
-    def get(self, labels: tuple[str, ...], make: Callable[[], Value]) -> Value:
+    def get(self, labels: object, make: Callable[[], Value]) -> Value:
         """What was made of the same labels, else what is made now."""
         kept = self._kept
         if kept is None or kept[0] != labels:
@@ -109,7 +109,6 @@ class Words:
         feats: ``Key=Value`` of each word; ``_`` if it has none, but another word of its file has some.
         spans: stretches of words that hang together, first and last word, from 1 on.
         tags: the column UPOS, None where it is empty; nothing where nobody asks.
-        starts: where sentences begin, and the last ends, if these are the words of several.
     """
 
     labels: tuple[str, ...]
@@ -117,7 +116,6 @@ class Words:
     feats: Sequence[frozenset[str]]
     spans: Sequence[tuple[int, int]] = ()
     tags: Sequence[str | None] = ()
-    starts: Int | None = None
 
     @property
     def n(self) -> int:
@@ -136,38 +134,13 @@ class Words:
         return any(self.feats)
 
     @cached_property
-    def untagged(self) -> Bool:
-        """The words whose part of speech is not known, (n+1,); never ROOT."""
-        return read_only(np.array([False, *(upos is None for upos in self.upos)]))
+    def tagged(self) -> Bool:
+        """The nodes whose part of speech is known, (n+1,); ROOT has none, as everybody knows."""
+        return read_only(np.array([True, *(upos is not None for upos in self.upos)]))
 
     @cached_property
     def has_tags(self) -> bool:
         return any(upos is not None for upos in self.upos)
-
-    @cached_property
-    def with_tags(self) -> Bool:
-        """The words of sentences in which the part of speech of one is known, (n+1,)."""
-        return self._with([upos is not None for upos in self.upos])
-
-    @cached_property
-    def with_feats(self) -> Bool:
-        """The words of sentences in which features are known, (n+1,)."""
-        return self._with([bool(each) for each in self.feats])
-
-    def _with(self, known: list[bool]) -> Bool:
-        """The words of sentences of which something is known of one word, (n+1,)."""
-        if self.starts is None:
-            return np.full(self.n + 1, any(known))
-        found = np.logical_or.reduceat(known, self.starts[:-1])
-        return np.concatenate([[False], np.repeat(found, np.diff(self.starts))])
-
-    @cached_property
-    def numbers(self) -> Int:
-        """The number of each node in its sentence, (n+1,)."""
-        found = np.arange(self.n + 1)
-        if self.starts is not None:
-            found[1:] -= np.repeat(self.starts[:-1], np.diff(self.starts))
-        return found
 
 
 @dataclass(frozen=True)
@@ -195,13 +168,14 @@ class Condition:
         denied = frozenset(each for each in self.feats if each.startswith(NOT))
         return frozenset(self.feats) - denied, frozenset(each.removeprefix(NOT) for each in denied)
 
-    def means(self, words: Words, nodes: Integers) -> Bool:
-        """Which of some nodes it means but for their labels, in their shape; never ROOT."""
-        found = nodes > 0
-        if self.upos or self.feats:
-            places = (nodes[found] - 1).tolist()
-            found[found] = [self.fits(words.upos[place], words.feats[place]) for place in places]
-        return found
+    def means(self, words: Words, nodes: Any) -> Any:
+        """Whether it means a node but for its label, or which of an array of some; never ROOT."""
+        if not (self.upos or self.feats):
+            return nodes > 0
+        if isinstance(nodes, int):
+            return nodes > 0 and self.fits(words.upos[nodes - 1], words.feats[nodes - 1])
+        found = [False, *map(self.fits, words.upos, words.feats)]
+        return np.array(found, dtype=np.bool_)[nodes]
 
     def labels(self, labels: tuple[str, ...]) -> Bool:
         return labels_named(self.label, labels) if self.label else np.ones(len(labels), dtype=np.bool_)
@@ -234,16 +208,26 @@ def cycles_of(heads: Sequence[int]) -> Iterator[list[int]]:
             yield cycle
 
 
+def _cross(heads: Sequence[int]) -> bool:
+    """Whether arcs of a tree cross; few trees have such, and this is sooner told than which. O(n log n)"""
+    size = len(heads) + 1
+    ends = [size]  # of the arcs over a node, the outermost first
+    for arc in sorted([min(word, head) * size - max(word, head) for word, head in enumerate(heads, 1)]):
+        first = -(-arc // size)
+        while ends[-1] <= first:
+            ends.pop()
+        if ends[-1] < first * size - arc:
+            return True
+        ends.append(first * size - arc)
+    return False
+
+
 @dataclass(frozen=True)
 class LabelledTree:
-    """A tree as constraints look at it: heads of words 1 to n, and numbers of labels.
-
-    With `starts`, as of `Words`, the trees of several sentences side by side, all below the same ROOT.
-    """
+    """A tree as constraints look at it: heads of words 1 to n, and numbers of labels."""
 
     heads: Sequence[int]
     labels: Sequence[int]
-    starts: Int | None = None
 
     @cached_property
     def children(self) -> Mapping[int, list[int]]:
@@ -262,9 +246,9 @@ class LabelledTree:
         return [tuple(sorted(cycle)) for cycle in cycles_of(self.heads)]
 
     @cached_property
-    def arrays(self) -> tuple[Int, Int]:
-        """Heads of all nodes, (n+1,), ROOT's its own, and labels of words, (n,)."""
-        return np.array([0, *self.heads]), np.array(self.labels, dtype=np.int64)
+    def arrays(self) -> Int:
+        """Heads of all nodes, (n+1,), ROOT's its own."""
+        return np.array([0, *self.heads])
 
     @cached_property
     def by_label(self) -> Mapping[int, list[int]]:
@@ -278,97 +262,9 @@ class LabelledTree:
         return sorted(chain.from_iterable(self.by_label[label] for label in numbers & self.by_label.keys()))
 
     @cached_property
-    def tops(self) -> Sequence[int]:
-        """The heads, where ROOT of each sentence has a number of its own."""
-        if self.starts is None:
-            return self.heads
-        roots = np.repeat(-self.starts[1:], np.diff(self.starts)).tolist()
-        return [head or root for head, root in zip(self.heads, roots, strict=True)]
-
-    @cached_property
     def crossings(self) -> list[int]:
         """Of each word the first between its arc's ends whose own arc crosses it, else the first beyond, else 0."""
-        heads = self.arrays[0][1:]
-        if self.starts is None:
-            return crossings(heads[None])[0].tolist()
-        found = np.zeros_like(heads)
-        for words in by_size(self.starts):
-            others = crossings(np.maximum(heads[words] - words[:, :1], 0))
-            found[words] = np.where(others > 0, others + words[:, :1], 0)
-        return found.tolist()
-
-
-def by_size(starts: Int) -> Iterator[Int]:
-    """The words, from 0 on, of sentences of the same length, (k, n): of each length there is."""
-    sizes = np.diff(starts)
-    for n in np.unique(sizes).tolist():
-        yield starts[:-1][sizes == n][:, None] + np.arange(n)
-
-
-# What constraints know of the trees of many sentences at once: arrays over all of their words.
-#
-# A word is there as one of the kinds of words that there are: rules ask for its part of speech and features alone.
-# Words of all sentences are numbered on from 0; within its sentence a word has its number from 1 on, and heads have
-# theirs.
-
-
-@dataclass(frozen=True, eq=False)
-class ManyTrees:
-    """The trees of S sentences, (W,) words in all, which begin at `starts` (S + 1,); heads count within the sentence.
-
-    `kind` is the number of each word's kind in `kinds`, from 1 on, for 0 is ROOT's. These name the labels too.
-    """
-
-    starts: Int
-    heads: Int
-    labels: Int
-    kind: Int
-    kinds: Words
-
-    @cached_property
-    def sizes(self) -> Int:
-        return np.diff(self.starts)
-
-    @cached_property
-    def sentences(self) -> Int:
-        """The sentence of each word, (W,)."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
-
-    @cached_property
-    def numbers(self) -> Int:
-        """The number of each word in its sentence, (W,)."""
-        return np.arange(len(self.heads)) - self.starts[self.sentences] + 1
-
-    @cached_property
-    def above(self) -> Int:
-        """The head of each word as the index of a word, (W,); below ROOT it is none."""
-        return self.heads + self.starts[self.sentences] - 1
-
-    def are_trees(self, space: TreeSpace) -> Bool:
-        """Which sentences have trees of a space, (S,)."""
-        found = np.zeros(len(self.sizes), dtype=np.bool_)
-        for words in by_size(self.starts):
-            found[self.sentences[words[:, 0]]] = space.contains(self.heads[words])
-        return found
-
-    def only(self, chosen: Bool) -> ManyTrees:
-        if chosen.all():
-            return self
-        words = chosen[self.sentences]
-        starts = np.concatenate([[0], np.cumsum(self.sizes[chosen])])
-        return replace(self, starts=starts, heads=self.heads[words], labels=self.labels[words], kind=self.kind[words])
-
-    @cached_property
-    def side_by_side(self) -> tuple[Words, LabelledTree]:
-        """All words and trees as if they were those of one sentence."""
-        kinds, heads = (self.kind - 1).tolist(), np.where(self.heads > 0, self.above + 1, 0)
-        upos, feats = ([given[each] for each in kinds] for given in (self.kinds.upos, self.kinds.feats))
-        words = Words(self.kinds.labels, upos, feats, starts=self.starts)
-        return words, LabelledTree(heads.tolist(), self.labels.tolist(), self.starts)
-
-    def tree(self, sentence: int) -> LabelledTree:
-        own = slice(self.starts[sentence], self.starts[sentence + 1])
-        return LabelledTree(self.heads[own].tolist(), self.labels[own].tolist())
+        return crossings(self.arrays[None, 1:])[0].tolist() if _cross(self.heads) else [0] * len(self.heads)
 
 
 # Conflicts: sets of arcs of a tree of which one must go, found by rules that only a tree decides.
@@ -403,20 +299,31 @@ class Nogood:
         return self.made()
 
 
-class TreeRule(Protocol):
+class TreeRule(ABC):
     """A rule that only a tree decides."""
 
-    @property
-    def name(self) -> str:
-        """What it is called where a tree breaks it."""
+    name: str
+
+    @abstractmethod
+    def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
+        """The nogoods of a tree of a sentence."""
+
+    def group(self, labels: tuple[str, ...]) -> Bool:
+        """The labels (L,) of the words that it is about: all trees without such words obey."""
+        return np.ones(len(labels), dtype=np.bool_)
+
+    def has_effect(self, words: Words) -> bool:
+        """Whether a tree of a sentence can break it."""
+        return bool(self.group(words.labels).any())
 
     def bound(self, words: Words) -> Bound | None:
         """What finds its nogoods in trees of a sentence; None where it has no effect there."""
+        return Bound(self, self.group(words.labels), partial(self.find, words)) if self.has_effect(words) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A rule of a sentence: the nogoods of trees, and the labels (L,) that it is about, where it is about some."""
+    """A rule of a sentence: the nogoods of trees, and the labels (L,) of the words that it is about."""
 
     rule: TreeRule | None
     group: Bool
@@ -424,10 +331,10 @@ class Bound:
 
 
 class Arcs:
-    """Makes choices for a sentence of n words and L labels."""
+    """Makes choices for a sentence."""
 
-    def __init__(self, n: int, labels: int) -> None:
-        self.n, self.labels = n, labels
+    def __init__(self, words: Words) -> None:
+        self.n, self.labels = words.n, len(words.labels)
 
     def of(self, word: int, heads: int | Sequence[int] | slice, labels: Bool | slice | None = None) -> Choice:
         """A word below these heads, with these labels or any."""
@@ -437,11 +344,6 @@ class Arcs:
 
     def but(self, word: int, heads: int | slice, labels: Bool | None = None) -> Choice:
         return Choice(word, ~self.of(word, heads, labels).arcs)
-
-    def of_all_but(self, skipped: int, heads: int, labels: Bool) -> list[Choice]:
-        """Each word but one below such heads with such labels: one array serves all."""
-        arcs = self.of(0, heads, labels).arcs
-        return [Choice(word, arcs) for word in range(1, self.n + 1) if word != skipped]
 
 
 # Rules that a single arc decides: which arcs with which labels there may not be.
@@ -472,51 +374,26 @@ class Mask:
     root: bool | None = None
     allow: bool = False
 
-    def forbidden(self, words: Words) -> Bool:
-        """Which arcs with which labels it forbids, (n+1, n+1, L), ``[head, dependent, label]``.
+    def forbids(self, words: Words, heads: Any, dependents: Any) -> Any:
+        """Whether it forbids its labels to an arc between two nodes, or to which of arrays; where it has an effect.
 
-        None of words whose part of speech decides and is not known, and none by features where these are not known.
+        To none of words whose part of speech decides and is not known.
         """
-        return forbidden([self], words)
-
-    def broken(self, words: Words, tree: LabelledTree) -> Integers:
-        """The words of a tree, from 1 on, whose arcs it forbids."""
-        if not self.has_effect(words):
-            return np.empty(0, dtype=np.intp)
-        heads, labels = tree.arrays
-        named = np.flatnonzero(self.dependent.labels(words.labels)[labels]) + 1
-        return named[self._of(words, heads[named], named)] if len(named) else named
-
-    def arcs(self, words: Words) -> Bool:
-        """The arcs that it forbids to its labels, (n+1, n+1), or (n+1,) whatever the head, where it has an effect."""
-        nodes = np.arange(words.n + 1)
-        return self._of(words, nodes if self.is_of_words else nodes[:, None], nodes)
-
-    def _of(self, words: Words, heads: Integers, dependents: Integers) -> Bool:
-        """Which arcs from some heads to some words it forbids, in their common shape."""
-        arcs = np.ones(np.broadcast_shapes(heads.shape, dependents.shape), dtype=np.bool_)
-        arcs &= self.dependent.means(words, dependents)
+        found = self.dependent.means(words, dependents)
         if not self.head.is_any:
-            arcs &= self.head.means(words, heads)
+            found = found & self.head.means(words, heads)
         if self.direction:
-            arcs &= (heads < dependents) if self.direction == RIGHT else (heads > dependents)
+            found = found & ((heads < dependents) if self.direction == RIGHT else (heads > dependents))
         if self.distance is not None:
-            apart = np.abs(words.numbers[heads] - words.numbers[dependents])
-            arcs &= (apart >= self.distance[0]) & (apart <= self.distance[1])
+            apart = abs(heads - dependents)
+            found = found & (apart >= self.distance[0]) & (apart <= self.distance[1])
         if self.root is not None:
-            arcs &= (heads == 0) == self.root
-        if self.allow:
-            np.logical_not(arcs, out=arcs)
-        arcs &= dependents > 0
-        if self.dependent.upos:
-            arcs &= ~words.untagged[dependents]
-        if self.head.upos:
-            arcs &= ~words.untagged[heads]
-        if self.needs_tags:
-            arcs &= words.with_tags[dependents]
-        if self.needs_feats:
-            arcs &= words.with_feats[dependents]
-        return arcs
+            found = found & ((heads == 0) == self.root)
+        found = found ^ self.allow
+        for condition, nodes in ((self.dependent, dependents), (self.head, heads)):
+            if condition.upos:
+                found = found & words.tagged[nodes]
+        return found
 
     @property
     def is_of_labels(self) -> bool:
@@ -532,6 +409,11 @@ class Mask:
         knows_all = (words.has_tags or not self.needs_tags) and (words.has_feats or not self.needs_feats)
         return knows_all and bool(self.dependent.labels(words.labels).any())
 
+    @cached_property
+    def asks_little(self) -> bool:
+        """Whether parts of speech, sides and ROOT decide."""
+        return not self.needs_feats and self.distance is None
+
     @property
     def needs_tags(self) -> bool:
         return bool(self.dependent.upos or self.head.upos)
@@ -541,72 +423,15 @@ class Mask:
         return bool(self.dependent.feats or self.head.feats)
 
 
-def forbidden(masks: Sequence[Mask], words: Words, beside: Bool | None = None) -> Bool:
-    """Which arcs with which labels some masks forbid, (n+1, n+1, L), ``[head, dependent, label]``.
-
-    beside: what is forbidden anyway, to be filled in.
-    """
-    nodes, size = words.n + 1, len(words.labels)
-    found = np.zeros((nodes, nodes, size), dtype=np.bool_) if beside is None else beside
-    by_arcs: dict[Mask, Bool] = {}  # of masks that forbid the same arcs one, with the labels of all of them
+def forbidden(masks: Sequence[Mask], words: Words) -> Bool:
+    """Which arcs with which labels some masks forbid, (n+1, n+1, L), ``[head, dependent, label]``."""
+    nodes, labels = np.arange(words.n + 1), len(words.labels)
+    by_arc, by_word = (np.zeros((*shape, labels), dtype=np.bool_) for shape in ((len(nodes),) * 2, (words.n,)))
     for mask in masks:
         if mask.has_effect(words):
-            of_any = replace(mask, name="", dependent=replace(mask.dependent, label=()))
-            labels = mask.dependent.labels(words.labels)
-            by_arcs[of_any] = by_arcs[of_any] | labels if of_any in by_arcs else labels
-    for mask, labels in by_arcs.items():
-        arcs = mask.arcs(words)
-        for label in np.flatnonzero(labels).tolist() if arcs.any() else ():
-            found[..., label] |= arcs
-    return found
-
-
-# So large a table of places is kept, in bytes.
-LARGEST = 1 << 23
-
-
-class Masks:
-    """Masks put together.
-
-    What places of words decide is a table, of which each sentence has a corner; what parts of speech decide is a row of
-    labels for each of these; the others are looked at in each sentence.
-    """
-
-    def __init__(self, masks: Sequence[Mask]) -> None:
-        self._of_tags = [mask for mask in masks if mask.is_of_words and not mask.dependent.feats]
-        others = [mask for mask in masks if mask not in self._of_tags]
-        self._of_places = [mask for mask in others if not (mask.needs_tags or mask.needs_feats)]
-        self._others = [mask for mask in others if mask not in self._of_places]
-        self._rows = ForLabels[dict[str | None, Bool]]()
-        self._largest: tuple[tuple[str, ...], Bool] = (), np.empty(0, dtype=np.bool_)
-
-    def forbidden(self, words: Words) -> Bool:
-        """The same as the function."""
-        nodes, rows = words.n + 1, self._rows.get(words.labels, dict)
-        for tag in [each for each in set(words.upos) if each not in rows]:
-            rows[tag] = self._row(tag, words.labels)
-        found = self._table(nodes, words.labels)[:nodes, :nodes].copy()
-        found[:, 1:] |= np.array([rows[tag] for tag in words.upos])
-        return forbidden(self._others, words, found)
-
-    def _row(self, tag: str | None, labels: tuple[str, ...]) -> Bool:
-        """The labels that words with a part of speech may not have, (L,)."""
-        found = np.zeros(len(labels), dtype=np.bool_)
-        for mask in self._of_tags:
-            is_known = tag is not None or not mask.needs_tags
-            if is_known and mask.dependent.fits(tag, frozenset()) != mask.allow:
-                found |= mask.dependent.labels(labels)
-        return found
-
-    def _table(self, nodes: int, labels: tuple[str, ...]) -> Bool:
-        """What places forbid in a sentence of so many nodes or more."""
-        kept, found = self._largest
-        if kept == labels and len(found) >= nodes:
-            return found
-        size = 1 << (nodes - 1).bit_length()
-        is_kept = size * size * len(labels) <= LARGEST
-        words = (size if is_kept else nodes) - 1
-        found = forbidden(self._of_places, Words(labels, [None] * words, [frozenset()] * words))
-        if is_kept:
-            self._largest = labels, found  # both at once: threads share them
-        return found
+            arcs = mask.forbids(words, nodes[:, None], nodes[1:])
+            found = by_word if arcs.ndim == 1 else by_arc[:, 1:]  # whatever the head, or not
+            if arcs.any():
+                found |= arcs[..., None] & mask.dependent.labels(words.labels)
+    by_arc[:, 1:] |= by_word
+    return by_arc

@@ -24,14 +24,14 @@ from deptree_cli.core.rule_words import (
     Bound,
     Choice,
     Condition,
+    ForLabels,
     LabelledTree,
     LabelNumbers,
-    ManyTrees,
     Mask,
-    Masks,
     Nogood,
     TreeRule,
     Words,
+    forbidden,
     labels_named,
     pattern_in,
 )
@@ -44,6 +44,24 @@ Rule = Mask | TreeRule
 
 # What a table of a file says beside these is refused: a rule that is not understood would not be kept.
 Fields = Mapping[str, Any]
+
+
+class OfLabel(NamedTuple):
+    """The masks about a label, with their numbers: those that ask little, and others.
+
+    `known`: what the first forbid words with a part of speech below one with another on a side.
+    """
+
+    few: list[tuple[int, Mask]]
+    others: list[tuple[int, Mask]]
+    known: dict[tuple[object, object, bool], list[tuple[int, Mask]]]
+
+
+class LookedAt(NamedTuple):
+    """The masks about each label (L,), and rules that only a tree decides with the labels of which it must have one."""
+
+    of_labels: list[OfLabel]
+    tree_rules: list[tuple[TreeRule, set[int]]]
 
 
 @dataclass(frozen=True)
@@ -95,22 +113,34 @@ class Ruleset:
         return [rule for rule in self.rules if not isinstance(rule, Mask)]
 
     def forbidden(self, words: Words) -> Bool:
-        return self._put_together.forbidden(words)
+        return forbidden(self.masks, words)
+
+    def looked_at(self, words: Words) -> LookedAt:
+        """What is looked at in trees of a sentence, kept until there are other labels: sentences have the same few."""
+        kept, known = self._looked_at.get(words.labels, dict), (words.has_tags, words.has_feats)
+        if known not in kept:
+            kept[known] = self._for_labels(words)
+        return kept[known]
 
     @cached_property
-    def _put_together(self) -> Masks:
-        return Masks(self.masks)
+    def _looked_at(self) -> ForLabels[dict[tuple[bool, bool], LookedAt]]:
+        return ForLabels()
 
-    def finders(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
+    def _for_labels(self, words: Words) -> LookedAt:
+        masks = [(number, mask) for number, mask in enumerate(self.masks) if mask.has_effect(words)]
+        of_labels = [OfLabel([], [], {}) for _ in words.labels]
+        for number, mask in masks:
+            for label in np.flatnonzero(mask.dependent.labels(words.labels)).tolist():
+                (of_labels[label].few if mask.asks_little else of_labels[label].others).append((number, mask))
+        tree_rules = [(rule, set(np.flatnonzero(rule.group(words.labels)).tolist())) for rule in self.tree_rules]
+        return LookedAt(of_labels, tree_rules)
+
+    def bound(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
         bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
         return [find for find in bound if find is not None]
 
     def idle(self, words: Words) -> list[str]:
-        return [
-            rule.name
-            for rule in self.rules
-            if not (rule.has_effect(words) if isinstance(rule, Mask) else rule.bound(words) is not None)
-        ]
+        return [rule.name for rule in self.rules if not rule.has_effect(words)]
 
     def unknown(self, kind: str, known: Iterable[str]) -> list[str]:
         """The names of a kind that the rules have and others do not; labels neither as subtypes, and never `root`."""
@@ -363,38 +393,17 @@ def broken(
     given = [0 if word in loose else int(head) for word, head in enumerate(heads, 1)]
     tree = LabelledTree(given, numbers)
     found += _no_tree(tree, space, loose)
-    asked = [rule for rule in (*rules.tree_rules, Together()) if not (found and isinstance(rule, Function))]
+    has = tree.by_label.keys()
+    asked = [rule for rule, labels in rules.looked_at(known).tree_rules if not labels.isdisjoint(has)]
+    asked = [rule for rule in (*asked, Together()) if not (found and isinstance(rule, Function))]
     changing = [*({word} for word in loose), *map(set, tree.cycles)] if found else []
     found += _by_arcs(rules, known, tree, loose)
     return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
 
 
-def broken_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
-    """Return the places where trees, of the space and without spans, break a rule; no rule is a function of trees."""
-    words, tree = trees.side_by_side
-    by_trees = (each for rule in rules.tree_rules for each in _by_trees(rule, words, tree, ()))
-    return _by_sentences(chain(_by_arcs(rules, words, tree, frozenset()), by_trees), trees)
-
-
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
-    tags = enumerate(words.tags, 1) if rules.upos else ()
-    return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in tags if not (tag is None or tag in rules.upos)]
-
-
-def wrong_tags_in_many(rules: Ruleset, trees: ManyTrees) -> list[list[Violation]]:
-    wrong = [word for _, word, _ in wrong_tags(rules, trees.kinds)]
-    words = np.flatnonzero(np.isin(trees.kind, wrong)) + 1 if wrong else np.empty(0, dtype=np.int64)
-    return _by_sentences((Violation(UNKNOWN_UPOS, word, (word,)) for word in words.tolist()), trees)
-
-
-def _by_sentences(violations: Iterable[Violation], trees: ManyTrees) -> list[list[Violation]]:
-    """Those of all sentences side by side, those of each by themselves."""
-    found: list[list[Violation]] = [[] for _ in trees.sizes]
-    for rule, word, words in violations:
-        sentence = trees.sentences[word - 1]
-        own = tuple(each - int(trees.starts[sentence]) for each in words)
-        found[sentence].append(Violation(rule, own[0], own))
-    return found
+    wrong = {*words.tags} - {None, *rules.upos} if rules.upos else ()
+    return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in enumerate(words.tags, 1) if tag in wrong]
 
 
 def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
@@ -426,17 +435,23 @@ def _not_of_the_kind(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> I
             yield Violation(space.kind, word, (word,))
 
 
-def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> Iterator[Violation]:
-    for mask in rules.masks:
-        for word in mask.broken(words, tree).tolist():
-            if word not in loose or mask.is_of_words:
-                yield Violation(mask.name, word, (word,))
+def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> list[Violation]:
+    """The words whose arcs masks forbid, by the order of masks."""
+    of_labels, found, upos = rules.looked_at(words).of_labels, list[tuple[int, int, Mask]](), words.upos
+    for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
+        few, others, known = of_labels[label]
+        key = upos[word - 1], upos[head - 1] if head else 0, head < word
+        if (bad := known.get(key)) is None:
+            bad = known[key] = [each for each in few if each[1].forbids(words, head, word)]
+        for number, mask in (*bad, *(each for each in others if each[1].forbids(words, head, word))):
+            if mask.is_of_words or word not in loose:
+                found.append((number, word, mask))
+    return [Violation(mask.name, word, (word,)) for _, word, mask in sorted(found, key=lambda each: each[:2])]
 
 
 def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
     """The nogoods of a rule that only a tree decides; in each set, `changing`, some word must get another head."""
-    bound = rule.bound(words)
-    for nogood in bound.nogoods(tree) if bound else ():
+    for nogood in rule.find(words, tree):
         by_heads = _decided_by_heads(nogood, words, tree) if changing else frozenset()
         if not any(each <= by_heads for each in changing):
             yield Violation(rule.name, nogood.words[0], nogood.words)
@@ -485,11 +500,11 @@ def constraints_of(rules: Ruleset, words: Words) -> list[Constraint]:
     found: list[Constraint] = []
     for rule in rules.rules:
         if isinstance(rule, Mask):
-            of_words = rule.forbidden(words)
+            of_words = forbidden([rule], words)
             for word in np.flatnonzero(of_words.any(axis=(0, 2))).tolist():
                 found.append(of_word(rule.name, Choice(word, of_words[:, word].copy())))
-        elif (finder := rule.bound(words)) is not None:
-            found.append(Constraint(rule.name, finder))
+        elif (bound := rule.bound(words)) is not None:
+            found.append(Constraint(rule.name, bound))
     return found
 
 
@@ -501,7 +516,7 @@ def choices_of(constraints: Iterable[Constraint]) -> list[Choice]:
     return [each.asks for each in constraints if isinstance(each.asks, Choice)]
 
 
-def finders_of(constraints: Iterable[Constraint]) -> list[Bound]:
+def rules_of(constraints: Iterable[Constraint]) -> list[Bound]:
     return [each.asks for each in constraints if not isinstance(each.asks, Choice)]
 
 

@@ -330,19 +330,10 @@ def reasons_of_other(heads, other, own, end, most):
     return own[top], steps, top
 
 
-@kernel
-def fill_way(heads, node, steps, path, start):
-    """Fill in path the first words of the way up from a node, from `start` on; return where they end."""
-    for step in range(steps):
-        path[start + step] = node
-        node = heads[node]
-    return start + steps
-
-
 @kernel(allocates=True)
-def apart_in_gap(heads, word, path):
-    """Return a word in the gap of a word's arc, 0 if there is none; where the ways of it and of the head meet; and
-    where in path (2n+2,) these end.
+def apart_in_gap(heads, word):
+    """Return a word in the gap of a word's arc, 0 if there is none; how many words are on its way and on that of the
+    head; and where these meet.
 
     Words are looked at whose arcs leave the gap, and the first above the head that is in it.
     """
@@ -361,15 +352,13 @@ def apart_in_gap(heads, word, path):
             lower, upper, top = reasons_of_word(heads, each, beside, end, own, fewest)
             if 0 < lower + upper < fewest:
                 fewest, best = lower + upper, (each, lower, upper, top)
-    found, lower, upper, meeting = best
-    lower = fill_way(heads, found, lower, path, 0)
-    return found, meeting, lower, fill_way(heads, head, upper, path, lower)
+    return best
 
 
 @kernel(allocates=True)
-def apart_under(heads, word, path):
+def apart_under(heads, word):
     """Return the head of an arc over a word that passes over it, to beyond its own head, and from which the word does
-    not descend, 0 if there is none; the arc's other end; where the ways meet; and where in path (2n+2,) these end.
+    not descend, 0 if there is none; how many words are on both ways; where these meet; and the arc's other end.
     """
     head = heads[word]
     own = np.empty(heads.shape[0], np.int64)
@@ -386,9 +375,7 @@ def apart_under(heads, word, path):
         lower, upper, top = reasons_of_other(heads, above, own, end, fewest)
         if 0 < lower + upper < fewest:
             fewest, best, far = lower + upper, (above, lower, upper, top), each
-    found, lower, upper, meeting = best
-    lower = fill_way(heads, word, lower, path, 0)
-    return found, far, meeting, lower, fill_way(heads, found, upper, path, lower)
+    return *best, far
 
 
 @kernel(allocates=True)

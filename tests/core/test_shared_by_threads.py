@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from threading import Event, Thread
-from typing import Any
-
 import numpy as np
 import pytest
 
 from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.rule_words import Condition, ForLabels, Mask, Masks, Words
+from deptree_cli.core.rule_words import ForLabels
 from tests.interrupted import at_every_line
 
 # What was asked before: the same question, so that the answer is known, or another one.
@@ -46,39 +43,3 @@ def test_what_follows_from_labels(before: int) -> None:
     found = list(at_every_line(ForLabels.get, ask, other, first=(ask, other)[before]))
     assert len(found) > 1
     assert set(found) == {"of a"}
-
-
-def test_the_table_of_a_shorter_sentence_comes_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread has begun to work it out before that of a longer one was kept, and keeps it while this is asked for."""
-    short, long = (Words(("a",), [None] * n, [frozenset()] * n) for n in (2, 12))
-    arcs, waits, threads = Mask.arcs, Event(), list[Thread]()
-
-    def late(mask: Mask, words: Words) -> Any:
-        begun.set()
-        if words.n < 12:
-            waits.wait(60)
-        return arcs(mask, words)
-
-    def finish() -> None:
-        waits.set()
-        threads[-1].join()
-
-    def begin() -> None:
-        nonlocal masks
-        masks, thread = Masks([mask]), Thread(target=lambda: masks.forbidden(short))
-        waits.clear()
-        begun.clear()
-        threads.append(thread)
-        thread.start()
-        begun.wait(60)
-        masks.forbidden(long)
-
-    monkeypatch.setattr(Mask, "arcs", late)
-    begun, mask = Event(), Mask("far", Condition(("a",)), distance=(5, 12))
-    masks = Masks([mask])
-    expected = masks.forbidden(long)
-    found = list(at_every_line(Masks._table, lambda: masks.forbidden(long), finish, first=begin))
-    finish()
-    assert len(found) > 1
-    for each in found:
-        np.testing.assert_array_equal(each, expected)

@@ -259,8 +259,8 @@ class SentenceConstraints:
         return found
 
     @cached_property
-    def finders(self) -> Sequence[Bound]:
-        return self.rules.finders(self.words, [Together()] if self.words.spans else [])
+    def bound(self) -> Sequence[Bound]:
+        return self.rules.bound(self.words, [Together()] if self.words.spans else [])
 
     def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
         return replace(self, words=replace(self.words, labels=names))
@@ -281,8 +281,8 @@ class SentenceConstraints:
         for each in self.given:
             found += each.listed(self.words.n, self.words.labels)
         for first, last in self.words.spans:
-            finder = Together().bound(replace(self.words, spans=((first, last),)))
-            found += [Constraint(f"the span of words {first} to {last}", finder)] if finder else []
+            bound = Together().bound(replace(self.words, spans=((first, last),)))
+            found += [Constraint(f"the span of words {first} to {last}", bound)] if bound else []
         return found
 
     def on(self, base: ArcFactored, relax: bool | None, budget: int) -> Constrained:
@@ -296,7 +296,7 @@ class SentenceConstraints:
             DeptreeError: no tree obeys what arcs decide, and nothing is given up.
         """
         relaxation = Relaxation(base, self.listed, can_relax=relax is not None)
-        return under(relaxation, self.forbidden, self.finders, bool(relax), budget)
+        return under(relaxation, self.forbidden, self.bound, bool(relax), budget)
 
 
 def read_constraints(names: Sequence[str]) -> Constraints | None:

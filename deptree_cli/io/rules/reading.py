@@ -9,13 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
 from deptree_cli.core.labels import ROOT, Labels, is_special
-from deptree_cli.core.rule_words import LabelNumbers, ManyTrees, Words
+from deptree_cli.core.rule_words import Words
 from deptree_cli.core.ruleset import Ruleset, joined, ruleset_of
-from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, word_starts
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import decoded
 
 # Ours: those of Universal Dependencies, and nothing but a tree.
@@ -39,9 +37,6 @@ MOST_NAMED = 10
 
 _SUFFIX = ".toml"
 _EXT_POS = "ExtPos="
-
-# Chunks of sentences have other labels each, and the same few: what rules know of them is kept.
-_NUMBERED = LabelNumbers()
 
 
 def read_rules(name: str) -> Ruleset:
@@ -94,8 +89,8 @@ class Names(NamedTuple):
 
 
 def names_in(words: Words, labels: Iterable[str], keys: Iterable[str] = ()) -> Names:
-    tags = frozenset(tag for tag in (*words.upos, *words.tags) if tag is not None)
-    return Names(frozenset(labels), tags, frozenset(chain.from_iterable(words.feats)), frozenset(keys))
+    tags = frozenset(tag for tag in {*words.upos, *words.tags} if tag is not None)
+    return Names(frozenset(labels), tags, frozenset[str]().union(*words.feats), frozenset(keys))
 
 
 def unknown_names(rules: Ruleset, names: Names, where: str) -> str:
@@ -167,29 +162,3 @@ def _word(tag: bytes, feats: bytes, has_feats: bool) -> tuple[str | None, frozen
     known = frozenset(feats.decode().split("|")) if has_feats or feats != b"_" else frozenset[str]()
     outer = next((each.removeprefix(_EXT_POS) for each in known if each.startswith(_EXT_POS)), own)
     return None if outer == "_" else outer, known, own
-
-
-def many_trees(blocks: Sequence[Block], have_other_tags: Sequence[bool]) -> ManyTrees:
-    """The trees of many sentences, right or not: `kinds` has what stands in UPOS as tags, and no name for no label.
-
-    Args:
-        have_other_tags: of each sentence, whether rules know none of its parts of speech, for its tags are others.
-
-    Raises:
-        UnicodeDecodeError: something is not UTF-8.
-    """
-    starts = word_starts(blocks)
-    (labels, label), (tags, tag), (morphology, features) = map(numbered, columns_of(blocks, "deprel", "upos", "feats"))
-    # tag, features, and whether features and tags are known: a number for each kind of words that there is
-    known = [2 * block.chunk.feats + other for block, other in zip(blocks, have_other_tags, strict=True)]
-    others = np.repeat(np.array(known, dtype=np.int64), np.diff(starts))
-    keys, kind = np.unique((tag * len(morphology) + features) * 4 + others, return_inverse=True)
-    kinds = []
-    for key in keys.tolist():
-        both, other = divmod(key, 4)
-        acts, *own = _word(tags[both // len(morphology)], morphology[both % len(morphology)], other > 1)
-        kinds.append((None if other % 2 else acts, *own))
-    upos, feats, given = zip(*kinds, strict=True)
-    names, numbers = _NUMBERED.of(["" if name == b"_" else name.decode() for name in labels])
-    words = Words(names, upos, feats, tags=given)
-    return ManyTrees(starts, np.maximum(heads_of(blocks), -1), np.array(numbers)[label], kind + 1, words)

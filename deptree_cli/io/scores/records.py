@@ -208,7 +208,7 @@ class ScoredSentence(SentenceAsRead):
     def needs_trees(self) -> bool:
         """Whether some constraints, of this sentence or of all, can only be checked on whole trees."""
         constraints = self.interpretation.constraints
-        return constraints is not None and (constraints.need_trees or bool(self.constrained.finders))
+        return constraints is not None and (constraints.need_trees or bool(self.constrained.rules))
 
     @cached_property
     def constrained(self) -> Constrained:

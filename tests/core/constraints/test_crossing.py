@@ -35,7 +35,7 @@ def words_of_size(n: int) -> Words:
     return Words(LABELS, [None] * n, [frozenset()] * n)
 
 
-def finder(kind: str, n: int) -> Bound:
+def bound(kind: str, n: int) -> Bound:
     """What finds the nogoods of a rule in trees of n words."""
     found = RULES[kind].bound(words_of_size(n))
     assert found is not None
@@ -60,7 +60,7 @@ def breaking(n: int, kind: str, space: TreeSpace = MULTI_ROOT) -> np.ndarray:
 def test_a_rule_names_the_words_that_break_it_by_dominance(kind: str) -> None:
     """All trees of up to five words, with one root or several, with all labels; each word at most once."""
     for n in range(1, 6):
-        find = finder(kind, n)
+        find = bound(kind, n)
         for heads, bad in zip(all_trees(n, MULTI_ROOT).tolist(), breaking(n, kind).tolist(), strict=True):
             for labels in product(range(2), repeat=n):
                 found = [nogood.words[0] for nogood in find.nogoods(LabelledTree(heads, labels))]
@@ -83,7 +83,7 @@ def test_its_conflicts_lose_no_tree_of_five_words_that_obeys(kind: str) -> None:
         return choice.arcs[trees[:, choice.word - 1][:, None], own]
 
     for place, heads in enumerate(trees.tolist()):
-        for nogood in finder(kind, n).nogoods(LabelledTree(heads, [PUNCT] * n)):
+        for nogood in bound(kind, n).nogoods(LabelledTree(heads, [PUNCT] * n)):
             *first, last = nogood.choices
             assert len({choice.word for choice in nogood.choices}) == len(nogood.choices)
             assert set(nogood.words) == {choice.word for choice in nogood.choices}
@@ -109,8 +109,8 @@ def test_the_best_trees_of_five_words_are_those_of_enumeration(space: TreeSpace)
         own = scores[trees, np.arange(1, n + 1)]
         worth = np.where(bad, own[..., 0], own.max(axis=2)).sum(axis=1)
         changed += own.max(axis=2).sum(axis=1).max() > worth.max()
-        finders = [finder(kind, n) for kind in RULES]
-        found = list(islice(BranchAndBound(scores, space, finders).trees(), 3))
+        rules = [bound(kind, n) for kind in RULES]
+        found = list(islice(BranchAndBound(scores, space, rules).trees(), 3))
         best = np.argsort(-worth)[:3]
         assert [each.heads.tolist() for each in found] == trees[best].tolist(), seed
         np.testing.assert_allclose([each.score for each in found], worth[best])

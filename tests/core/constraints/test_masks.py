@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Bool
-from deptree_cli.core.rule_words import Words
+from deptree_cli.core.rule_words import Words, forbidden
 from deptree_cli.core.ruleset import Ruleset, ruleset_of
 from deptree_cli.io.rules.reading import read_rules
 
@@ -33,7 +33,7 @@ OTHERS = ruleset_of(
 
 def one_by_one(rules: Ruleset, words: Words) -> Bool:
     """What masks forbid, each by itself."""
-    alone = [mask.forbidden(words) for mask in rules.masks]
+    alone = [forbidden([mask], words) for mask in rules.masks]
     return np.logical_or.reduce(alone)
 
 

@@ -58,7 +58,7 @@ def test_the_cheapest_trees_are_those_of_enumeration(space: TreeSpace) -> None:
         unit = 32.0 if seed % 2 else None
         costs, names = costs_of(case, rng, unit), case.known.labels
         expected = [cost_of(tree.heads, [names.index(each) for each in tree.labels], costs) for tree in case.obedient]
-        settled = BranchAndCut(costs, space, constrained.finders, 3000, 300, unit).settle()
+        settled = BranchAndCut(costs, space, constrained.rules, 3000, 300, unit).settle()
         if not expected:
             none += 1
             assert settled.incumbent is None
@@ -70,29 +70,29 @@ def test_the_cheapest_trees_are_those_of_enumeration(space: TreeSpace) -> None:
     assert none > 3
 
 
-def finders_of(space: TreeSpace, seed: int, n: int) -> tuple[Case, list[Bound]]:
+def rules_of(space: TreeSpace, seed: int, n: int) -> tuple[Case, list[Bound]]:
     case = random_case(space, seed, n)
-    return case, case.rules.finders(case.known)
+    return case, case.rules.bound(case.known)
 
 
-def obeys(found: Any, finders: list[Bound], space: TreeSpace) -> bool:
+def obeys(found: Any, rules: list[Bound], space: TreeSpace) -> bool:
     tree = LabelledTree(found.heads.tolist(), found.labels.tolist())
-    return space.contains(found.heads[None]).all() and not any(True for each in finders for _ in each.nogoods(tree))
+    return space.contains(found.heads[None]).all() and not any(True for each in rules for _ in each.nogoods(tree))
 
 
 def medium(space: TreeSpace, seeds: range) -> Iterator[tuple[Float, list[Bound], float | None]]:
     """Scores and rules of sentences of 5 to 8 words of which the maximum tree breaks some."""
     for seed in seeds:
         rng = np.random.default_rng([seed, 7])
-        case, finders = finders_of(space, seed, int(rng.integers(5, 9)))
+        case, rules = rules_of(space, seed, int(rng.integers(5, 9)))
         unit = 32.0 if seed % 2 else None
         n, size = case.words.n, len(case.known.labels)
         scores = -rng.random((n + 1, n + 1, size)) * rng.choice([0.3, 1.0, 3.0])
         scores -= (unit or 0.0) * rng.integers(0, 3, scores.shape)
         scores[:, 0] = scores[np.diag_indices(n + 1)] = -np.inf
         first = next(BranchAndBound(scores, space, [], 1).trees())
-        if finders and not obeys(first, finders, space):
-            yield scores, finders, unit
+        if rules and not obeys(first, rules, space):
+            yield scores, rules, unit
 
 
 @pytest.mark.slow("size")
@@ -100,15 +100,15 @@ def medium(space: TreeSpace, seeds: range) -> Iterator[tuple[Float, list[Bound],
 def test_no_certified_tree_is_another_than_that_of_a_long_search(space: TreeSpace) -> None:
     """Sentences of 5 to 8 words beside a search with 3,000 maximum trees; `certified` is never wrong."""
     both = uncertain = 0
-    for scores, finders, unit in medium(space, range(175)):
-        search = BranchAndBound(scores, space, finders, 3000, unit)
+    for scores, rules, unit in medium(space, range(175)):
+        search = BranchAndBound(scores, space, rules, 3000, unit)
         long = next(search.trees(), None)
-        settled = BranchAndCut(-scores, space, finders, 600, 300, unit).settle()
+        settled = BranchAndCut(-scores, space, rules, 600, 300, unit).settle()
         if long is None or settled.incumbent is None:
             assert not (search.is_infeasible and settled.incumbent is not None)
             assert not (long is not None and settled.bound == np.inf)
             continue
-        assert obeys(settled.incumbent, finders, space)
+        assert obeys(settled.incumbent, rules, space)
         assert settled.bound <= -long.score + APART
         uncertain += not is_certain(settled)
         if long.certified:
@@ -123,16 +123,16 @@ def test_no_certified_tree_is_another_than_that_of_a_long_search(space: TreeSpac
 def test_a_budget_that_is_too_small_still_gives_a_tree_and_an_honest_gap(space: TreeSpace) -> None:
     """12 maximum trees by the search, and 12 under penalties; beside the search with 3,000."""
     found = missed = 0
-    for scores, finders, unit in medium(space, range(175)):
-        best = BranchAndBound(scores, space, finders, 3000, unit).best()
-        tree = next(BranchAndBound(scores, space, finders, 12, unit).trees(), None)
+    for scores, rules, unit in medium(space, range(175)):
+        best = BranchAndBound(scores, space, rules, 3000, unit).best()
+        tree = next(BranchAndBound(scores, space, rules, 12, unit).trees(), None)
         if best is None or not best.certified or (tree is not None and tree.certified):
             continue
         if tree is None:
             missed += 1
             continue
         found += 1
-        assert obeys(tree, finders, space)
+        assert obeys(tree, rules, space)
         assert tree.score <= best.score + APART <= tree.score + tree.gap + 2 * APART
     assert found >= 10
     assert missed <= 10
@@ -155,11 +155,11 @@ def test_equal_trees_come_in_one_order_whatever_vertices_are_found(
 
     monkeypatch.setattr(highspy, "_Highs", made)
     equal = 0
-    for scores, finders, _ in medium(space, range(12)):
+    for scores, rules, _ in medium(space, range(12)):
         costs, answers = np.where(scores > -np.inf, np.floor(np.nan_to_num(scores)) % 2, np.inf), set()
         for strategy, seed in ((1, 0), (1, 5), (4, 0)):
             how.update(simplex_strategy=strategy, random_seed=seed)
-            settled = BranchAndCut(costs, space, finders, 600, 300).settle()
+            settled = BranchAndCut(costs, space, rules, 600, 300).settle()
             if is_certain(settled):
                 answers.add((settled.incumbent.heads.tobytes(), settled.incumbent.labels.tobytes()))
         assert len(answers) <= 1
@@ -171,17 +171,17 @@ def test_of_another_space_the_bound_holds() -> None:
     """There is an oracle of the best tree, but no rows: what is certain is right, and nothing is claimed of others."""
     certain = 0
     for seed in range(60):
-        case, finders = finders_of(HEADS_FIRST, seed, 4)
+        case, rules = rules_of(HEADS_FIRST, seed, 4)
         costs = costs_of(case, np.random.default_rng(seed), None) if not case.tables else None
         if costs is None:
             size = len(case.known.labels)
             costs = np.random.default_rng(seed).random((5, 5, size))
             costs[:, 0] = costs[np.diag_indices(5)] = np.inf
-        search = BranchAndBound(-costs, HEADS_FIRST, finders, 3000)
-        long, settled = next(search.trees(), None), BranchAndCut(costs, HEADS_FIRST, finders, 300, 300).settle()
+        search = BranchAndBound(-costs, HEADS_FIRST, rules, 3000)
+        long, settled = next(search.trees(), None), BranchAndCut(costs, HEADS_FIRST, rules, 300, 300).settle()
         assert settled.bound <= (-long.score if long else np.inf) + APART, seed
         if settled.incumbent is not None:
-            assert obeys(settled.incumbent, finders, HEADS_FIRST)
+            assert obeys(settled.incumbent, rules, HEADS_FIRST)
             certain += is_certain(settled)
     assert certain > 10
 

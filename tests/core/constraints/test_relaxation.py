@@ -22,7 +22,7 @@ from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, Together
 from deptree_cli.core.rule_search import Relaxation, listed_names
 from deptree_cli.core.rule_words import Choice, Condition, LabelledTree, Mask, Words
-from deptree_cli.core.ruleset import Constraint, Ruleset, conflicting, constraints_of, finders_of, of_word
+from deptree_cli.core.ruleset import Constraint, Ruleset, conflicting, constraints_of, of_word, rules_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
 
 LABELS = ("root", "subj", "obj")
@@ -49,7 +49,7 @@ class Case(NamedTuple):
     def obeying(self) -> Constrained:
         """The distribution with what is given up."""
         asked = self.constraints
-        return under(asked, asked.forbidden(asked.all), finders_of(asked.all), relax=True)
+        return under(asked, asked.forbidden(asked.all), rules_of(asked.all), relax=True)
 
 
 def random_demands(rng: np.random.Generator, n: int) -> Iterator[Constraint]:
@@ -68,8 +68,8 @@ def random_demands(rng: np.random.Generator, n: int) -> Iterator[Constraint]:
         *rare,
     ]
     for rule in rules:
-        if rng.random() < 0.5 and (finder := rule.bound(words)):
-            yield Constraint(rule.name, finder)
+        if rng.random() < 0.5 and (bound := rule.bound(words)):
+            yield Constraint(rule.name, bound)
     span = Together().bound(Words(LABELS, words.upos, words.feats, ((first, n),)))
     if rng.random() < 0.4 and span:
         yield Constraint("span", span)

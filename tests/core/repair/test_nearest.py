@@ -40,8 +40,8 @@ class Asked:
         return self.rules.forbidden(self.words)
 
     @cached_property
-    def finders(self) -> Sequence[Bound]:
-        return self.rules.finders(self.words)
+    def bound(self) -> Sequence[Bound]:
+        return self.rules.bound(self.words)
 
     def listed(self) -> list[Constraint]:
         return constraints_of(self.rules, self.words)

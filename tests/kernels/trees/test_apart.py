@@ -59,8 +59,8 @@ def under(heads: list[int], word: int) -> tuple[int, Reasons] | None:
     return fewest(passing)
 
 
-def as_found(top: int, lower: int, upper: int, path: list[int]) -> Reasons:
-    return path[:lower], path[lower:upper], top
+def as_found(heads: list[int], word: int, other: int, lower: int, upper: int, top: int) -> Reasons:
+    return way(heads, word)[:lower], way(heads, other)[:upper], top
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow("size"))])
@@ -70,13 +70,14 @@ def test_the_fewest_reasons_of_all_heads(n: int) -> None:
     rng, compared = np.random.default_rng(n), 0
     for heads in ([0, *each] for each in every if n < 5 or rng.random() < 0.3):
         for word in range(1, n + 1):
-            path = np.zeros(2 * n + 2, np.int64)
-            found, *ways = map(int, apart_in_gap(np.array(heads), word, path))
+            found, *ways = map(int, apart_in_gap(np.array(heads), word))
             expected = in_gap(heads, word)
-            assert (found, as_found(*ways, path.tolist())) == expected if expected else found == 0, (heads, word)
-            found, end, *ways = map(int, apart_under(np.array(heads), word, path))
+            why = as_found(heads, found, heads[word], *ways)
+            assert (found, why) == expected if expected else found == 0, (heads, word)
+            found, *ways, end = map(int, apart_under(np.array(heads), word))
             expected = under(heads, word)
-            assert (found, as_found(*ways, path.tolist())) == expected if expected else found == 0, (heads, word)
+            why = as_found(heads, word, found, *ways)
+            assert (found, why) == expected if expected else found == 0, (heads, word)
             assert not expected or heads[end] == found
             compared += bool(expected)
     assert compared >= 5
