@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, count, starmap
+from itertools import chain, count, islice, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,6 +115,9 @@ BUDGET = 300
 # there are more words than `LONG`. What is left open a linear program settles, within the budget, and so many steps of
 # the simplex method for each maximum tree.
 SEARCHED_SQUARE, SEARCHED, LONG, SEARCHED_LONG, PIVOTS = 8000, 10, 100, 100, 300
+
+# Of so many nogoods the best to divide by is looked for.
+COMPARED = 8
 
 # By so much, in nats or in parts of a cost, bounds of a linear program may be off.
 EXACT = 1e-6
@@ -354,8 +357,19 @@ class BranchAndBound:
             scores[word - 1][np.broadcast_to(gone[heads[word - 1]], scores.shape[1:])] = -np.inf
         labels = scores.argmax(axis=1).astype(np.int32)
         tree = LabelledTree(heads.tolist(), labels.tolist())
-        nogood = next(chain.from_iterable(each.nogoods(tree) for each in self.rules), None)
-        return Subproblem(part, heads, labels, score, nogood)
+        nogoods = list(islice(chain.from_iterable(each.nogoods(tree) for each in self.rules), COMPARED))
+        if len(nogoods) > 1:
+            own = arcs[heads, np.arange(1, len(arcs))].tolist()
+            nogoods.sort(key=lambda nogood: self._likely_opened(part, own, nogood))
+        return Subproblem(part, heads, labels, score, nogoods[0] if nogoods else None)
+
+    def _likely_opened(self, part: Part, own: Sequence[float], nogood: Nogood) -> float:
+        """How many parts of a nogood are likely to be opened: each the less, the more its word loses by it."""
+        found, scale = 0.0, self.unit / 2 if self.unit else 1.0
+        for word, arcs in nogood.choices:
+            left = self._left(word, part.gone[word] | arcs if word in part.gone else arcs).max()
+            found += math.exp(-max(0.0, own[word - 1] - float(left)) / scale)
+        return found
 
     def _same_heads(self, heads: Heads) -> Nogood:
         rows, words = np.arange(len(heads) + 1)[:, None] == heads[None, :], tuple(range(1, len(heads) + 1))
