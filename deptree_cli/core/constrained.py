@@ -15,13 +15,12 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
-from deptree_cli.core.errors import PROJECTIVE, RELAX, TEMPERATURE, DeptreeError, counted
+from deptree_cli.core.errors import PROJECTIVE, TEMPERATURE, DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import need_of_masks
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
-from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
+from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation, none_found
 from deptree_cli.core.rule_words import Bound, LabelledTree, Words
 from deptree_cli.core.ruleset import Ruleset, constraints_of, rules_of
 from deptree_cli.core.samplers import SAMPLERS, Sampler
@@ -222,12 +221,9 @@ class Constrained:
     def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
         if is_infeasible and self.constraints:
             return self.constraints.error(budget)
-        problem, remedy = "no tree obeys the rules", "Give one up"
-        if not is_infeasible:
-            problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
-            advice = f", or pass {RELAX}" * bool(self.constraints and self.constraints.can_relax)
-            remedy = f"Raise {BUDGET_OPTION}, or give up a rule{advice}"
-        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[BUDGET_OPTION, RELAX])
+        if is_infeasible:
+            return DeptreeError("no tree obeys the rules", "Give one up", sent_id=self.distribution.id)
+        return none_found(opened, self.distribution.id, bool(self.constraints and self.constraints.can_relax))
 
 
 def under(
@@ -248,10 +244,8 @@ def under(
 
 
 def _relaxed(constraints: Relaxation, budget: int) -> Constrained:
-    broken, fewest = constraints.broken(budget)
-    kept = [each for each in constraints.all if each not in broken]
+    kept, given_up = constraints.kept(budget)
     distribution = constraints.base.without_forbidden(constraints.forbidden(kept))
-    given_up = GivenUp(tuple(each.name for each in broken), fewest) if broken else None
     return Constrained(distribution, rules_of(kept), replace(constraints, listed=lambda: kept), given_up)
 
 

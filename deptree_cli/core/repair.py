@@ -15,12 +15,11 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
-from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
-from deptree_cli.core.errors import RELAX, DeptreeError, counted
+from deptree_cli.core.errors import counted
 from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
-from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation
+from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation, none_found
 from deptree_cli.core.rule_words import Bound, Words
 from deptree_cli.core.ruleset import Constraint, rules_of
 from deptree_cli.core.spaces import TreeSpace
@@ -400,9 +399,7 @@ def nearest(
         return _relaxed(constraints, wanted, names, aims.budget)
     if division.is_infeasible:
         raise constraints.error(aims.budget)
-    problem = f"no tree that obeys the rules was found among {counted(division.opened, 'maximum tree')}"
-    remedy = f"Raise {BUDGET_OPTION}, or give up a rule, or pass {RELAX}"
-    raise DeptreeError(problem, remedy, sent_id=sent_id, options=[BUDGET_OPTION, RELAX])
+    raise none_found(division.opened, sent_id)
 
 
 def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:
@@ -430,10 +427,9 @@ def _repaired(found: Found, wanted: Objective, names: Sequence[str], given_up: G
 
 
 def _relaxed(constraints: Relaxation, wanted: Objective, names: Sequence[str], budget: int) -> Repaired:
-    broken, fewest = constraints.broken(budget)
-    kept = [each for each in constraints.all if each not in broken]
+    kept, given_up = constraints.kept(budget)
     masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)
     found = BranchAndBound(masked, constraints.base.space, rules_of(kept), budget, wanted.unit).best()
     if found is None:
         raise constraints.error(budget)
-    return _repaired(found, wanted, names, GivenUp(tuple(each.name for each in broken), fewest))
+    return _repaired(found, wanted, names, given_up)

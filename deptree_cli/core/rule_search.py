@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.core import errors as settings
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
+from deptree_cli.core.errors import RELAX, DeptreeError, counted
 from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, Nogood
 from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, rules_of
 from deptree_cli.core.spaces import TreeSpace, space
@@ -445,10 +445,8 @@ class Relaxation:
         tree = "no tree"
         if division is not None and division.best() is None and not division.is_infeasible:
             tree = f"of {counted(division.opened, 'maximum tree')} none"
-        remedy = ("Give one up" if len(names) > 1 else "Give it up") + f", or pass {settings.RELAX}" * self.can_relax
-        return DeptreeError(
-            f"{tree} obeys {listed_names(names)}", remedy, sent_id=self.base.id, options=[settings.RELAX]
-        )
+        remedy = ("Give one up" if len(names) > 1 else "Give it up") + f", or pass {RELAX}" * self.can_relax
+        return DeptreeError(f"{tree} obeys {listed_names(names)}", remedy, sent_id=self.base.id, options=[RELAX])
 
     def _can_hold(self, constraints: Sequence[Constraint], budget: int) -> bool:
         """Whether some tree obeys constraints; not, if none is found within the budget."""
@@ -474,6 +472,12 @@ class Relaxation:
         tree = priced.without_switches(LabelledTree(found.heads.tolist(), found.labels.tolist()))
         broken = [each for each in self.all if each.is_broken_by(tree)]
         return broken, priced.least_broken(bound) >= len(broken)
+
+    def kept(self, budget: int) -> tuple[list[Constraint], GivenUp | None]:
+        """The constraints without the fewest that must be given up, and these, if there are some."""
+        broken, fewest = self.broken(budget)
+        given_up = GivenUp(tuple(each.name for each in broken), fewest) if broken else None
+        return [each for each in self.all if each not in broken], given_up
 
     def _tree_by_arcs(self, priced: Priced) -> Found:
         """The tree that breaks the fewest of the constraints that arcs decide, whatever it breaks of the others."""
@@ -539,6 +543,13 @@ class Priced:
     def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
         rows = len(self._rules)
         return list(starmap(lambda word, arcs: Choice(word, np.pad(arcs, ((0, rows), (0, 0)))), choices))
+
+
+def none_found(opened: int, sent_id: str, can_relax: bool = True) -> DeptreeError:
+    """What to say where the budget ended without a tree that obeys."""
+    problem = f"no tree that obeys the rules was found among {counted(opened, 'maximum tree')}"
+    remedy = f"Raise {BUDGET_OPTION}, or give up a rule" + f", or pass {RELAX}" * can_relax
+    return DeptreeError(problem, remedy, sent_id=sent_id, options=[BUDGET_OPTION, RELAX])
 
 
 def listed_names(names: Sequence[str]) -> str:
