@@ -133,9 +133,9 @@ class OfCrossed(OfLabels):
     """One about those of these words whose arcs another word's arc crosses."""
 
     def find(self, words: Words, tree: LabelledTree) -> Iterator[Nogood]:
-        for word in tree.with_labels(numbers_named(self.label, words.labels)):
-            other = tree.crossings[word - 1]
-            if other and (found := self.nogood(words, tree, word, other)) is not None:
+        numbers = numbers_named(self.label, words.labels) if tree.crossings else ()
+        for word, other in tree.crossings.items():
+            if tree.labels[word - 1] in numbers and (found := self.nogood(words, tree, word, other)) is not None:
                 yield found
 
     @abstractmethod

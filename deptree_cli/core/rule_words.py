@@ -262,9 +262,12 @@ class LabelledTree:
         return sorted(chain.from_iterable(self.by_label[label] for label in numbers & self.by_label.keys()))
 
     @cached_property
-    def crossings(self) -> list[int]:
-        """Of each word the first between its arc's ends whose own arc crosses it, else the first beyond, else 0."""
-        return crossings(self.arrays[None, 1:])[0].tolist() if _cross(self.heads) else [0] * len(self.heads)
+    def crossings(self) -> dict[int, int]:
+        """Of each word whose arc another's crosses the first such between its arc's ends, else the first beyond."""
+        if not _cross(self.heads):
+            return {}
+        found = crossings(self.arrays[None, 1:])[0].tolist()
+        return {word: other for word, other in enumerate(found, 1) if other}
 
 
 # Conflicts: sets of arcs of a tree of which one must go, found by rules that only a tree decides.

@@ -429,7 +429,7 @@ def _not_of_the_kind(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> I
     """The words whose arcs cross, or are none of the space; the validator has no name for it but the space does."""
     aside = LabelledTree([word - 1 if word in loose else head for word, head in enumerate(tree.heads, 1)], tree.labels)
     for word, head in enumerate(aside.heads, 1):
-        if other := aside.crossings[word - 1] if space.projective else 0:
+        if other := aside.crossings.get(word) if space.projective else None:
             yield Violation(space.kind, word, (word, other))
         elif word not in loose and not space.allows(head, word):
             yield Violation(space.kind, word, (word,))
