@@ -10,17 +10,19 @@ from deptree_cli.kernels.flags import kernel
 
 # The tree of the largest sum of scores: Chu-Liu-Edmonds in Tarjan's manner on a dense matrix, O(n^2).
 #
-# Every word takes its best head. A cycle of such choices is contracted into one node, whose arcs from outside are
-# scored by what they gain over the cycle's own arc into the same word, and the search goes on. In the end the cycles
-# are opened again where an arc enters them.
+# Every word takes its best head, ROOT included. Often these are a tree, and then the best one. A cycle of such choices
+# is contracted into one name, and an arc from outside gains by it what it scores over the cycle's own arc into the same
+# word; the search goes on. In the end the cycles are opened again where an arc enters them. Heads remain words: nothing
+# is worked out but what arcs into cycles gain.
 #
 # Under the single-root constraint every optimum must use as few ROOT arcs as possible; Stanojevic and Cohen 2021
-# subtract a large constant from the scores of ROOT arcs. Here a node takes ROOT only if it has no other head left.
-# That amounts to the same, as a cycle never contains ROOT, so that all arcs from one head into a node contain the
-# constant equally often; and there is no constant beside which scores are rounded.
+# subtract a large constant from the scores of ROOT arcs. Here, where more than one name has taken ROOT, the search goes
+# on from there, and now a name takes ROOT only if it has no other head left. That amounts to the same, as a cycle never
+# contains ROOT, so that all arcs from one head into a name contain the constant equally often; and there is no constant
+# beside which scores are rounded.
 
 
-NONE = -1
+NONE, SETTLED = -1, -2
 
 
 @kernel(allocates=True)
@@ -30,121 +32,89 @@ def best_tree(scores, single_root, heads):
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
     """
     nodes = scores.shape[0]
-    # By slot, which holds a node or what was contracted into it: the best arc from slot h into slot d, its gain over
-    # the arc that it replaces (-inf if h is no longer in use) and its ends.
-    gain = scores.copy()
-    for h in range(nodes):
-        gain[0, h] = -math.inf
-    ends = np.empty((nodes, nodes), np.int32)  # head * nodes + word
-    for d in range(1, nodes):
-        for h in range(nodes):
-            ends[d, h] = h * nodes + d
-        for h in range(nodes):
-            gain[d, h] = scores[h, d] if h != d else -math.inf
-    # By name, nodes first, then cycles in the order of contraction: the cycle that it became part of, and the arc into
-    # it.
-    within = np.full(2 * nodes, NONE, np.int64)
-    arcs = np.empty(2 * nodes, np.int32)
-    name = np.arange(nodes)  # of what is in a slot
-    names = nodes
-    live = np.ones(nodes, np.bool_)
-    done = np.zeros(nodes, np.bool_)  # whether a slot's path to ROOT is settled
-    done[0] = True
-    place = np.full(nodes, NONE, np.int64)  # of a slot on the path, which leads from dependent to head
-    path = np.empty(nodes, np.int64)
-    chosen = np.empty(nodes, np.int64)
-    for start in range(1, nodes):
-        if not live[start] or done[start]:
-            continue
-        steps = 0
-        slot = start
-        while not done[slot]:
-            if place[slot] == NONE:
-                path[steps] = slot
-                place[slot] = steps
+    names = nodes  # of nodes, then of cycles in the order of contraction
+    # By name: the best head but ROOT, and what its arc gains; the head that is taken; and the place on the path, which
+    # leads from dependent to head, or whether the path to ROOT is settled. By node: the name of what contains it.
+    best, most = np.empty(2 * nodes, np.int64), np.empty(2 * nodes)
+    taken, place = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
+    path, outermost = np.empty(nodes, np.int64), np.arange(nodes)
+    # By cycle: what the arc from each node gains; the members of all, and where those of each begin.
+    gains, members, begins = np.empty((0, nodes)), path, path
+    fill_best_heads(scores, best, most)
+    roots = 0
+    for spares_root in range(2 if single_root else 1):
+        if spares_root and roots == 1:
+            break
+        roots = 0
+        place[:names] = NONE
+        place[0] = SETTLED
+        for start in range(1, nodes):
+            name, steps = outermost[start], 0
+            while place[name] != SETTLED:
+                if place[name] != NONE:
+                    if names == nodes:
+                        gains = np.empty((nodes, nodes))
+                        members, begins = np.empty(2 * nodes, np.int64), np.zeros(nodes + 1, np.int64)
+                    cycle, first = names - nodes, place[name]
+                    begins[cycle + 1] = begins[cycle] + steps - first
+                    members[begins[cycle] : begins[cycle + 1]] = path[first:steps]
+                    fill_gains(scores, path[first:steps], most, gains, gains[cycle])
+                    best[names], most[names] = NONE, -math.inf
+                    for word in range(1, nodes):
+                        if place[outermost[word]] >= first:
+                            outermost[word], gains[cycle, word] = names, -math.inf
+                        elif gains[cycle, word] > most[names]:
+                            best[names], most[names] = word, gains[cycle, word]
+                    name, steps = names, first
+                    names += 1
+                path[steps], place[name] = name, steps
                 steps += 1
-            else:
-                first = place[slot]
-                contract(path[first:steps], chosen, gain, ends, live)
-                for cycled in path[first:steps]:
-                    within[name[cycled]] = names
-                name[slot] = names
-                names += 1
-                steps = first + 1
-            head = best_head(gain[slot], 1 if single_root else 0)
-            if head == NONE:
-                return -math.inf
-            arcs[name[slot]] = ends[slot, head]
-            chosen[slot] = head
-            slot = head
-        for settled in path[:steps]:
-            done[settled] = True
-    open_cycles(names, within, arcs, nodes)
-    return total_of(scores, single_root, arcs, heads)
-
-
-@kernel
-def best_head(gain, first):
-    """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
-    best, most = NONE, -math.inf
-    for h in range(first, gain.shape[0]):
-        if gain[h] > most:
-            best, most = h, gain[h]
-    return 0 if best == NONE and gain[0] > -math.inf else best
-
-
-@kernel
-def contract(cycle, chosen, gain, ends, live):
-    """Contract a cycle of slots into one node, in its first slot; arcs into it replace the cycle's arc into their word.
-
-    cycle: the slots; chosen: the head of each slot; gain, ends, live: as in `best_tree`, updated in place.
-    """
-    rep = cycle[0]
-    for member in cycle:
-        live[member] = False
-    for other in range(gain.shape[0]):
-        if live[other]:
-            into, most = rep, -math.inf
-            out = rep
-            for member in cycle:
-                x = gain[member, other] - gain[member, chosen[member]]
-                if x > most:
-                    into, most = member, x
-                if gain[other, member] > gain[other, out]:
-                    out = member
-            gain[rep, other] = most
-            ends[rep, other] = ends[into, other]
-            best, end = gain[other, out], ends[other, out]
-            for member in cycle:
-                gain[other, member] = -math.inf
-            gain[other, rep] = best
-            ends[other, rep] = end
-    for member in cycle:
-        gain[rep, member] = -math.inf
-    live[rep] = True
-
-
-@kernel
-def open_cycles(names, within, arcs, nodes):
-    """Give the arc into each cycle to the member that it enters, in place of its own; the outermost cycle first."""
-    for cycle in range(names - 1, nodes - 1, -1):
-        member = arcs[cycle] % nodes
-        while within[member] != cycle:
-            member = within[member]
-        arcs[member] = arcs[cycle]
-
-
-@kernel
-def total_of(scores, single_root, arcs, heads):
-    """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
-    total, nodes = 0.0, scores.shape[0]
-    root_arcs = 0
+                head, from_root = best[name], scores[0, name] if name < nodes else gains[name - nodes, 0]
+                if head == NONE or (from_root >= most[name] and not spares_root):
+                    head = 0
+                    roots += 1
+                    if not from_root > -math.inf:
+                        return -math.inf
+                taken[name] = head
+                name = outermost[head]
+            for each in path[:steps]:
+                place[each] = SETTLED
+    for cycle in range(names - nodes - 1, -1, -1):
+        head = taken[nodes + cycle]
+        into, gain = NONE, -math.inf
+        for member in members[begins[cycle] : begins[cycle + 1]]:
+            x = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
+            if x > gain:
+                into, gain = member, x
+        taken[into] = head
+    total = 0.0
     for word in range(1, nodes):
-        head = arcs[word] // nodes
-        heads[word - 1] = head
-        total += scores[head, word]
-        root_arcs += head == 0
-    return -math.inf if single_root and root_arcs > 1 else total
+        heads[word - 1] = taken[word]
+        total += scores[taken[word], word]
+    return -math.inf if single_root and roots > 1 else total
+
+
+@kernel
+def fill_best_heads(scores, best, most):
+    """Fill best with the first best head but ROOT of each word, `NONE` if it has none, and most with that arc's score."""
+    nodes = scores.shape[0]
+    for word in range(1, nodes):
+        best[word], most[word] = NONE, -math.inf
+    for head in range(1, nodes):
+        for word in range(1, nodes):
+            if scores[head, word] > most[word] and head != word:
+                best[word], most[word] = head, scores[head, word]
+
+
+@kernel
+def fill_gains(scores, cycle, most, gains, of_cycle):
+    """Fill of_cycle (n+1,) with what the arc from each node into a cycle of names gains, by what those into these do."""
+    nodes = scores.shape[0]
+    of_cycle[:] = -math.inf
+    for member in cycle:
+        for head in range(nodes):
+            x = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
+            of_cycle[head] = max(of_cycle[head], x)
 
 
 @kernel(allocates=True)
