@@ -32,66 +32,23 @@ def best_tree(scores, single_root, heads):
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
     """
     nodes = scores.shape[0]
-    names = nodes  # of nodes, then of cycles in the order of contraction
-    # By name: the best head but ROOT, and what its arc gains; the head that is taken; and the place on the path, which
-    # leads from dependent to head, or whether the path to ROOT is settled. By node: the name of what contains it.
-    best, most = np.empty(2 * nodes, np.int64), np.empty(2 * nodes)
-    taken, place = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
-    path, outermost = np.empty(nodes, np.int64), np.arange(nodes)
-    # By cycle: what the arc from each node gains; the members of all, and where those of each begin.
-    gains, members, begins = np.empty((0, nodes)), path, path
+    best, most, outermost = np.empty(2 * nodes, np.int64), np.empty(2 * nodes), np.arange(nodes)
+    taken, members, begins = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64), np.zeros(nodes, np.int64)
+    place, path, gains = np.empty(2 * nodes, np.int64), np.empty(nodes, np.int64), np.empty((nodes, nodes))
     fill_best_heads(scores, best, most)
-    roots = 0
-    for spares_root in range(2 if single_root else 1):
-        if spares_root and roots == 1:
-            break
-        roots = 0
-        place[:names] = NONE
-        place[0] = SETTLED
-        for start in range(1, nodes):
-            name, steps = outermost[start], 0
-            while place[name] != SETTLED:
-                if place[name] != NONE:
-                    if names == nodes:
-                        gains = np.empty((nodes, nodes))
-                        members, begins = np.empty(2 * nodes, np.int64), np.zeros(nodes + 1, np.int64)
-                    cycle, first = names - nodes, place[name]
-                    begins[cycle + 1] = begins[cycle] + steps - first
-                    members[begins[cycle] : begins[cycle + 1]] = path[first:steps]
-                    fill_gains(scores, path[first:steps], most, gains, gains[cycle])
-                    best[names], most[names] = NONE, -math.inf
-                    for word in range(1, nodes):
-                        if place[outermost[word]] >= first:
-                            outermost[word], gains[cycle, word] = names, -math.inf
-                        elif gains[cycle, word] > most[names]:
-                            best[names], most[names] = word, gains[cycle, word]
-                    name, steps = names, first
-                    names += 1
-                path[steps], place[name] = name, steps
-                steps += 1
-                head, from_root = best[name], scores[0, name] if name < nodes else gains[name - nodes, 0]
-                if head == NONE or (from_root >= most[name] and not spares_root):
-                    head = 0
-                    roots += 1
-                    if not from_root > -math.inf:
-                        return -math.inf
-                taken[name] = head
-                name = outermost[head]
-            for each in path[:steps]:
-                place[each] = SETTLED
-    for cycle in range(names - nodes - 1, -1, -1):
-        head = taken[nodes + cycle]
-        into, gain = NONE, -math.inf
-        for member in members[begins[cycle] : begins[cycle + 1]]:
-            x = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
-            if x > gain:
-                into, gain = member, x
-        taken[into] = head
+    cycles, roots = take_heads(scores, False, 0, best, most, taken, gains, members, begins, outermost, place, path)
+    if single_root and roots > 1:
+        cycles, roots = take_heads(
+            scores, True, cycles, best, most, taken, gains, members, begins, outermost, place, path
+        )
+    if roots == 0 or (single_root and roots > 1):
+        return -math.inf
+    open_cycles(scores, cycles, most, taken, gains, members, begins)
     total = 0.0
     for word in range(1, nodes):
         heads[word - 1] = taken[word]
         total += scores[taken[word], word]
-    return -math.inf if single_root and roots > 1 else total
+    return total
 
 
 @kernel
@@ -104,6 +61,66 @@ def fill_best_heads(scores, best, most):
         for word in range(1, nodes):
             if scores[head, word] > most[word] and head != word:
                 best[word], most[word] = head, scores[head, word]
+
+
+@kernel
+def take_heads(scores, spares_root, cycles, best, most, taken, gains, members, begins, outermost, place, path):
+    """Have every name take a head, and contract cycles; return how many these are, and how many names took ROOT.
+
+    No name has taken ROOT if there is no tree. Names are nodes, then cycles in the order of contraction.
+
+    best, most, taken: by name, the best head but ROOT, what its arc gains, and the head that is taken. gains
+    (cycles, n+1): of cycles, by head. members, begins: the names in all cycles, and where those of each begin.
+    outermost (n+1,): the name of what contains a node. place: of a name on the path, which leads from dependent to
+    head, or that its path to ROOT is settled. path (n+1,): room.
+    """
+    nodes = scores.shape[0]
+    roots, names = 0, nodes + cycles
+    place[:names] = NONE
+    place[0] = SETTLED
+    for start in range(1, nodes):
+        name, steps = outermost[start], 0
+        while place[name] != SETTLED:
+            if place[name] != NONE:
+                first = place[name]
+                begins[cycles + 1] = begins[cycles] + steps - first
+                for at in range(first, steps):
+                    members[begins[cycles] + at - first] = path[at]
+                fill_gains(scores, path[first:steps], most, gains, gains[cycles])
+                best[names], most[names] = NONE, -math.inf
+                for word in range(1, nodes):
+                    if place[outermost[word]] >= first:
+                        outermost[word], gains[cycles, word] = names, -math.inf
+                    elif gains[cycles, word] > most[names]:
+                        best[names], most[names] = word, gains[cycles, word]
+                name, steps = names, first
+                names, cycles = names + 1, cycles + 1
+            path[steps], place[name] = name, steps
+            steps += 1
+            head, from_root = best[name], scores[0, name] if name < nodes else gains[name - nodes, 0]
+            if head == NONE or (from_root >= most[name] and not spares_root):
+                if not from_root > -math.inf:
+                    return cycles, 0
+                head, roots = 0, roots + 1
+            taken[name] = head
+            name = outermost[head]
+        for each in path[:steps]:
+            place[each] = SETTLED
+    return cycles, roots
+
+
+@kernel
+def open_cycles(scores, cycles, most, taken, gains, members, begins):
+    """Give the head of each cycle to the member that its arc enters, in place of its own; the outermost cycle first."""
+    nodes = scores.shape[0]
+    for cycle in range(cycles - 1, -1, -1):
+        head = taken[nodes + cycle]
+        into, gain = NONE, -math.inf
+        for member in members[begins[cycle] : begins[cycle + 1]]:
+            x = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
+            if x > gain:
+                into, gain = member, x
+        taken[into] = head
 
 
 @kernel
