@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,31 @@ from deptree_cli.kernels.flags import kernel
 # beside which scores are rounded.
 
 
-NONE, SETTLED = -1, -2
+NONE = -1
+
+
+class Search(NamedTuple):
+    """What is known in a search for the best tree: by name, which is of a node, or then of a cycle, in order.
+
+    Attributes:
+        best: the first best head but ROOT, `NONE` if there is none.
+        most: what the arc from that head gains.
+        taken: the head that was taken.
+        seen: the word from which a way to heads first came by, `NONE` if none has; of a member of a cycle the cycle.
+        inside: of a cycle, one of its members.
+        beside: of a member, the next one, round the cycle.
+        outermost: (n+1,), the name of what contains a node.
+        gains: (cycles, n+1), what the arc from a node into a cycle gains.
+    """
+
+    best: Any
+    most: Any
+    taken: Any
+    seen: Any
+    inside: Any
+    beside: Any
+    outermost: Any
+    gains: Any
 
 
 @kernel(allocates=True)
@@ -32,18 +57,16 @@ def best_tree(scores, single_root, heads):
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
     """
     nodes = scores.shape[0]
-    best, most, outermost = np.empty(2 * nodes, np.int64), np.empty(2 * nodes), np.arange(nodes)
-    taken, members, begins = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64), np.zeros(nodes, np.int64)
-    place, path, gains = np.empty(2 * nodes, np.int64), np.empty(nodes, np.int64), np.empty((nodes, nodes))
+    best, most, taken = np.empty(2 * nodes, np.int64), np.empty(2 * nodes), np.empty(2 * nodes, np.int64)
+    seen, inside, beside = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
+    search = Search(best, most, taken, seen, inside, beside, np.arange(nodes), np.empty((nodes, nodes)))
     fill_best_heads(scores, best, most)
-    cycles, roots = take_heads(scores, False, 0, best, most, taken, gains, members, begins, outermost, place, path)
+    names, roots = take_heads(scores, search, nodes, False)
     if single_root and roots > 1:
-        cycles, roots = take_heads(
-            scores, True, cycles, best, most, taken, gains, members, begins, outermost, place, path
-        )
+        names, roots = take_heads(scores, search, names, True)
     if roots == 0 or (single_root and roots > 1):
         return -math.inf
-    open_cycles(scores, cycles, most, taken, gains, members, begins)
+    open_cycles(scores, search, names)
     total = 0.0
     for word in range(1, nodes):
         heads[word - 1] = taken[word]
@@ -53,7 +76,7 @@ def best_tree(scores, single_root, heads):
 
 @kernel
 def fill_best_heads(scores, best, most):
-    """Fill best with the first best head but ROOT of each word, `NONE` if it has none, and most with that arc's score."""
+    """Fill best and most of all words, as `Search` has them."""
     nodes = scores.shape[0]
     for word in range(1, nodes):
         best[word], most[word] = NONE, -math.inf
@@ -64,74 +87,66 @@ def fill_best_heads(scores, best, most):
 
 
 @kernel
-def take_heads(scores, spares_root, cycles, best, most, taken, gains, members, begins, outermost, place, path):
-    """Have every name take a head, and contract cycles; return how many these are, and how many names took ROOT.
+def take_heads(scores, search, names, spares_root):
+    """Have each name take a head, and contract cycles; return how many names there are, and how many took ROOT.
 
-    No name has taken ROOT if there is no tree. Names are nodes, then cycles in the order of contraction.
-
-    best, most, taken: by name, the best head but ROOT, what its arc gains, and the head that is taken. gains
-    (cycles, n+1): of cycles, by head. members, begins: the names in all cycles, and where those of each begin.
-    outermost (n+1,): the name of what contains a node. place: of a name on the path, which leads from dependent to
-    head, or that its path to ROOT is settled. path (n+1,): room.
+    None has if there is no tree. spares_root: whether names take ROOT only if there is no other head.
     """
-    nodes = scores.shape[0]
-    roots, names = 0, nodes + cycles
-    place[:names] = NONE
-    place[0] = SETTLED
+    best, most, taken, seen, _, _, outermost, gains = search
+    nodes, roots = scores.shape[0], 0
+    seen[:names] = NONE
     for start in range(1, nodes):
-        name, steps = outermost[start], 0
-        while place[name] != SETTLED:
-            if place[name] != NONE:
-                first = place[name]
-                begins[cycles + 1] = begins[cycles] + steps - first
-                for at in range(first, steps):
-                    members[begins[cycles] + at - first] = path[at]
-                fill_gains(scores, path[first:steps], most, gains, gains[cycles])
-                best[names], most[names] = NONE, -math.inf
-                for word in range(1, nodes):
-                    if place[outermost[word]] >= first:
-                        outermost[word], gains[cycles, word] = names, -math.inf
-                    elif gains[cycles, word] > most[names]:
-                        best[names], most[names] = word, gains[cycles, word]
-                name, steps = names, first
-                names, cycles = names + 1, cycles + 1
-            path[steps], place[name] = name, steps
-            steps += 1
-            head, from_root = best[name], scores[0, name] if name < nodes else gains[name - nodes, 0]
+        name = outermost[start]
+        while name != 0 and (seen[name] == NONE or seen[name] == start):
+            if seen[name] == start:
+                contract(scores, search, name, names)
+                name, names = names, names + 1
+            seen[name], head = start, best[name]
+            from_root = scores[0, name] if name < nodes else gains[name - nodes, 0]
             if head == NONE or (from_root >= most[name] and not spares_root):
                 if not from_root > -math.inf:
-                    return cycles, 0
+                    return names, 0
                 head, roots = 0, roots + 1
             taken[name] = head
             name = outermost[head]
-        for each in path[:steps]:
-            place[each] = SETTLED
-    return cycles, roots
+    return names, roots
 
 
 @kernel
-def open_cycles(scores, cycles, most, taken, gains, members, begins):
-    """Give the head of each cycle to the member that its arc enters, in place of its own; the outermost cycle first."""
+def contract(scores, search, first, cycle):
+    """Contract the cycle of names that heads lead through from `first`; arcs into it replace its own into their word."""
+    best, most, taken, seen, inside, beside, outermost, gains = search
     nodes = scores.shape[0]
-    for cycle in range(cycles - 1, -1, -1):
-        head = taken[nodes + cycle]
-        into, gain = NONE, -math.inf
-        for member in members[begins[cycle] : begins[cycle + 1]]:
-            x = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
-            if x > gain:
-                into, gain = member, x
-        taken[into] = head
-
-
-@kernel
-def fill_gains(scores, cycle, most, gains, of_cycle):
-    """Fill of_cycle (n+1,) with what the arc from each node into a cycle of names gains, by what those into these do."""
-    nodes = scores.shape[0]
-    of_cycle[:] = -math.inf
-    for member in cycle:
+    into = gains[cycle - nodes]
+    into[:] = -math.inf
+    member = inside[cycle] = first
+    while seen[member] != cycle:
         for head in range(nodes):
-            x = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
-            of_cycle[head] = max(of_cycle[head], x)
+            gain = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
+            into[head] = gain if gain > into[head] else into[head]
+        seen[member], beside[member] = cycle, outermost[taken[member]]
+        member = beside[member]
+    best[cycle], most[cycle] = NONE, -math.inf
+    for head in range(1, nodes):
+        if seen[outermost[head]] == cycle:
+            outermost[head], into[head] = cycle, -math.inf
+        elif into[head] > most[cycle]:
+            best[cycle], most[cycle] = head, into[head]
+
+
+@kernel
+def open_cycles(scores, search, names):
+    """Give the head of each cycle to the member that its arc enters, in place of its own; the outermost cycle first."""
+    _, most, taken, _, inside, beside, _, gains = search
+    nodes = scores.shape[0]
+    for cycle in range(names - 1, nodes - 1, -1):
+        head, member, entered, highest = taken[cycle], inside[cycle], NONE, -math.inf
+        while member != inside[cycle] or entered == NONE:
+            gain = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
+            if gain > highest:
+                entered, highest = member, gain
+            member = beside[member]
+        taken[entered] = head
 
 
 @kernel(allocates=True)
