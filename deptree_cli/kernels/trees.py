@@ -114,7 +114,7 @@ def take_heads(scores, search, names, spares_root):
 
 @kernel
 def contract(scores, search, first, cycle):
-    """Contract the cycle of names that heads lead through from `first`; arcs into it replace its own into their word."""
+    """Contract the cycle that heads lead through from `first` on; an arc into it replaces that into the same word."""
     best, most, taken, seen, inside, beside, outermost, gains = search
     nodes = scores.shape[0]
     into = gains[cycle - nodes]
