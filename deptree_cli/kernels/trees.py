@@ -14,7 +14,8 @@ from deptree_cli.kernels.flags import kernel
 # Every word takes its best head, ROOT included. Often these are a tree, and then the best one. A cycle of such choices
 # is contracted into one name, and an arc from outside gains by it what it scores over the cycle's own arc into the same
 # word; the search goes on. In the end the cycles are opened again where an arc enters them. Heads remain words: nothing
-# is worked out but what arcs into cycles gain.
+# is worked out but what arcs into cycles gain. Of heads that gain the same a name takes the first, but ROOT before all
+# (or, where ROOT is to be spared, after all).
 #
 # Under the single-root constraint every optimum must use as few ROOT arcs as possible; Stanojevic and Cohen 2021
 # subtract a large constant from the scores of ROOT arcs. Here, where more than one name has taken ROOT, the search goes
@@ -26,8 +27,8 @@ from deptree_cli.kernels.flags import kernel
 NONE = -1
 
 
-class Search(NamedTuple):
-    """What is known in a search for the best tree: by name, which is of a node, or then of a cycle, in order.
+class Contraction(NamedTuple):
+    """What is known while cycles are contracted: by name, which is of a node, or then of a cycle, in their order.
 
     Attributes:
         best: the first best head but ROOT, `NONE` if there is none.
@@ -59,14 +60,14 @@ def best_tree(scores, single_root, heads):
     nodes = scores.shape[0]
     best, most, taken = np.empty(2 * nodes, np.int64), np.empty(2 * nodes), np.empty(2 * nodes, np.int64)
     seen, inside, beside = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
-    search = Search(best, most, taken, seen, inside, beside, np.arange(nodes), np.empty((nodes, nodes)))
+    found = Contraction(best, most, taken, seen, inside, beside, np.arange(nodes), np.empty((nodes, nodes)))
     fill_best_heads(scores, best, most)
-    names, roots = take_heads(scores, search, nodes, False)
+    names, roots = take_heads(scores, found, nodes, False)
     if single_root and roots > 1:
-        names, roots = take_heads(scores, search, names, True)
+        names, roots = take_heads(scores, found, names, True)
     if roots == 0 or (single_root and roots > 1):
         return -math.inf
-    open_cycles(scores, search, names)
+    open_cycles(scores, found, names)
     total = 0.0
     for word in range(1, nodes):
         heads[word - 1] = taken[word]
@@ -76,7 +77,7 @@ def best_tree(scores, single_root, heads):
 
 @kernel
 def fill_best_heads(scores, best, most):
-    """Fill best and most of all words, as `Search` has them."""
+    """Fill best and most of all words, as `Contraction` has them."""
     nodes = scores.shape[0]
     for word in range(1, nodes):
         best[word], most[word] = NONE, -math.inf
@@ -87,19 +88,19 @@ def fill_best_heads(scores, best, most):
 
 
 @kernel
-def take_heads(scores, search, names, spares_root):
+def take_heads(scores, found, names, spares_root):
     """Have each name take a head, and contract cycles; return how many names there are, and how many took ROOT.
 
     None has if there is no tree. spares_root: whether names take ROOT only if there is no other head.
     """
-    best, most, taken, seen, _, _, outermost, gains = search
+    best, most, taken, seen, _, _, outermost, gains = found
     nodes, roots = scores.shape[0], 0
     seen[:names] = NONE
     for start in range(1, nodes):
         name = outermost[start]
         while name != 0 and (seen[name] == NONE or seen[name] == start):
             if seen[name] == start:
-                contract(scores, search, name, names)
+                contract(scores, found, name, names)
                 name, names = names, names + 1
             seen[name], head = start, best[name]
             from_root = scores[0, name] if name < nodes else gains[name - nodes, 0]
@@ -113,9 +114,9 @@ def take_heads(scores, search, names, spares_root):
 
 
 @kernel
-def contract(scores, search, first, cycle):
+def contract(scores, found, first, cycle):
     """Contract the cycle that heads lead through from `first` on; an arc into it replaces that into the same word."""
-    best, most, taken, seen, inside, beside, outermost, gains = search
+    best, most, taken, seen, inside, beside, outermost, gains = found
     nodes = scores.shape[0]
     into = gains[cycle - nodes]
     into[:] = -math.inf
@@ -135,9 +136,9 @@ def contract(scores, search, first, cycle):
 
 
 @kernel
-def open_cycles(scores, search, names):
+def open_cycles(scores, found, names):
     """Give the head of each cycle to the member that its arc enters, in place of its own; the outermost cycle first."""
-    _, most, taken, _, inside, beside, _, gains = search
+    _, most, taken, _, inside, beside, _, gains = found
     nodes = scores.shape[0]
     for cycle in range(names - 1, nodes - 1, -1):
         head, member, entered, highest = taken[cycle], inside[cycle], NONE, -math.inf
