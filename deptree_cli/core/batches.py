@@ -336,8 +336,10 @@ class TreeBatch(Sentences):
         return trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few))
 
     def argmax(self) -> RaggedTrees:
-        own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
-        flat = self.log_scores if self.log_scores.ndim == 1 else np.concatenate([np.empty(0), *own])
+        flat = self.log_scores
+        if flat.ndim > 1:
+            own = [self.own(self.scores, b).ravel() for b in range(len(self.lengths))]
+            flat = np.concatenate([np.empty(0), *own])
         return self._best(flat, TreeDistribution.argmax)
 
     def mbr(self) -> RaggedTrees:

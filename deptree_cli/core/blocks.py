@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -186,4 +187,6 @@ class RaggedTrees:
 
     def __iter__(self) -> Iterator[Heads]:
         """The trees of each sentence, (K, n)."""
-        return map(self.of, range(len(self.lengths)))
+        ends = (self.lengths * self.size).cumsum().tolist()
+        each = zip(pairwise([0, *ends]), self.lengths.tolist(), strict=True)
+        return (self.heads[start:end].reshape(self.size, n) for (start, end), n in each)

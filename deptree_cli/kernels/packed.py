@@ -142,11 +142,11 @@ def arc_of(i, j, rows, columns, dep_head, root, n):
 def find_plain(scores, lengths, starts, most, plain):
     """Fill plain (B,) with whether all scores of arcs are numbers nearer to 0 than `most`."""
     for b in range(lengths.shape[0]):
-        scores_of_one = sentence(scores, starts[b], lengths[b])
-        plain[b] = True
+        scores_of_one, outside = sentence(scores, starts[b], lengths[b]), 0
         for i in range(scores_of_one.shape[0]):
             for j in range(1, scores_of_one.shape[0]):
-                plain[b] = plain[b] and (i == j or abs(scores_of_one[i, j]) < most)
+                outside += not (abs(scores_of_one[i, j]) < most or i == j)
+        plain[b] = outside == 0
 
 
 # The first numbers of many streams, without an object for each: those of NumPy's SFC64 (Doty-Humphrey).

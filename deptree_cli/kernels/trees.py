@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,17 +11,44 @@ from deptree_cli.kernels.flags import kernel
 
 # The tree of the largest sum of scores: Chu-Liu-Edmonds in Tarjan's manner on a dense matrix, O(n^2).
 #
-# Every word takes its best head. A cycle of such choices is contracted into one node, whose arcs from outside are
-# scored by what they gain over the cycle's own arc into the same word, and the search goes on. In the end the cycles
-# are opened again where an arc enters them.
+# Every word takes its best head, ROOT included. Often these are a tree, and then the best one. A cycle of such choices
+# is contracted into one name, and an arc from outside gains by it what it scores over the cycle's own arc into the same
+# word; the search goes on. In the end the cycles are opened again where an arc enters them. Heads remain words: nothing
+# is worked out but what arcs into cycles gain. Of heads that gain the same a name takes the first, but ROOT before all
+# (or, where ROOT is to be spared, after all).
 #
 # Under the single-root constraint every optimum must use as few ROOT arcs as possible; Stanojevic and Cohen 2021
-# subtract a large constant from the scores of ROOT arcs. Here a node takes ROOT only if it has no other head left.
-# That amounts to the same, as a cycle never contains ROOT, so that all arcs from one head into a node contain the
-# constant equally often; and there is no constant beside which scores are rounded.
+# subtract a large constant from the scores of ROOT arcs. Here, where more than one name has taken ROOT, the search goes
+# on from there, and now a name takes ROOT only if it has no other head left. That amounts to the same, as a cycle never
+# contains ROOT, so that all arcs from one head into a name contain the constant equally often; and there is no constant
+# beside which scores are rounded.
 
 
 NONE = -1
+
+
+class Contraction(NamedTuple):
+    """What is known while cycles are contracted: by name, which is of a node, or then of a cycle, in their order.
+
+    Attributes:
+        best: the first best head but ROOT, `NONE` if there is none.
+        most: what the arc from that head gains.
+        taken: the head that was taken.
+        seen: the word from which a way to heads first came by, `NONE` if none has; of a member of a cycle the cycle.
+        inside: of a cycle, one of its members.
+        beside: of a member, the next one, round the cycle.
+        outermost: (n+1,), the name of what contains a node.
+        gains: (cycles, n+1), what the arc from a node into a cycle gains.
+    """
+
+    best: Any
+    most: Any
+    taken: Any
+    seen: Any
+    inside: Any
+    beside: Any
+    outermost: Any
+    gains: Any
 
 
 @kernel(allocates=True)
@@ -30,121 +58,96 @@ def best_tree(scores, single_root, heads):
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
     """
     nodes = scores.shape[0]
-    # By slot, which holds a node or what was contracted into it: the best arc from slot h into slot d, its gain over
-    # the arc that it replaces (-inf if h is no longer in use) and its ends.
-    gain = scores.copy()
-    for h in range(nodes):
-        gain[0, h] = -math.inf
-    ends = np.empty((nodes, nodes), np.int32)  # head * nodes + word
-    for d in range(1, nodes):
-        for h in range(nodes):
-            ends[d, h] = h * nodes + d
-        for h in range(nodes):
-            gain[d, h] = scores[h, d] if h != d else -math.inf
-    # By name, nodes first, then cycles in the order of contraction: the cycle that it became part of, and the arc into
-    # it.
-    within = np.full(2 * nodes, NONE, np.int64)
-    arcs = np.empty(2 * nodes, np.int32)
-    name = np.arange(nodes)  # of what is in a slot
-    names = nodes
-    live = np.ones(nodes, np.bool_)
-    done = np.zeros(nodes, np.bool_)  # whether a slot's path to ROOT is settled
-    done[0] = True
-    place = np.full(nodes, NONE, np.int64)  # of a slot on the path, which leads from dependent to head
-    path = np.empty(nodes, np.int64)
-    chosen = np.empty(nodes, np.int64)
-    for start in range(1, nodes):
-        if not live[start] or done[start]:
-            continue
-        steps = 0
-        slot = start
-        while not done[slot]:
-            if place[slot] == NONE:
-                path[steps] = slot
-                place[slot] = steps
-                steps += 1
-            else:
-                first = place[slot]
-                contract(path[first:steps], chosen, gain, ends, live)
-                for cycled in path[first:steps]:
-                    within[name[cycled]] = names
-                name[slot] = names
-                names += 1
-                steps = first + 1
-            head = best_head(gain[slot], 1 if single_root else 0)
-            if head == NONE:
-                return -math.inf
-            arcs[name[slot]] = ends[slot, head]
-            chosen[slot] = head
-            slot = head
-        for settled in path[:steps]:
-            done[settled] = True
-    open_cycles(names, within, arcs, nodes)
-    return total_of(scores, single_root, arcs, heads)
-
-
-@kernel
-def best_head(gain, first):
-    """Return the slot from `first` on whose arc gains most; if there is none, ROOT's slot 0, or NONE."""
-    best, most = NONE, -math.inf
-    for h in range(first, gain.shape[0]):
-        if gain[h] > most:
-            best, most = h, gain[h]
-    return 0 if best == NONE and gain[0] > -math.inf else best
-
-
-@kernel
-def contract(cycle, chosen, gain, ends, live):
-    """Contract a cycle of slots into one node, in its first slot; arcs into it replace the cycle's arc into their word.
-
-    cycle: the slots; chosen: the head of each slot; gain, ends, live: as in `best_tree`, updated in place.
-    """
-    rep = cycle[0]
-    for member in cycle:
-        live[member] = False
-    for other in range(gain.shape[0]):
-        if live[other]:
-            into, most = rep, -math.inf
-            out = rep
-            for member in cycle:
-                x = gain[member, other] - gain[member, chosen[member]]
-                if x > most:
-                    into, most = member, x
-                if gain[other, member] > gain[other, out]:
-                    out = member
-            gain[rep, other] = most
-            ends[rep, other] = ends[into, other]
-            best, end = gain[other, out], ends[other, out]
-            for member in cycle:
-                gain[other, member] = -math.inf
-            gain[other, rep] = best
-            ends[other, rep] = end
-    for member in cycle:
-        gain[rep, member] = -math.inf
-    live[rep] = True
-
-
-@kernel
-def open_cycles(names, within, arcs, nodes):
-    """Give the arc into each cycle to the member that it enters, in place of its own; the outermost cycle first."""
-    for cycle in range(names - 1, nodes - 1, -1):
-        member = arcs[cycle] % nodes
-        while within[member] != cycle:
-            member = within[member]
-        arcs[member] = arcs[cycle]
-
-
-@kernel
-def total_of(scores, single_root, arcs, heads):
-    """Fill heads (n,) from the words' arcs; return the tree's score, -inf if it has too many roots."""
-    total, nodes = 0.0, scores.shape[0]
-    root_arcs = 0
+    best, most, taken = np.empty(2 * nodes, np.int64), np.empty(2 * nodes), np.empty(2 * nodes, np.int64)
+    seen, inside, beside = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
+    found = Contraction(best, most, taken, seen, inside, beside, np.arange(nodes), np.empty((nodes, nodes)))
+    fill_best_heads(scores, best, most)
+    names, roots = take_heads(scores, found, nodes, False)
+    if single_root and roots > 1:
+        names, roots = take_heads(scores, found, names, True)
+    if roots == 0 or (single_root and roots > 1):
+        return -math.inf
+    open_cycles(scores, found, names)
+    total = 0.0
     for word in range(1, nodes):
-        head = arcs[word] // nodes
-        heads[word - 1] = head
-        total += scores[head, word]
-        root_arcs += head == 0
-    return -math.inf if single_root and root_arcs > 1 else total
+        heads[word - 1] = taken[word]
+        total += scores[taken[word], word]
+    return total
+
+
+@kernel
+def fill_best_heads(scores, best, most):
+    """Fill best and most of all words, as `Contraction` has them."""
+    nodes = scores.shape[0]
+    for word in range(1, nodes):
+        best[word], most[word] = NONE, -math.inf
+    for head in range(1, nodes):
+        for word in range(1, nodes):
+            if scores[head, word] > most[word] and head != word:
+                best[word], most[word] = head, scores[head, word]
+
+
+@kernel
+def take_heads(scores, found, names, spares_root):
+    """Have each name take a head, and contract cycles; return how many names there are, and how many took ROOT.
+
+    None has if there is no tree. spares_root: whether names take ROOT only if there is no other head.
+    """
+    best, most, taken, seen, _, _, outermost, gains = found
+    nodes, roots = scores.shape[0], 0
+    seen[:names] = NONE
+    for start in range(1, nodes):
+        name = outermost[start]
+        while name != 0 and (seen[name] == NONE or seen[name] == start):
+            if seen[name] == start:
+                contract(scores, found, name, names)
+                name, names = names, names + 1
+            seen[name], head = start, best[name]
+            from_root = scores[0, name] if name < nodes else gains[name - nodes, 0]
+            if head == NONE or (from_root >= most[name] and not spares_root):
+                if not from_root > -math.inf:
+                    return names, 0
+                head, roots = 0, roots + 1
+            taken[name] = head
+            name = outermost[head]
+    return names, roots
+
+
+@kernel
+def contract(scores, found, first, cycle):
+    """Contract the cycle that heads lead through from `first` on; an arc into it replaces that into the same word."""
+    best, most, taken, seen, inside, beside, outermost, gains = found
+    nodes = scores.shape[0]
+    into = gains[cycle - nodes]
+    into[:] = -math.inf
+    member = inside[cycle] = first
+    while seen[member] != cycle:
+        for head in range(nodes):
+            gain = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
+            into[head] = gain if gain > into[head] else into[head]
+        seen[member], beside[member] = cycle, outermost[taken[member]]
+        member = beside[member]
+    best[cycle], most[cycle] = NONE, -math.inf
+    for head in range(1, nodes):
+        if seen[outermost[head]] == cycle:
+            outermost[head], into[head] = cycle, -math.inf
+        elif into[head] > most[cycle]:
+            best[cycle], most[cycle] = head, into[head]
+
+
+@kernel
+def open_cycles(scores, found, names):
+    """Give the head of each cycle to the member that its arc enters, in place of its own; the outermost cycle first."""
+    _, most, taken, _, inside, beside, _, gains = found
+    nodes = scores.shape[0]
+    for cycle in range(names - 1, nodes - 1, -1):
+        head, member, entered, highest = taken[cycle], inside[cycle], NONE, -math.inf
+        while member != inside[cycle] or entered == NONE:
+            gain = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
+            if gain > highest:
+                entered, highest = member, gain
+            member = beside[member]
+        taken[entered] = head
 
 
 @kernel(allocates=True)

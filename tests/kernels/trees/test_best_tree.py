@@ -36,6 +36,36 @@ def test_no_tree(single_root: bool) -> None:
     assert best(scores, single_root)[1] == (-np.inf if single_root else 2.0)
 
 
+@BOTH
+def test_the_best_of_all_trees(single_root: bool, graphs, enumerated) -> None:
+    for seed in range(60):
+        scores = integers(graphs, 1 + seed % 4, seed, single_root)
+        exact = enumerated(scores, single_root)
+        heads, total = best(scores, single_root)
+        assert total == totals_of(exact, scores).max()
+        assert heads.tolist() in exact.trees.tolist()
+
+
+def test_the_best_of_the_best_trees_of_each_root() -> None:
+    """Whether one word takes ROOT at first, or several do, or none is possible."""
+    rng, found = np.random.default_rng(1), set()
+    for n in range(2, 32):
+        scores = rng.integers(-9, 9, (n + 1, n + 1)).astype(float)
+        scores[rng.random((n + 1, n + 1)) < 0.5 * (n % 3)] = -np.inf
+        heads, total = best(scores, single_root=True)
+        of_each = []
+        for root in range(1, n + 1):
+            given = scores.copy()
+            given[0, np.arange(n + 1) != root] = -np.inf
+            of_each.append(best(given, single_root=False)[1])
+        assert total == max(of_each)
+        found.add((best(scores, single_root=False)[1] > total, total > -np.inf))
+        if total > -np.inf:
+            assert np.count_nonzero(heads == 0) == 1
+            assert scores[heads, np.arange(1, n + 1)].sum() == total
+    assert found == {(False, True), (True, True), (False, False)}
+
+
 @pytest.mark.slow("size")
 @BOTH
 @pytest.mark.parametrize("first", [1, 2, 4])
