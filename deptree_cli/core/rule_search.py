@@ -283,7 +283,9 @@ class BranchAndBound:
     def _penalised(self, trees: TreeSpace) -> tuple[Heads, Heads] | None:
         """A tree that obeys: maximum trees of a space, where the choices of each nogood so far score less and less."""
         penalties, penalty = dict[int, Any](), 0.5 * (self.unit or 1.0)
+        spread = 0.5 + np.random.default_rng(0).random((len(self._arcs), 1))  # or equal heads would be taken in turn
         for _ in range(self.budget):
+            penalty *= 1.5
             arcs = self._arcs.copy()
             for word, own in penalties.items():
                 arcs[:, word] = (self._scores.whole[:, word] - own).max(axis=1)
@@ -301,7 +303,7 @@ class BranchAndBound:
             if not nogoods and heads.tobytes() not in self._seen:
                 return heads, labels
             for word, chosen in chain.from_iterable(each.choices for each in nogoods or [self._same_heads(heads)]):
-                penalties[word] = penalties.get(word, 0.0) + penalty * chosen
+                penalties[word] = penalties.get(word, 0.0) + penalty * spread * chosen
         return None
 
     def _push(self, bound: float, item: Part | Subproblem | None) -> None:
