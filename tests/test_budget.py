@@ -20,7 +20,7 @@ BUDGET = {
     "bitext": 2865,
     "cli": 2863,
     "commands": 5552,
-    "core": 13787,
+    "core": 13789,
     "hpyp": 6070,
     "io": 10974,
     "jax": 1495,
@@ -30,7 +30,7 @@ BUDGET = {
     "torch": 1557,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55306,
+    "tests": 55317,
 }
 
 MOST_FILES = 230

@@ -99,7 +99,8 @@ def chosen(treebank: Labelled, which: Bool, folder: Path) -> Labelled:
     for name in ("scores.npz", "label_scores.npz"):
         with np.load(treebank.path(name)) as arrays:
             kept = [each for each, is_kept in zip(arrays.files, which, strict=True) if is_kept]
-            np.savez(folder / name, **{each: arrays[each] for each in kept})
+            # Their names are their numbers: with gaps they would be ids that the sentences do not have.
+            np.savez(folder / name, **{place: arrays[each] for place, each in zip(arrays.files, kept, strict=False)})
     (folder / "labels.json").write_bytes(Path(treebank.path("labels.json")).read_bytes())
     blocks = _blocks(Path(treebank.path("sentences.conllu")))
     _write(folder / "sentences.conllu", [each for each, is_kept in zip(blocks, which, strict=True) if is_kept])
