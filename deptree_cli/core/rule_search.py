@@ -283,7 +283,8 @@ class BranchAndBound:
     def _penalised(self, trees: TreeSpace) -> tuple[Heads, Heads] | None:
         """A tree that obeys: maximum trees of a space, where the choices of each nogood so far score less and less."""
         penalties, penalty = dict[int, Any](), 0.5 * (self.unit or 1.0)
-        spread = 0.5 + np.random.default_rng(0).random((len(self._arcs), 1))  # or equal heads would be taken in turn
+        fixed = np.random.Generator(np.random.PCG64(0))  # equal heads would be taken in turn
+        spread = 0.5 + fixed.random((len(self._arcs), 1))
         for _ in range(self.budget):
             penalty *= 1.5
             arcs = self._arcs.copy()
