@@ -20,7 +20,7 @@ BUDGET = {
     "bitext": 2865,
     "cli": 2863,
     "commands": 5552,
-    "core": 13790,
+    "core": 13791,
     "hpyp": 6070,
     "io": 10974,
     "jax": 1495,

@@ -112,8 +112,8 @@ class LogScores(Scores):
 BUDGET = 300
 
 # The best tree alone is searched for with so many by the square of the length, but some at least, and with more where
-# there are more words than `LONG`. What is left open a linear program settles, within the budget, and so many steps of
-# the simplex method for each maximum tree.
+# there are more words than `LONG`, or trees are projective, which break fewer rules. What is left open a linear program
+# settles, within the budget, and so many steps of the simplex method for each maximum tree.
 SEARCHED_SQUARE, SEARCHED, LONG, SEARCHED_LONG, PIVOTS = 8000, 10, 100, 100, 300
 
 # Of so many nogoods the best to divide by is looked for.
@@ -205,7 +205,8 @@ class BranchAndBound:
         `is_infeasible` tells the two apart.
         """
         size = len(self._arcs)
-        searched = min(self.budget, SEARCHED_LONG if size > LONG else max(SEARCHED, SEARCHED_SQUARE // size**2))
+        least = SEARCHED_LONG if size > LONG or self.space.projective else SEARCHED
+        searched = min(self.budget, max(least, SEARCHED_SQUARE // size**2))
         search = replace(self, budget=searched)
         found = next(search._certain(), None)
         self.opened, self.is_infeasible = search.opened, search.is_infeasible
