@@ -15,8 +15,9 @@ from deptree_cli.core.constrained import Constrained, constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.rule_kinds import Function, Together
 from deptree_cli.core.rule_words import Words
-from deptree_cli.core.ruleset import Ruleset, ruleset_of
+from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.io.rules.reading import ruleset_of
 from tests.brute_rules import Sentence, Tree, hangs_together, labelled_trees, obeys
 
 Float = NDArray[np.float64]

@@ -19,10 +19,10 @@ BUDGET = {
     "top": 150,
     "bitext": 2865,
     "cli": 2863,
-    "commands": 5552,
-    "core": 13791,
+    "commands": 5551,
+    "core": 13588,
     "hpyp": 6070,
-    "io": 10974,
+    "io": 11163,
     "jax": 1495,
     "kernels": 7389,
     "pruning": 652,
@@ -30,7 +30,7 @@ BUDGET = {
     "torch": 1557,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55317,
+    "tests": 55329,
 }
 
 MOST_FILES = 230

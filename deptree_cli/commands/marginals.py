@@ -15,10 +15,9 @@ from deptree_cli.cli.run import Job, RunOptions, Work, run_options, unchanged
 from deptree_cli.cli.score_options import ScoreOptions, rule_option, score_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.calibration import head_sets
-from deptree_cli.core.constrained import shares
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import counted
-from deptree_cli.core.monte_carlo import MonteCarloEstimate
+from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import probability

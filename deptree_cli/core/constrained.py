@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -19,30 +18,11 @@ from deptree_cli.core.errors import PROJECTIVE, TEMPERATURE, DeptreeError
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import need_of_masks
-from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation, none_found
 from deptree_cli.core.rule_words import Bound, LabelledTree, Words
 from deptree_cli.core.ruleset import Ruleset, constraints_of, rules_of
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
-
-# How often arcs and labels are in trees that were drawn: estimates of their probabilities.
-
-
-def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
-    """The shares of k independent trees (k, n) that have each arc, (n+1, n+1[, names]), and standard errors.
-
-    Standard errors are 0 where all trees agree, and None of a single tree.
-    """
-    size, n = heads.shape
-    shape: tuple[int, ...] = (n + 1, n + 1)
-    places = heads.astype(np.int64) * (n + 1) + np.arange(1, n + 1)
-    if labels is not None:
-        shape, places = (*shape, names), places * names + labels
-    found = np.bincount(places.ravel(), minlength=prod(shape)).reshape(shape) / size
-    errors = np.sqrt(found * (1 - found) / (size - 1)) if size > 1 else None
-    return MonteCarloEstimate(found, errors, iterations=size)
-
 
 # Independent trees that obey, by rejection: labelled trees are drawn without regard to nogoods, those with one go.
 #

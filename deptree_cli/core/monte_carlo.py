@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
-from deptree_cli.core.dtypes import Float
+import numpy as np
+
+from deptree_cli.core.dtypes import Float, Heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,3 +36,18 @@ class MonteCarloEstimate:
         shown = {name: getattr(self, name) for name in ("log_partition", "iterations", "r_hat", "effective_size")}
         parts = [f"{name}={value:.4g}" for name, value in shown.items() if value is not None]
         return f"<MonteCarloEstimate of {self.expectations.shape}: {', '.join(parts) or 'one mask'}>"
+
+
+def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
+    """The shares of k independent trees (k, n) that have each arc, (n+1, n+1[, names]), and standard errors.
+
+    Standard errors are 0 where all trees agree, and None of a single tree.
+    """
+    size, n = heads.shape
+    shape: tuple[int, ...] = (n + 1, n + 1)
+    places = heads.astype(np.int64) * (n + 1) + np.arange(1, n + 1)
+    if labels is not None:
+        shape, places = (*shape, names), places * names + labels
+    found = np.bincount(places.ravel(), minlength=prod(shape)).reshape(shape) / size
+    errors = np.sqrt(found * (1 - found) / (size - 1)) if size > 1 else None
+    return MonteCarloEstimate(found, errors, iterations=size)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -25,51 +24,35 @@ from deptree_cli.kernels.budget import foresee
 # What a search wants trees to have as much as possible of: scores of arcs with labels.
 
 
-class Scores(ABC):
-    """Scores of arcs with labels, as a search asks for them."""
+class Scores:
+    """Scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``, as a search asks; -inf forbids."""
 
-    @property
-    @abstractmethod
-    def whole(self) -> Float:
-        """All of them, (n+1, n+1, L), ``[head, dependent, label]``; -inf forbids."""
-
-    @property
-    @abstractmethod
-    def arcs(self) -> Float:
-        """The score of each arc with its best label, (n+1, n+1)."""
-
-    @abstractmethod
-    def of(self, heads: Heads) -> Float:
-        """The scores of the words of a tree with each label, (n, L), a new array."""
-
-
-@dataclass(frozen=True, eq=False)
-class ScoresAsGiven(Scores):
-    """Scores as one array."""
-
-    given: Float
+    def __init__(self, given: Float) -> None:
+        self._given = given
 
     @property
     def whole(self) -> Float:
-        return self.given
+        return self._given
 
     @cached_property
     def arcs(self) -> Float:
-        found: Float = self.given.max(axis=2)
+        """The score of each arc with its best label, (n+1, n+1)."""
+        found: Float = self.whole.max(axis=2)
         return found
 
     def of(self, heads: Heads) -> Float:
-        return self.given[heads, np.arange(1, len(heads) + 1)]
+        """The scores of the words of a tree with each label, (n, L), a new array."""
+        return self.whole[heads, np.arange(1, len(heads) + 1)]
 
 
-@dataclass(frozen=True, eq=False)
 class LogScores(Scores):
     """The log-scores of a distribution, shifted, so that sums keep their digits.
 
     Most searches end with the first tree and ask for the labels of its arcs alone: to add up all takes longer.
     """
 
-    distribution: ArcFactored
+    def __init__(self, distribution: ArcFactored) -> None:
+        self.distribution = distribution
 
     @cached_property
     def _shifted(self) -> Float:
@@ -193,7 +176,7 @@ class BranchAndBound:
     is_infeasible: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        self._scores = self.scores if isinstance(self.scores, Scores) else ScoresAsGiven(self.scores)
+        self._scores = self.scores if isinstance(self.scores, Scores) else Scores(self.scores)
         self._arcs = self._scores.arcs
         self._seen = set[bytes]()
         self._queue: list[tuple[float, int, Part | Subproblem]] = []

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.core.ruleset import KINDS
+from deptree_cli.io.rules.reading import KINDS
 from tests.sample import DATA
 
 # A predicate with two subjects, a noun as a determiner; a sentence that obeys; one without a label and a UPOS.

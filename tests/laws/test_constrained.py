@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from deptree_cli.core.constrained import Constrained, constrained, shares
+from deptree_cli.core.constrained import Constrained, constrained
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.monte_carlo import shares
 from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, NoGaps, Together
 from deptree_cli.core.rule_words import LEFT, Condition, Mask, Words
 from deptree_cli.core.ruleset import Rule, Ruleset

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from importlib import import_module
 from importlib.resources import files
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
-from deptree_cli.core.labels import ROOT, Labels, is_special
-from deptree_cli.core.rule_words import Words
-from deptree_cli.core.ruleset import Ruleset, joined, ruleset_of
+from deptree_cli.core.labels import ROOT, Labels, is_root, is_special
+from deptree_cli.core.rule_kinds import AtMostOne, Below, NoCrossing, NoGaps, OutOfGaps, Projective
+from deptree_cli.core.rule_words import ANY, LEFT, NOT, RIGHT, Condition, Mask, Words, labels_named, pattern_in
+from deptree_cli.core.ruleset import WHICH, Rule, Ruleset, joined
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import decoded
 
@@ -76,6 +79,178 @@ def text_of(name: str) -> str:
         raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=name) from None
 
 
+# What a file's table says, as rules.
+
+
+# What a table says beside these is refused: a rule that is not understood would not be kept.
+Fields = Mapping[str, Any]
+
+
+def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
+    """Return the rules of a file's table: for each kind a list of rules: a table, a list of labels, or one label."""
+    rules: list[Rule] = []
+    for kind, entries in table.items():
+        if kind in OF_ALL:
+            continue
+        if kind not in KINDS:
+            raise DeptreeError(f"there is no kind of rules {kind!r}", did_you_mean(kind, KINDS, one_of(list(KINDS))))
+        if not isinstance(entries, list):
+            raise DeptreeError(f"{kind!r} is no list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
+        rules += [_rule(kind, entry, place) for place, entry in enumerate(entries, 1)]
+    return Ruleset(name, tuple(rules), _texts(table, "upos"))
+
+
+def _rule(kind: str, entry: Any, place: int) -> Rule:
+    fields = {"label": [entry]} if isinstance(entry, str) else {"label": entry} if isinstance(entry, list) else entry
+    if not isinstance(fields, dict):
+        raise DeptreeError(f"rule {place} of {kind!r} is {entry!r}", "Give a table, a list of labels, or a label")
+    build, known = KINDS[kind]
+    try:
+        _check_fields(fields, (*known, "name"))
+        name = fields.get("name") or " ".join([kind, *_texts(fields, "label")])
+        return build(str(name), fields)
+    except DeptreeError as error:
+        error.problem = f"rule {place} of {kind!r}: {error.problem}"
+        raise
+
+
+def _check_fields(fields: Fields, known: Sequence[str]) -> None:
+    unknown = next((field for field in fields if field not in known), None)
+    if unknown is not None:
+        raise DeptreeError(f"there is no field {unknown!r}", did_you_mean(unknown, known, one_of(list(known))))
+
+
+def _texts(fields: Fields, key: str) -> tuple[str, ...]:
+    value = fields.get(key, [])
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
+        raise DeptreeError(f"{key!r} is {value!r}", "Give a text, or a list of texts")
+    for each in texts:
+        if pattern := pattern_in(each.removeprefix(NOT)):
+            problem = f"{key!r} has the pattern {each!r}"
+            if key in OF_WORDS:
+                raise DeptreeError(problem, "Patterns are for labels only: list the names")
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise DeptreeError(f"{problem}: {error}", "Correct it") from None
+            if _repeats_choices(import_module("re._parser").parse(pattern)):
+                problem += ", which may take forever: a group that repeats has repetitions or alternatives"
+                raise DeptreeError(problem, f"Repeat such groups at most {FEW} times: ? or {{0,{FEW}}}")
+    return tuple(texts)
+
+
+def _repeats_choices(part: Any, times: int = 1) -> bool:
+    """Whether what repeats often in a parsed pattern can match in several ways: then there are exponentially many."""
+    if isinstance(part, (int, str)) or not part:
+        return False
+    operation = str(part[0])
+    if times > FEW and operation in ("BRANCH", *REPEATS):
+        return True
+    if operation in REPEATS:
+        _, most, inner = part[1]
+        return _repeats_choices(inner, times * most)
+    return any(_repeats_choices(each, times) for each in part)
+
+
+def _required(fields: Fields, key: str) -> tuple[str, ...]:
+    found = _texts(fields, key)
+    if not found:
+        raise DeptreeError(f"it has no {key!r}", f"Add {key} = [...]")
+    return found
+
+
+def _condition(fields: Fields, prefix: str = "") -> Condition:
+    label = () if prefix else _texts(fields, "label")
+    return Condition(label, _texts(fields, f"{prefix}upos"), _texts(fields, f"{prefix}feats"))
+
+
+def _conditions(fields: Fields, key: str) -> tuple[Condition, ...]:
+    entries = fields.get(key, [])
+    if not isinstance(entries, list):
+        raise DeptreeError(f"{key!r} is {entries!r}", "Give a list of labels and tables")
+    tables = [{"label": [each]} if isinstance(each, str) else each for each in entries]
+    for each in tables:
+        if not isinstance(each, dict):
+            raise DeptreeError(f"{key!r} has {each!r}", "Give labels and tables")
+        _check_fields(each, [*WHICH])
+    return tuple(map(_condition, tables))
+
+
+def _choice(fields: Fields, key: str, choices: Sequence[Any], default: Any) -> Any:
+    value = fields.get(key, default)
+    if not any(value is each or (isinstance(value, str) and value == each) for each in choices):
+        named = [str(each).lower() for each in choices if each not in ("", None)]
+        raise DeptreeError(f"{key!r} is {value!r}", one_of(named))
+    return value
+
+
+def _mask(name: str, fields: Fields) -> Mask:
+    distance = fields.get("distance")
+    sound = distance is None or (
+        isinstance(distance, list) and [type(each) for each in distance] == [int, int] and distance[0] <= distance[1]
+    )
+    if not sound:
+        raise DeptreeError(f"'distance' is {distance!r}", "Give the least and the most: distance = [1, 20]")
+    found = Mask(
+        name,
+        _condition(fields),
+        _condition(fields, "head-"),
+        _choice(fields, "direction", (LEFT, RIGHT, ""), ""),
+        None if distance is None else (distance[0], distance[1]),
+        _choice(fields, "root", (True, False, None), None),
+        _choice(fields, "allow", (True, False), False),
+    )
+    if found == Mask(name, ANY, allow=found.allow):
+        raise DeptreeError("it is about every arc", "Name some, for example label = [...]")
+    return found
+
+
+def _below(name: str, fields: Fields) -> Below:
+    allow, deny = (_conditions(fields, key) for key in OF_OTHERS)
+    if allow and deny:
+        raise DeptreeError("it has both 'allow' and 'deny'", "Give one of them")
+    found = Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
+    if found.head.is_any and not (allow or deny):
+        raise DeptreeError("it forbids every dependent of every word", "Name some, for example label = [...]")
+    return found
+
+
+def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fields], Rule]:
+    return lambda name, fields: kind(name, _required(fields, "label"))
+
+
+# How often a group with repetitions or alternatives may repeat, and what repeats it, as Python parses patterns.
+FEW, REPEATS = 3, ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+
+# What is no list of labels.
+OF_WORDS = ("upos", "feats", "head-upos", "head-feats")
+
+# What a file says of all its rules: what they are called, and which parts of speech there are.
+OF_ALL = ("name", "version", "upos")
+
+# Which dependents a word of a kind may have, and may not.
+OF_OTHERS = ("allow", "deny")
+
+# Each kind of rules with its fields beside a name.
+KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
+    "mask": (_mask, (*WHICH, "head-upos", "head-feats", "direction", "distance", "root", "allow")),
+    "at-most-one": (_by_label(AtMostOne), ("label",)),
+    "leaf": (_by_label(lambda name, label: Below(name, Condition(label))), ("label",)),
+    "below": (_below, (*WHICH, *OF_OTHERS, "unless")),
+    "no-gaps": (
+        lambda name, fields: NoGaps(name, _required(fields, "label"), _texts(fields, "between")),
+        ("label", "between"),
+    ),
+    "projective": (_by_label(Projective), ("label",)),
+    "out-of-gaps": (_by_label(OutOfGaps), ("label",)),
+    "no-crossing": (_by_label(NoCrossing), ("label",)),
+}
+
+
+# Names in rules that no data have.
+
+
 class Names(NamedTuple):
     """What words have of what rules may name, and the keys of constraints that they have by themselves."""
 
@@ -102,11 +277,25 @@ def unknown_names(rules: Ruleset, names: Names, where: str) -> str:
     for kind, column in (("label", "labels"), ("upos", "UPOS"), ("feats", "FEATS")):
         of_words: frozenset[str] = getattr(names, kind)
         known = sorted({*of_words, *ours.names[kind], *(rules.upos if kind == "upos" else ())})
-        found = rules.unknown(kind, known) if of_words - {"_"} else []
+        found = not_among(rules, kind, known) if of_words - {"_"} else []
         near = ((each, nearest(each, known)) for each in found[:MOST_NAMED])
         named = [f"{each!r}" + f" (did you mean {other}?)" * bool(other) for each, other in near]
         said += [f"{column} {where}: {_listed(named, len(found))}"] if found else []
     return f"{rules.name} names {'; '.join(said)}" if said else ""
+
+
+def not_among(rules: Ruleset, kind: str, known: Sequence[str]) -> list[str]:
+    """The names of a kind that rules have and others do not; labels neither as subtypes, and never `root`."""
+    missing = [each for each in rules.names[kind] if each not in known]
+    if kind != "label":
+        return missing
+    return [each for each in missing if not (is_root(each) or labels_named((each,), tuple(known)).any())]
+
+
+def labels_forbidden(rules: Ruleset, labels: Sequence[str]) -> dict[str, list[str]]:
+    """The labels that each rule forbids wherever they stand."""
+    named = {mask.name: mask.dependent.labels(tuple(labels)) for mask in rules.masks if mask.is_of_labels}
+    return {rule: list(compress(labels, which)) for rule, which in named.items() if which.any()}
 
 
 def successors(label: str, upos: str | None = None) -> tuple[str, str]:
@@ -118,7 +307,7 @@ def successors(label: str, upos: str | None = None) -> tuple[str, str]:
 
 def old_labels(rules: Ruleset, labels: Iterable[str]) -> str:
     """What there is to say of labels of UD v1 that rules forbid wherever they stand; nothing if there are none."""
-    forbidden = chain.from_iterable(rules.labels_forbidden(sorted(labels)).values())
+    forbidden = chain.from_iterable(labels_forbidden(rules, sorted(labels)).values())
     old = sorted({label for label in forbidden if label.lower().partition(":")[0] in SUCCESSORS})
     named = ", ".join(f"{label} (in v2 {successors(label)[0]})" for label in old)
     return f"labels of UD v1: {named}" if old else ""
@@ -127,7 +316,7 @@ def old_labels(rules: Ruleset, labels: Iterable[str]) -> str:
 def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> str:
     """What there is to say of labels of scores that rules forbid wherever they stand; nothing if there are none."""
     usual = [label for label in labels if not (is_special(label) or label == ROOT)]
-    by_rule = rules.labels_forbidden(usual)
+    by_rule = labels_forbidden(rules, usual)
     found = [label for label in usual if any(label in each for each in by_rule.values())]
     named = f"({', '.join(by_rule)}): {_listed([repr(each) for each in found[:MOST_NAMED]], len(found))}"
     if found and len(found) == len(usual):

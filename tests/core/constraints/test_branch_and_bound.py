@@ -15,8 +15,9 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_kinds import Function
 from deptree_cli.core.rule_search import BUDGET, Found
-from deptree_cli.core.ruleset import KINDS, Ruleset
+from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import SPACES, TreeSpace
+from deptree_cli.io.rules.reading import KINDS
 from tests.brute_rules import Tree
 from tests.heads_first import HEADS_FIRST
 from tests.random_rules import Case, random_case

@@ -11,8 +11,9 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.rule_kinds import Function
 from deptree_cli.core.rule_words import Words
-from deptree_cli.core.ruleset import Ruleset, Violation, broken, ruleset_of
+from deptree_cli.core.ruleset import Ruleset, Violation, broken
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
+from deptree_cli.io.rules.reading import ruleset_of
 from tests.random_rules import random_case
 
 HEADS, LABELS = [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"]

@@ -10,8 +10,8 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_kinds import Function, NoGaps, Together
 from deptree_cli.core.rule_words import Choice, LabelledTree, Nogood, Words
-from deptree_cli.core.ruleset import ruleset_of
 from deptree_cli.core.spaces import MULTI_ROOT
+from deptree_cli.io.rules.reading import ruleset_of
 from tests.brute_rules import Tree, hangs_together, obeys
 from tests.random_rules import Case, random_case
 

@@ -7,8 +7,8 @@ import pytest
 
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.rule_words import Words, forbidden
-from deptree_cli.core.ruleset import Ruleset, ruleset_of
-from deptree_cli.io.rules.reading import read_rules
+from deptree_cli.core.ruleset import Ruleset
+from deptree_cli.io.rules.reading import read_rules, ruleset_of
 
 TAGS = ("NOUN", "PROPN", "ADP", "PUNCT", "X", None)
 FEATS = (frozenset[str](), frozenset({"Typo=Yes"}), frozenset({"Poss=Yes", "Case=Gen"}))

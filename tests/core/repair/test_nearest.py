@@ -17,9 +17,10 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.repair import FREE, Aims, Costs, Given, Objective, Repaired, nearest
 from deptree_cli.core.rule_words import Bound, LabelledTree, Words
-from deptree_cli.core.ruleset import Constraint, Ruleset, constraints_of, ruleset_of
+from deptree_cli.core.ruleset import Constraint, Ruleset, constraints_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.rules.constraints import WordConstraints
+from deptree_cli.io.rules.reading import ruleset_of
 from tests import brute_rules
 from tests.brute_rules import Tree
 from tests.random_rules import Case, random_case

@@ -11,9 +11,16 @@ import pytest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rule_kinds import AtMostOne, Below, NoCrossing, NoGaps, OutOfGaps, Projective
 from deptree_cli.core.rule_words import Condition, Mask, labels_named
-from deptree_cli.core.ruleset import KINDS
 from deptree_cli.io.rules.constraints import read_constraints
-from deptree_cli.io.rules.reading import forbidden_labels, read_rules, successors, text_of
+from deptree_cli.io.rules.reading import (
+    KINDS,
+    forbidden_labels,
+    labels_forbidden,
+    not_among,
+    read_rules,
+    successors,
+    text_of,
+)
 
 EVERY_KIND = """
 name = "mine"
@@ -89,9 +96,9 @@ def test_the_labels_that_they_name(read) -> None:
     rules = read(EVERY_KIND)
     named = "nsubj csubj obj iobj punct goeswith det det:poss case fixed advmod cop"
     assert sorted(rules.labels) == sorted(named.split())
-    unknown = rules.unknown("label", ["nsubj:pass", "det", *named.split()[2:7]])
+    unknown = not_among(rules, "label", ["nsubj:pass", "det", *named.split()[2:7]])
     assert unknown == named.split()[1:2] + named.split()[7:]
-    assert read('leaf = ["root"]').unknown("label", []) == []
+    assert not_among(read('leaf = ["root"]'), "label", []) == []
 
 
 def test_other_names_in_rules(read) -> None:
@@ -99,10 +106,10 @@ def test_other_names_in_rules(read) -> None:
     rules = read(EVERY_KIND)
     assert rules.names["upos"] == ["DET", "NOUN", "PART"]
     assert rules.names["feats"] == ["Poss=Yes", "Typo=Yes", "Polarity=Neg"]
-    assert rules.unknown("upos", ["NOUN"]) == ["DET", "PART"]
+    assert not_among(rules, "upos", ["NOUN"]) == ["DET", "PART"]
     patterns = read('leaf = [["/obl.*/", "!/x+/"], "obj"]')
     assert patterns.names["label"] == ["/obl.*/", "/x+/", "obj"]
-    assert patterns.unknown("label", ["obl:arg", "obj"]) == ["/x+/"]
+    assert not_among(patterns, "label", ["obl:arg", "obj"]) == ["/x+/"]
     assert (patterns.labels, patterns.asks_for) == (("obj",), {"label"})
 
 
@@ -113,7 +120,7 @@ mask = [{ name = "form", label = "!/[a-z]+/" }, { name = "other", label = ["/[a-
 leaf = [["/.*punct/", "/"]]
 """)
     labels = ("obj", "Obj", "dobj", "root", "", "obj:x", "xpunct", "root:x", "ROOT")
-    assert rules.labels_forbidden(labels) == {"form": ["Obj", "obj:x", "root:x", "ROOT"], "other": ["dobj", "xpunct"]}
+    assert labels_forbidden(rules, labels) == {"form": ["Obj", "obj:x", "root:x", "ROOT"], "other": ["dobj", "xpunct"]}
     assert set(rules.labels) == {"obj", "root", "/"}
     (leaf,) = rules.tree_rules
     assert labels_named(leaf.head.label, labels).tolist() == [label == "xpunct" for label in labels]
