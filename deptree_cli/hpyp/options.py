@@ -24,7 +24,7 @@ from deptree_cli.io.read import sentences
 from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
-    from deptree_cli.hpyp.model.sentences import Symbols
+    from deptree_cli.hpyp.model.unknown import Symbols
 
 
 # Tags of sentences that a parser does not know: counted, named, and refused if they are too many.

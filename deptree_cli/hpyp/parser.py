@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from warnings import warn
@@ -33,7 +33,7 @@ from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
     from deptree_cli.hpyp.model.parsing import Evidence, Filtered, Parse
-    from deptree_cli.hpyp.model.training import Progress, Trained, Training
+    from deptree_cli.hpyp.model.training import Trained
 
 Treebank = str | Path | Iterable[str | Path | Annotated]
 
@@ -80,19 +80,34 @@ class Parser:
         Raises:
             DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
         """
-        from deptree_cli.hpyp.model.training import (
-            Settings,  # these load kernels: when there is work
-            Training,
-        )
+        from deptree_cli.hpyp.model.training import Settings, Training  # load kernels: when there is work
 
         found, text = list(_sentences(treebank, column)), list(_sentences(unlabelled, column))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
         kept = kept_iterations(iterations, how_many(states, "states", least=1))
         check_training(found, text, contexts, kept)
         settings = Settings(secrets.randbits(32) if seed is None else seed, oracle, column)
-        trainee = Training(_complete(found, column), contexts, settings, text)
-        _run(trainee, kept, passes if text else 0, on_iteration)
-        return cls(trainee.trained(), _signature(trainee.progress, kept))
+        complete = Complete(column)
+        usable = list(complete.of(found))
+        if complete.line:
+            warn(complete.line, stacklevel=2)
+        trainee = Training(usable, contexts, settings, text)
+        for number in range(1, kept[-1] + 1):
+            log_likelihood = trainee.iterate(kept)
+            if on_iteration is not None:
+                on_iteration(number, log_likelihood)
+        for _ in range(passes if text else 0):
+            trainee.read()
+        progress = trainee.progress
+        made_by = {
+            "column": column,
+            "oracle": oracle,
+            "iterations": kept.start,
+            "states": len(kept) if len(kept) > 1 else None,
+            "passes": progress.passes or None,
+            "seed": progress.seed,
+        }
+        return cls(trainee.trained(), signature("hpyp.Parser.train", made_by))
 
     @classmethod
     def load(cls, path: str | Path) -> Parser:
@@ -132,7 +147,10 @@ class Parser:
         yield from sound_sentences(map(str, paths), self.tagset)
 
     def _annotated(self, sentence: Sentence, predict_tags: bool) -> Annotated:
-        return as_annotated(sentence, None if predict_tags else self.trained.symbols.tags)
+        found = as_annotated(sentence)
+        if not predict_tags:
+            self.trained.symbols.check_tags(found)
+        return found
 
     def parse(self, sentence: Sentence, particles: int = PARTICLES, predict_tags: bool = False) -> Parse:
         """Return the best derivation that a search with particles finds: `heads`, `deprels`, `tags`.
@@ -236,7 +254,7 @@ class Parser:
         """
         from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS
 
-        found = as_annotated(sentence, None)  # the filter looks at its tags
+        found = as_annotated(sentence)  # the filter looks at its tags
         marginals = self.filter(found, rng, particles, predict_tags, seed=seed).marginals
         return TreeDistribution(SCORE_KINDS.get(kind).function(marginals), projective=True, id=found.sent_id)
 
@@ -255,29 +273,6 @@ class Parser:
         return [generated(self.trained, name, stream_of(rng, chosen, name), longest) for name in names]
 
 
-def _run(training: Training, kept: range, passes: int, on_iteration: Callable[[int, float], object] | None) -> None:
-    for number in range(1, kept[-1] + 1):
-        log_likelihood = training.iterate(kept)
-        if on_iteration is not None:
-            on_iteration(number, log_likelihood)
-    for _ in range(passes):
-        training.read()
-
-
-def _signature(progress: Progress, kept: range) -> str:
-    fields = {"column": progress.tagset, "oracle": progress.oracle, "iterations": kept.start}
-    fields |= {"states": len(kept) if len(kept) > 1 else None, "passes": progress.passes or None}
-    return signature("hpyp.Parser.train", fields | {"seed": progress.seed})
-
-
 def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
     for part in [treebank] if isinstance(treebank, str | Path) else treebank:
         yield from [part] if isinstance(part, Annotated) else sound_sentences([str(part)], tags)
-
-
-def _complete(treebank: Sequence[Annotated], tags: Tags) -> list[Annotated]:
-    complete = Complete(tags)
-    found = list(complete.of(treebank))
-    if complete.line:
-        warn(complete.line, stacklevel=3)
-    return found

@@ -29,7 +29,7 @@ def test_all_kernels_are_among_them() -> None:
     [
         ("kernels/xoshiro.py", True),
         ("kernels/wilson.py", True),
-        ("hpyp/kernels/word_loop.py", True),
+        ("hpyp/kernels/search.py", True),
         ("bitext/kernels.py", True),
         ("second_order/kernels.py", True),
         ("hpyp/model/sentences.py", False),

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deptree_cli.cli.options import command, seed_option
 from deptree_cli.cli.run import Job, OneRow, RunOptions, run_options
 from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.hpyp.model.unknown import UNSCORED
 from deptree_cli.hpyp.options import ParserOptions, filters_option, named, parser_options
 from deptree_cli.hpyp.options import Read as Sentence
 from deptree_cli.io.encoders.base import Sheet
+
+if TYPE_CHECKING:
+    from deptree_cli.hpyp.model.parsing import Joint  # loads kernels
 
 
 @command()
@@ -42,8 +49,6 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     words_as_classes is the share of words that are not in the vocabulary and are predicted as a class (UNK-LC-ing,
     ...). Compare perplexities only if the same words are replaced by classes.
     """
-    from deptree_cli.hpyp.model.parsing import Perplexity  # loads kernels: when there is work
-
     job = Job(
         "hpyp perplexity",
         parser.source(run),
@@ -60,6 +65,12 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     return code
 
 
+# What a sentence adds: its words, and how many of them count as their classes; the bits of its evidence, and their
+# square error, None for a single filter; its joint probability, or why there is none, and its labels that were never
+# seen: None and none where tags are predicted.
+Scored = tuple[int, int, float, float | None, "Joint | str | None", tuple[str, ...]]
+
+
 @dataclass(frozen=True)
 class Score:
     """What a sentence costs; it travels to worker processes."""
@@ -67,9 +78,97 @@ class Score:
     parser: ParserOptions
     filters: int
 
-    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> tuple[Any]:
-        from deptree_cli.hpyp.model.parsing import score
+    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Scored:
+        from deptree_cli.hpyp.model.parsing import evidence, joint  # loads kernels: when there is work
 
-        parser = self.parser
-        how = parser.particles, parser.predicts_tags, self.filters
-        return (score(parser.trained, sentence.annotated, rng, *how),)
+        parser, words = self.parser, sentence.annotated
+        trained, predicts_tags = parser.trained, parser.predicts_tags
+        found = evidence(trained, words, rng, parser.particles, predicts_tags, self.filters)
+        return (
+            words.n,
+            trained.symbols.classed(words),
+            -float(found.log2[-1]),
+            None if found.error is None else found.error**2,
+            None if predicts_tags else joint(trained, words),
+            () if predicts_tags else trained.symbols.unseen_labels(words),
+        )
+
+
+# A perplexity is finite as long as a float holds it.
+MOST_BITS = 1000.0
+
+
+@dataclass
+class Perplexity:
+    """A text's bits, added up sentence by sentence; where tags are predicted there is no joint probability.
+
+    `parts` names what the joint probability is made of: actions, tags and, if they are generated, words.
+    """
+
+    parts: tuple[str, ...]
+    predicts_tags: bool = False
+    sentences: int = 0
+    words: int = 0
+    classed: int = 0
+    bits: float = 0.0
+    square_error: float | None = 0.0
+    in_trees: int = 0
+    joint: Float = field(default_factory=lambda: np.zeros(3))
+    counts: Counter[str] = field(default_factory=Counter)
+    unseen_labels: Counter[str] = field(default_factory=Counter)
+
+    def add(
+        self,
+        words: int,
+        classed: int,
+        bits: float,
+        square_error: float | None,
+        joint: Joint | str | None,
+        unseen_labels: tuple[str, ...] = (),
+    ) -> None:
+        self.sentences += 1
+        self.words += words
+        self.classed += classed
+        self.bits += bits
+        self.unseen_labels.update(unseen_labels)
+        is_known = self.square_error is not None and square_error is not None
+        self.square_error = (self.square_error or 0.0) + (square_error or 0.0) if is_known else None
+        if isinstance(joint, str):
+            self.counts[joint] += 1
+        elif joint:
+            self.counts.update(trees=1, lifted=int(joint.lifted))
+            self.in_trees += words
+            self.joint += joint.bits
+
+    def row(self) -> dict[str, Any]:
+        """All of it by name, perplexities per word, the ends of sentences counted as words; joint ones also by part."""
+        tokens, lexicalised = self.words + self.sentences, "word" in self.parts
+        scored = ["words"] if self.predicts_tags else ["tags", "words"] if lexicalised else ["tags"]
+        row: dict[str, Any] = {
+            "sentences": self.sentences,
+            "words": self.words,
+            "tokens": tokens,
+            "words_as_classes": self.classed / self.words if lexicalised else None,
+            "evidence_of": " and ".join(scored),
+            "evidence_bits": self.bits,
+            "evidence_error": None if self.square_error is None else sqrt(self.square_error),
+            "evidence_perplexity": _perplexity(self.bits, tokens),
+        }
+        if self.predicts_tags:
+            return row
+        trees, total = self.counts["trees"], float(self.joint.sum())
+        row |= {"trees": trees, "trees_made_projective": self.counts["lifted"]}
+        row |= {f"left_out_{reason}": self.counts[reason] for reason in UNSCORED}
+        if not trees:
+            return row
+        row |= {"joint_bits": total, "joint_perplexity": _perplexity(total, self.in_trees + trees)}
+        for name, bits, events in zip(self.parts, self.joint.tolist(), (2, 1, 1), strict=False):
+            row[f"{name}_bits"] = bits
+            row[f"{name}_bits_per_word"] = bits / self.in_trees
+            row[f"{name}_perplexity"] = _perplexity(bits, events * self.in_trees)
+        return row
+
+
+def _perplexity(bits: float, events: int) -> float | None:
+    """2 to the power of the bits per event; None where a float does not hold it."""
+    return 2.0 ** (bits / events) if bits < MOST_BITS * events else None

@@ -15,7 +15,7 @@ from deptree_cli.cli.options import command, option, seed_option
 from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import counted
-from deptree_cli.hpyp.model.sentences import WordNote, word_notes
+from deptree_cli.hpyp.model.unknown import WordNote, word_notes
 from deptree_cli.hpyp.options import ParserOptions, filters_option, parser_options
 from deptree_cli.hpyp.options import Read as Sentence
 from deptree_cli.io.conllu.blocks import REGIONS, Region

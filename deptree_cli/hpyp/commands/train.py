@@ -317,19 +317,14 @@ def _train(options: TrainOptions) -> int:
     if options.unlabelled and not text:
         raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
     compile_kernels()  # every iteration goes over all words
-    from deptree_cli.hpyp.model.training import (
-        Settings,  # these load kernels: when there is work
-        Training,
-        check_kept,
-        check_targets,
-    )
+    from deptree_cli.hpyp.model.training import Settings, Training, check_targets  # load kernels: when there is work
 
     before = model_to_resume(options.model, run) if options.resume else None
     settings = Settings(_seed(options, before), options.oracle, options.tags)
     training = Training(treebank, contexts, settings, text, before)
     targets = Targets(options.iterations, options.passes if text else 0, options.states)
-    check_targets(training.progress, targets.iterations, targets.passes)
-    check_kept(before, targets.kept)
+    if before:
+        check_targets(before, targets.kept, targets.passes)
     if not (options.resume or options.force):
         check_overwriting(options.model, training)
     run.warn("left out", complete.line)

@@ -15,8 +15,9 @@ from deptree_cli.core.errors import DeptreeError, fits_a_line, printable
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
 from deptree_cli.hpyp.kernels.restaurants import BITS
 from deptree_cli.hpyp.model.process import Snapshot
-from deptree_cli.hpyp.model.sentences import NAMES, UNKNOWN, Contexts, Lexicon, Symbols, Vocabulary
-from deptree_cli.hpyp.model.training import ORACLES, SAMPLED, Progress, SampledParses, State, Trained
+from deptree_cli.hpyp.model.sentences import NAMES, UNKNOWN, Contexts
+from deptree_cli.hpyp.model.training import ORACLES, SAMPLED, Parses, Progress, State, Trained
+from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.scores.containers.npz import Archive, open_npz
@@ -132,7 +133,7 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
     if progress.oracle == SAMPLED:
         derivations = _integers(archive, "derivations")
     if progress.passes:
-        parses = SampledParses(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
+        parses = Parses(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
         if parses.tags.size and not 0 <= parses.tags.min() <= parses.tags.max() < symbols.tags.size:
             raise ValueError("the tags of the text are out of range")
     earlier = tuple(

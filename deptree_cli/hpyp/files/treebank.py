@@ -10,7 +10,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.hpyp.model.sentences import UNKNOWN, Annotated, Symbols
+from deptree_cli.hpyp.model.sentences import UNKNOWN, Annotated
+from deptree_cli.hpyp.model.unknown import Symbols
 from deptree_cli.io.conllu.blocks import Block, block_of, read_blocks_or_errors
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Tags

@@ -1,4 +1,4 @@
-"""Configurations of the parser, the model's probabilities of what follows, and the oracle."""
+"""Configurations of the parser, the model's probabilities of what follows, the oracle, and sentences drawn."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from deptree_cli.hpyp.kernels.columns import (
     TAG,
     WORD,
 )
-from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS, path_of, predict_below, predict_dish, predict_dishes
-from deptree_cli.kernels.elementary import log
+from deptree_cli.hpyp.kernels.restaurants import MOST_LEVELS, predict_dish, predict_dishes
+from deptree_cli.kernels.categorical import draw_categorical
+from deptree_cli.kernels.elementary import log, total
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.orders import has_gap
 
@@ -194,8 +195,9 @@ def tidied(arena, particles):
 # A generative parser at rest, and what it predicts in a configuration.
 
 
-# The processes of a parser, by number.
+# The processes of a parser, by number; and how many events of each a word has.
 ACTIONS, TAGS, WORDS = range(3)
+EVENTS = 2, 1, 1
 
 # The most tags of a word that are tried, where tags are predicted.
 TRIED = 3
@@ -282,16 +284,13 @@ def predict_tags(predictor, arena, top, index):
         first, stop = tag, tag + 1
         context = predictor.context[: write_context(predictor, TAGS, arena, top, 0)]
         probs[tag] = predict_dish(tables, roots[TAGS], context, predictor.path, tag)
-    probs[NULL_SYMBOL] = 0.0
-    root, total = roots[WORDS], 0.0
-    everywhere = tables.full[tables.rows[root] + word] if root >= 0 else 0.0
+    probs[NULL_SYMBOL], mass = 0.0, 0.0
     for each in range(first, stop):
-        if root >= 0:
+        if roots[WORDS] >= 0:
             context = predictor.context[: write_context(predictor, WORDS, arena, top, each)]
-            deepest = path_of(tables, root, context, predictor.path)
-            probs[each] *= predict_below(tables, predictor.path, deepest, word, everywhere)
-        total += probs[each]
-    return first, stop, total
+            probs[each] *= predict_dish(tables, roots[WORDS], context, predictor.path, word)
+        mass += probs[each]
+    return first, stop, mass
 
 
 # Derivations of projective trees, and the events that they consist of, with their probability.
@@ -337,69 +336,54 @@ def choices(arena, top, shifted, tree):
 
 
 @kernel(allocates=True)
-def derive(heads, deprels, labels, actions):
-    """Write the derivation of a projective tree that makes every arc as soon as it can.
+def derive(cuts, heads, deprels, labels, actions):
+    """Write the derivations of projective trees, which make every arc as soon as they can; return whether all have one.
 
-    heads: (n,), 0 = ROOT; deprels: (n,), labels from 0; labels: how many there are; actions: (2 n,), written. It begins
-    with ROOT alone on the stack, so n words are shifted and n arcs made. Returns whether the tree has a derivation.
+    cuts: where the words of each sentence begin, (sentences + 1,); heads: (words,), 0 = ROOT; deprels: (words,), labels
+    from 0; labels: how many there are; actions: (2 words,), written. A derivation begins with ROOT alone on the stack,
+    so n words are shifted and n arcs made.
     """
-    tree, arena, top, index = tree_of(heads, deprels, labels), new_arena(2 * heads.shape[0] + 2), ROOT, 0
-    for step in range(actions.shape[0]):
-        may_shift, actions[step] = choices(arena, top, index, tree)
-        if actions[step] != SHIFT:
-            top = reduce(arena, top, actions[step], labels)
-        elif may_shift:
-            index += 1
-            top = shift(arena, top, index, NULL_SYMBOL, NULL_SYMBOL)
-        else:
-            return False
-    return True
-
-
-@kernel
-def derive_all(cuts, heads, deprels, labels, actions):
-    """Derive the trees of all sentences, whose words are cuts[s]..cuts[s + 1]-1."""
+    every = True
     for sentence in range(cuts.shape[0] - 1):
-        own = slice(cuts[sentence], cuts[sentence + 1])
-        derive(heads[own], deprels[own], labels, actions[2 * own.start : 2 * own.stop])
+        start, n = cuts[sentence], cuts[sentence + 1] - cuts[sentence]
+        tree = tree_of(heads[start : start + n], deprels[start : start + n], labels)
+        arena, top, index = new_arena(2 * n + 2), ROOT, 0
+        for step in range(2 * start, 2 * (start + n)):
+            may_shift, actions[step] = choices(arena, top, index, tree)
+            if actions[step] != SHIFT:
+                top = reduce(arena, top, actions[step], labels)
+            elif may_shift:
+                index += 1
+                top = shift(arena, top, index, NULL_SYMBOL, NULL_SYMBOL)
+            else:
+                every = False
+                break
+    return every
 
 
 @kernel(allocates=True)
-def record_events(words, tags, labels, actions, codes, contexts):
-    """Write the contexts of a derivation's events.
+def record_events(cuts, words, tags, labels, actions, codes):
+    """Return the contexts of the events of derivations: of actions (2 words, L), tags and words (words, L), int32.
 
-    words, tags: (n,) symbols; actions: (2 n,). codes and contexts: three arrays each, for actions (2 n events), tags
-    and words (n events); contexts (events, L) int32. Events come in the order of the derivation.
+    cuts: where the words of each sentence begin, (sentences + 1,); words, tags: (words,) symbols; actions: (2 words,);
+    codes: three arrays (L,). Events are in the order of sentences and of each one's derivation.
     """
-    arena, top, index = new_arena(2 * words.shape[0] + 2), ROOT, 0
-    for step in range(actions.shape[0]):
-        context_of(arena, top, codes[0], 0, contexts[0][step])
-        if actions[step] == SHIFT:
-            context_of(arena, top, codes[1], 0, contexts[1][index])
-            context_of(arena, top, codes[2], tags[index], contexts[2][index])
-            top = shift(arena, top, index + 1, tags[index], words[index])
-            index += 1
-        else:
-            top = reduce(arena, top, actions[step], labels)
-
-
-@kernel(allocates=True)
-def new_contexts(codes, n):
-    """Return room for the contexts of the events of n words (`record_events`)."""
-    return (
-        np.empty((2 * n, codes[0].shape[0]), np.int32),
-        np.empty((n, codes[1].shape[0]), np.int32),
-        np.empty((n, codes[2].shape[0]), np.int32),
-    )
-
-
-@kernel
-def record_all_events(cuts, words, tags, labels, actions, codes, contexts):
-    """Write the contexts of the events of all sentences (see `record_events`), one sentence's behind another's."""
+    n = words.shape[0]
+    of_actions, of_tags = np.empty((2 * n, codes[0].shape[0]), np.int32), np.empty((n, codes[1].shape[0]), np.int32)
+    of_words = np.empty((n, codes[2].shape[0]), np.int32)
     for sentence in range(cuts.shape[0] - 1):
-        first, last = cuts[sentence], cuts[sentence + 1]
-        own = contexts[0][2 * first : 2 * last], contexts[1][first:last], contexts[2][first:last]
-        record_events(words[first:last], tags[first:last], labels, actions[2 * first : 2 * last], codes, own)
+        start, stop = cuts[sentence], cuts[sentence + 1]
+        arena, top, word = new_arena(2 * (stop - start) + 2), ROOT, start
+        for step in range(2 * start, 2 * stop):
+            context_of(arena, top, codes[0], 0, of_actions[step])
+            if actions[step] == SHIFT:
+                context_of(arena, top, codes[1], 0, of_tags[word])
+                context_of(arena, top, codes[2], tags[word], of_words[word])
+                top = shift(arena, top, word - start + 1, tags[word], words[word])
+                word += 1
+            else:
+                top = reduce(arena, top, actions[step], labels)
+    return of_actions, of_tags, of_words
 
 
 @kernel(allocates=True)
@@ -409,8 +393,8 @@ def replay(model, words, tags, actions, log_probs):
     words, tags: (n,) symbols; actions: (2 n,), a derivation of a tree. Words that are not generated add nothing. What
     impossible actions would have had is not shared out among the others.
     """
-    contexts, dishes = new_contexts(model.codes, words.shape[0]), (actions, tags, words)
-    record_events(words, tags, model.labels, actions, model.codes, contexts)
+    cuts, dishes = np.array([0, words.shape[0]]), (actions, tags, words)
+    contexts = record_events(cuts, words, tags, model.labels, actions, model.codes)
     path = np.empty(MOST_LEVELS, np.int64)
     for process in range(3):
         root = model.roots[process]
@@ -420,9 +404,6 @@ def replay(model, words, tags, actions, log_probs):
 
 
 # Trees made projective: arcs are lifted until none crosses another (Nivre and Nilsson 2005).
-
-
-NONE = -1
 
 
 @kernel(allocates=True)
@@ -439,8 +420,11 @@ def projectivise(heads):
         with_gap[i] = has_gap(heads, i)
     lifts = 0
     while True:
-        lifted = shortest(heads, with_gap)
-        if lifted == NONE:
+        lifted = -1
+        for i in range(n):
+            if with_gap[i] and (lifted < 0 or abs(heads[i] - i - 1) < abs(heads[lifted] - lifted - 1)):
+                lifted = i
+        if lifted < 0:
             return lifts
         old = heads[lifted]
         heads[lifted] = heads[old - 1]
@@ -451,11 +435,45 @@ def projectivise(heads):
                 with_gap[i] = has_gap(heads, i)
 
 
-@kernel
-def shortest(heads, with_gap):
-    """Return the dependent (from 0) of the shortest arc with a gap, the leftmost of several, or NONE."""
-    found = NONE
-    for i in range(heads.shape[0]):
-        if with_gap[i] and (found == NONE or abs(heads[i] - i - 1) < abs(heads[found] - found - 1)):
-            found = i
-    return found
+# Sentences with their trees, drawn from the model.
+
+
+@kernel(allocates=True)
+def generate(model, longest, words_known, state, words, tags, heads, deprels):
+    """Draw a sentence of at most `longest` words; return how many it has, 0 if it would have had more.
+
+    words_known: how many word symbols there are. words, tags, heads, deprels (labels from 0): (longest,) int32. The
+    sentence ends when ROOT takes its one dependent. Impossible actions and null symbols are not drawn: a word under
+    ROOT is not its head.
+    """
+    predictor = new_predictor(model, words, tags)
+    weights, probs = np.empty(words_known), predictor.action_probs
+    arena, top, index = new_arena(2 * longest + 3), ROOT, 0
+    while top == ROOT or not is_alone(arena, top):
+        action = SHIFT
+        if top != ROOT:
+            predict_actions(predictor, arena, top)
+            if is_alone(arena, arena.records[top, BELOW]):
+                probs[1 : model.labels + 1] = 0.0
+            action = draw_categorical(probs, 0, probs.shape[0], total(probs), state)
+        if action != SHIFT:
+            top = reduce(arena, top, action, model.labels)
+        elif index == longest:
+            return 0
+        else:
+            tag, word = draw_symbol(predictor, TAGS, arena, top, 0, predictor.tag_probs, state), 0
+            if model.roots[WORDS] >= 0:
+                word = draw_symbol(predictor, WORDS, arena, top, tag, weights, state)
+            words[index] = word
+            index += 1
+            top = shift(arena, top, index, tag, word)
+    read_tree(arena, top, model.labels, heads[:index], deprels[:index], tags[:index])
+    return index
+
+
+@kernel(allocates=True)
+def draw_symbol(predictor, process, arena, top, tag, weights, state):
+    """Return a tag or a word drawn in a configuration; never null, which stands for what is not known."""
+    predict(predictor, process, arena, top, tag, weights)
+    weights[: ROOT_SYMBOL + 1] = 0.0
+    return draw_categorical(weights, 0, weights.shape[0], total(weights), state)

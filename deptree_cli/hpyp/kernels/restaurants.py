@@ -21,19 +21,15 @@ U64 = np.uint64
 
 
 @kernel(forceinline=True)
-def mixed(key):
-    """Return the bits of a key stirred, so that neighbours are far apart (the finaliser of splitmix64)."""
-    x = U64(key)
+def slot_of(table, key):
+    """Return the slot that holds a key, or the unused one where it belongs.
+
+    The bits of a key are stirred, so that neighbours are far apart (the finaliser of splitmix64).
+    """
+    x, mask = U64(key), U64(table.shape[0] - 1)
     x = (x ^ (x >> U64(30))) * U64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> U64(27))) * U64(0x94D049BB133111EB)
-    return x ^ (x >> U64(31))
-
-
-@kernel(forceinline=True)
-def slot_of(table, key):
-    """Return the slot that holds a key, or the unused one where it belongs."""
-    mask = U64(table.shape[0] - 1)
-    slot = mixed(key) & mask
+    slot = (x ^ (x >> U64(31))) & mask
     while table[slot, 0] != key and table[slot, 0] != EMPTY:
         slot = (slot + U64(1)) & mask
     return slot
@@ -114,37 +110,6 @@ def find(table, number, symbol):
 
 
 @kernel
-def node_for(restaurants, parent, symbol):
-    """Return the child of a node, made if there is none."""
-    table, used, nodes = restaurants.children, restaurants.used, restaurants.nodes
-    key = key_of(parent, symbol)
-    slot = slot_of(table, key)
-    if table[slot, 0] == EMPTY:
-        node = used[NODES]
-        table[slot, 0], table[slot, 1] = key, node
-        nodes[node, CUSTOMERS], nodes[node, TABLES], nodes[node, FIRST] = 0, 0, NONE
-        nodes[node, LEVEL] = nodes[parent, LEVEL] + 1
-        used[NODES] += 1
-    return table[slot, 1]
-
-
-@kernel
-def entry_for(restaurants, node, dish):
-    """Return the entry of a dish in a restaurant, made if there is none."""
-    table, used, entries = restaurants.served, restaurants.used, restaurants.entries
-    key = key_of(node, dish)
-    slot = slot_of(table, key)
-    if table[slot, 0] == EMPTY:
-        entry = used[ENTRIES]
-        table[slot, 0], table[slot, 1] = key, entry
-        entries[entry, DISH], entries[entry, NEXT] = dish, restaurants.nodes[node, FIRST]
-        entries[entry, SEATED], entries[entry, SERVED], entries[entry, BIN] = 0, 0, NONE
-        restaurants.nodes[node, FIRST] = entry
-        used[ENTRIES] += 1
-    return table[slot, 1]
-
-
-@kernel
 def predict(restaurants, context, dish):
     """Return the probability of a dish in a context, (length,) symbols, by restaurants as they are now."""
     nodes, entries = restaurants.nodes, restaurants.entries
@@ -165,44 +130,16 @@ def predict(restaurants, context, dish):
 
 @kernel
 def write_bins(restaurants, sizes, counts):
-    """Write the bins of all entries, in the order of entries and of each one's list; return how many there are.
-
-    Without arrays to write to (of length 0) they are counted only.
-    """
+    """Write the bins of all entries, in the order of entries and of each one's list; return how many there are."""
     entries, bins = restaurants.entries, restaurants.bins
     written = 0
     for entry in range(restaurants.used[ENTRIES]):
         at = entries[entry, BIN] if entries[entry, SERVED] > 1 else NONE
         while at != NONE:
-            if sizes.shape[0]:
-                sizes[written], counts[written] = bins[at, SIZE], bins[at, COUNT]
+            sizes[written], counts[written] = bins[at, SIZE], bins[at, COUNT]
             written += 1
             at = bins[at, NEXT_BIN]
     return written
-
-
-@kernel
-def link(places, dishes, sizes, counts, nodes, entries, bins):
-    """Link entries to their nodes, newest first as they were made, and bins, (B, 3), written, to their entries.
-
-    entries (M, 5): customers and tables are there already.
-    """
-    taken = 0
-    for entry in range(places.shape[0]):
-        entries[entry, DISH], entries[entry, BIN] = dishes[entry], NONE
-        entries[entry, NEXT] = nodes[places[entry], FIRST]
-        nodes[places[entry], FIRST] = entry
-        left = entries[entry, SERVED]
-        last = NONE
-        while left > 0 and entries[entry, SERVED] > 1:
-            bins[taken, SIZE], bins[taken, COUNT], bins[taken, NEXT_BIN] = sizes[taken], counts[taken], NONE
-            if last == NONE:
-                entries[entry, BIN] = taken
-            else:
-                bins[last, NEXT_BIN] = taken
-            left -= counts[taken]
-            last = taken
-            taken += 1
 
 
 # Customers who come and go: Gibbs sampling of seating arrangements, with histograms of table sizes.
@@ -212,33 +149,57 @@ def link(places, dishes, sizes, counts, nodes, entries, bins):
 # many there are of each (Blunsom et al. 2009); where there is one table its size is the number of customers.
 
 
-# The nodes and entries of no events.
-NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0), np.int32)
+class Paths(NamedTuple):
+    """Events that are looked up: the nodes and entries of each, (events, levels) int32."""
+
+    nodes: Any
+    entries: Any
+
+
+NOBODY = Paths(np.empty((0, 0), np.int32), np.empty((0, 0), np.int32))
 
 
 @kernel
-def index(restaurants, contexts, dishes, order, nodes, entries):
+def number_for(table, key, used, which):
+    """Return what a table holds for a key, and whether that is new: the next number of those in use then."""
+    slot = slot_of(table, key)
+    is_new = table[slot, 0] == EMPTY
+    if is_new:
+        table[slot, 0], table[slot, 1] = key, used[which]
+        used[which] += 1
+    return table[slot, 1], is_new
+
+
+@kernel
+def index(restaurants, contexts, dishes, order, paths):
     """Look up the paths of events in this order, making what is missing, for which there is room.
 
-    contexts: (events, L); dishes: (events,); order: numbers of events, best sorted by their contexts. nodes and
-    entries: (events, L + 1) int32, written.
+    contexts: (events, L); dishes: (events,); order: numbers of events, best sorted by their contexts; paths: written.
     """
-    levels = contexts.shape[1] + 1
-    for place in range(order.shape[0]):
-        event = order[place]
-        level = 0
-        if place > 0:  # what is shared with the event before need not be looked up
-            before = order[place - 1]
+    nodes, entries, used = restaurants.nodes, restaurants.entries, restaurants.used
+    levels, before = contexts.shape[1] + 1, -1
+    for event in order:
+        level, on_path, served = 0, paths.nodes[event], paths.entries[event]
+        on_path[0] = 0
+        if before >= 0:  # what is shared with the event before need not be looked up
             while level < levels - 1 and contexts[event, level] == contexts[before, level]:
                 level += 1
-            for above in range(level + 1):
-                nodes[event, above] = nodes[before, above]
-        else:
-            nodes[event, 0] = 0
+                on_path[level] = paths.nodes[before, level]
         for below in range(level, levels - 1):
-            nodes[event, below + 1] = node_for(restaurants, nodes[event, below], contexts[event, below])
+            node, is_new = number_for(restaurants.children, key_of(on_path[below], contexts[event, below]), used, NODES)
+            if is_new:
+                nodes[node, CUSTOMERS], nodes[node, TABLES], nodes[node, FIRST] = 0, 0, NONE
+                nodes[node, LEVEL] = below + 1
+            on_path[below + 1] = node
         for each in range(levels):
-            entries[event, each] = entry_for(restaurants, nodes[event, each], dishes[event])
+            node, dish = on_path[each], dishes[event]
+            entry, is_new = number_for(restaurants.served, key_of(node, dish), used, ENTRIES)
+            if is_new:
+                entries[entry, DISH], entries[entry, NEXT] = dish, nodes[node, FIRST]
+                entries[entry, SEATED], entries[entry, SERVED], entries[entry, BIN] = 0, 0, NONE
+                nodes[node, FIRST] = entry
+            served[each] = entry
+        before = event
 
 
 @kernel(allocates=True)
@@ -246,9 +207,7 @@ def add(restaurants, path, served, state):
     """Seat a customer at the end of a path of nodes, whose entries are `served`; return its probability before."""
     nodes, entries = restaurants.nodes, restaurants.entries
     discounts, strengths = restaurants.discounts, restaurants.strengths
-    levels = path.shape[0]
-    above = np.empty(MOST_LEVELS)
-    prob = restaurants.base[0]
+    levels, above, prob = path.shape[0], np.empty(MOST_LEVELS), restaurants.base[0]
     for level in range(levels):
         node, entry = path[level], served[level]
         above[level] = prob
@@ -285,20 +244,10 @@ def remove(restaurants, path, served, state):
 @kernel
 def join_table(restaurants, entry, discount, total, state):
     """Seat a customer at a table of this dish, drawn in proportion to its size less the discount (`total` in all)."""
-    entries, bins = restaurants.entries, restaurants.bins
+    entries = restaurants.entries
     entries[entry, SEATED] += 1
-    if entries[entry, SERVED] == 1:
-        return
-    rest = uniform(state) * total
-    before, at = NONE, entries[entry, BIN]
-    while True:
-        rest -= (bins[at, SIZE] - discount) * bins[at, COUNT]
-        if rest < 0.0 or bins[at, NEXT_BIN] == NONE:
-            break
-        before, at = at, bins[at, NEXT_BIN]
-    size = bins[at, SIZE]
-    take_from_bin(restaurants, entry, before, at)
-    put_into_bin(restaurants, entry, size + 1)
+    if entries[entry, SERVED] > 1:
+        put_table(restaurants, entry, take_table(restaurants, entry, uniform(state) * total, discount) + 1)
 
 
 @kernel
@@ -306,9 +255,9 @@ def open_table(restaurants, entry):
     """Seat a customer at a new table of this dish."""
     entries = restaurants.entries
     if entries[entry, SERVED] == 1:  # the table that was alone gets a bin too
-        put_into_bin(restaurants, entry, entries[entry, SEATED])
+        put_table(restaurants, entry, entries[entry, SEATED])
     if entries[entry, SERVED] >= 1:
-        put_into_bin(restaurants, entry, 1)
+        put_table(restaurants, entry, 1)
     entries[entry, SEATED] += 1
     entries[entry, SERVED] += 1
 
@@ -316,46 +265,47 @@ def open_table(restaurants, entry):
 @kernel
 def leave_table(restaurants, entry, state):
     """Send one of the customers of a dish away, each as likely; return whether their table is given up."""
-    entries, bins = restaurants.entries, restaurants.bins
+    entries = restaurants.entries
     entries[entry, SEATED] -= 1
     if entries[entry, SERVED] == 1:
         entries[entry, SERVED] -= entries[entry, SEATED] == 0
         return entries[entry, SEATED] == 0
-    rest = np.int64(uniform(state) * (entries[entry, SEATED] + 1))
-    before, at = NONE, entries[entry, BIN]
-    while True:
-        rest -= bins[at, SIZE] * bins[at, COUNT]
-        if rest < 0:
-            break
-        before, at = at, bins[at, NEXT_BIN]
-    size = bins[at, SIZE]
-    take_from_bin(restaurants, entry, before, at)
+    size = take_table(restaurants, entry, uniform(state) * (entries[entry, SEATED] + 1), 0.0)
     if size > 1:
-        put_into_bin(restaurants, entry, size - 1)
+        put_table(restaurants, entry, size - 1)
         return False
     entries[entry, SERVED] -= 1
-    if entries[entry, SERVED] == 1:
-        take_from_bin(restaurants, entry, NONE, entries[entry, BIN])
+    if entries[entry, SERVED] == 1:  # the table that is alone has no bin
+        take_table(restaurants, entry, 0.0, 0.0)
     return True
 
 
 @kernel
-def take_from_bin(restaurants, entry, before, at):
-    """Count one table less in a bin, which is free again if it was the last; before: the bin in front, or NONE."""
-    bins, used = restaurants.bins, restaurants.used
+def take_table(restaurants, entry, rest, discount):
+    """Count one table less, that at which the sum of sizes less discounts exceeds `rest`, and return its size.
+
+    A bin of which it was the last table is free again.
+    """
+    entries, bins, used = restaurants.entries, restaurants.bins, restaurants.used
+    before, at = NONE, entries[entry, BIN]
+    while True:
+        rest -= (bins[at, SIZE] - discount) * bins[at, COUNT]
+        if rest < 0.0 or bins[at, NEXT_BIN] == NONE:
+            break
+        before, at = at, bins[at, NEXT_BIN]
     bins[at, COUNT] -= 1
-    if bins[at, COUNT] > 0:
-        return
-    if before == NONE:
-        restaurants.entries[entry, BIN] = bins[at, NEXT_BIN]
-    else:
-        bins[before, NEXT_BIN] = bins[at, NEXT_BIN]
-    bins[at, NEXT_BIN] = used[FREE]
-    used[FREE] = at
+    if bins[at, COUNT] == 0:
+        if before == NONE:
+            entries[entry, BIN] = bins[at, NEXT_BIN]
+        else:
+            bins[before, NEXT_BIN] = bins[at, NEXT_BIN]
+        bins[at, NEXT_BIN] = used[FREE]
+        used[FREE] = at
+    return bins[at, SIZE]
 
 
 @kernel
-def put_into_bin(restaurants, entry, size):
+def put_table(restaurants, entry, size):
     """Count one table more of a size."""
     entries, bins, used = restaurants.entries, restaurants.bins, restaurants.used
     at = entries[entry, BIN]
@@ -375,34 +325,24 @@ def put_into_bin(restaurants, entry, size):
 
 
 @kernel
-def resample(restaurants, nodes, entries, start, stop, seated, state):
-    """Seat the customers of the events start..stop-1 anew, one after another; they are seated already or not.
+def sweep(restaurants, paths, cuts, order, seated, old, log_prob, state):
+    """Seat the customers of events of sentences in this order anew; there is room for the sizes of their tables.
 
-    One alone leaves and comes back before the next one goes: only then is its seat drawn from its distribution given
-    all others' seats, and the posterior stays as it is (Teh 2006, section 5). nodes, entries: the paths of all events.
-    Returns the sum of their log-probabilities, each given who sat there when it was seated.
-    """
-    log_prob = 0.0
-    for event in range(start, stop):
-        if seated:
-            remove(restaurants, nodes[event], entries[event], state)
-        log_prob += log(add(restaurants, nodes[event], entries[event], state))
-    return log_prob
-
-
-@kernel
-def sweep(restaurants, nodes, entries, cuts, order, seated, old, log_prob, state):
-    """Resample the events of sentences in this order, one by one; there is room for the sizes of their tables.
-
-    cuts: (sentences + 1,), where each sentence's events begin; old: the nodes and entries of as many other events, or
-    `NOBODY`: of each sentence these customers leave before those of the new events are seated. Returns log_prob with
-    those of the events added.
+    cuts: (sentences + 1,), where each sentence's events begin; seated: whether they are seated already. One alone then
+    leaves and comes back before the next one goes: only so is its seat drawn from its distribution given all others'
+    seats, and the posterior stays as it is (Teh 2006, section 5). old: the paths of as many other events, or `NOBODY`:
+    of each sentence these customers leave before those of the new events are seated. Returns log_prob with the
+    log-probabilities of the events added, each given who sat there when it was seated.
     """
     for sentence in order:
-        first, last = cuts[sentence], cuts[sentence + 1]
-        for event in range(first, min(last, old[0].shape[0])):
-            remove(restaurants, old[0][event], old[1][event], state)
-        log_prob += resample(restaurants, nodes, entries, first, last, seated, state)
+        first, last, own = cuts[sentence], cuts[sentence + 1], 0.0
+        for event in range(first, min(last, old.nodes.shape[0])):
+            remove(restaurants, old.nodes[event], old.entries[event], state)
+        for event in range(first, last):
+            if seated:
+                remove(restaurants, paths.nodes[event], paths.entries[event], state)
+            own += log(add(restaurants, paths.nodes[event], paths.entries[event], state))
+        log_prob += own
     return log_prob
 
 
@@ -472,40 +412,14 @@ def predict_dishes(tables, root, context, path, probs):
 
 @kernel
 def predict_dish(tables, root, context, path, dish):
-    """Return the probability of one dish in a context."""
-    deepest = path_of(tables, root, context, path)
-    return predict_below(tables, path, deepest, dish, tables.full[tables.rows[root] + dish])
-
-
-@kernel
-def predict_below(tables, path, deepest, dish, prob):
-    """Return the probability of a dish at path[deepest], given that at path[0]."""
-    for level in range(1, deepest + 1):
-        node = path[level]
-        prob *= tables.factors[node]
-        entry = find(tables.served, node, dish)
+    """Return the probability of one dish in a context; path: (levels,) int64, room to work."""
+    prob = tables.full[tables.rows[root] + dish]
+    for level in range(1, path_of(tables, root, context, path) + 1):
+        prob *= tables.factors[path[level]]
+        entry = find(tables.served, path[level], dish)
         if entry != NONE:
             prob += tables.masses[entry]
     return prob
-
-
-@kernel
-def write_out(tables, nodes, parents, base):
-    """Write the probabilities of all dishes out in `full`, for nodes that come behind their parents.
-
-    parents: NONE for a root, whose dishes have the probabilities base (dishes,) before there are customers.
-    """
-    dishes = base.shape[0]
-    for i in range(nodes.shape[0]):
-        node = nodes[i]
-        probs = tables.full[tables.rows[node] : tables.rows[node] + dishes]
-        above = base
-        if parents[i] != NONE:
-            above = tables.full[tables.rows[parents[i]] : tables.rows[parents[i]] + dishes]
-        for dish in range(dishes):
-            probs[dish] = tables.factors[node] * above[dish]
-        for entry in range(tables.starts[node], tables.starts[node + 1]):
-            probs[tables.dishes[entry]] += tables.masses[entry]
 
 
 # Discounts and strengths: their likelihood given all that is seated, and slice sampling (Neal 2003).
@@ -569,9 +483,9 @@ def log_likelihood(discount, strength, customers, tables, sizes):
 @kernel
 def likelihood_at(which, value, discount, strength, counts):
     """Return the log-likelihood with another discount (which = 0) or strength (which = 1)."""
-    customers, tables, sizes = counts
-    discount, strength = (value, strength) if which == 0 else (discount, value)
-    return log_likelihood(discount, strength, customers, tables, sizes)
+    if which == 0:
+        return log_likelihood(value, strength, *counts)
+    return log_likelihood(discount, value, *counts)
 
 
 @kernel
@@ -600,14 +514,6 @@ def slice_sample(which, discount, strength, counts, state):
             high = value
 
 
-@kernel
-def resample_level(restaurants, level, counts, state):
-    """Draw a level's discount and strength anew, given its histograms (`log_likelihood`)."""
-    discounts, strengths = restaurants.discounts, restaurants.strengths
-    discounts[level] = slice_sample(0, discounts[level], strengths[level], counts, state)
-    strengths[level] = slice_sample(1, discounts[level], strengths[level], counts, state)
-
-
 @kernel(allocates=True)
 def pairs_of(counts):
     """Return the values that occur in a histogram and how often they do, (distinct values, 2)."""
@@ -619,11 +525,13 @@ def pairs_of(counts):
 
 @kernel(allocates=True)
 def resample_levels(restaurants, state):
-    """Draw the discounts and strengths of all levels anew."""
-    most = restaurants.nodes[0, CUSTOMERS] + 1
+    """Draw the discounts and strengths of all levels anew, each given the histograms of its level."""
+    most, discounts, strengths = 1, restaurants.discounts, restaurants.strengths
     for node in range(restaurants.used[NODES]):
         most = max(most, restaurants.nodes[node, CUSTOMERS] + 1)
     customers, tables, sizes = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    for level in range(restaurants.discounts.shape[0]):
+    for level in range(discounts.shape[0]):
         histograms(restaurants, level, customers, tables, sizes)
-        resample_level(restaurants, level, (pairs_of(customers), pairs_of(tables), pairs_of(sizes)), state)
+        counts = pairs_of(customers), pairs_of(tables), pairs_of(sizes)
+        discounts[level] = slice_sample(0, discounts[level], strengths[level], counts, state)
+        strengths[level] = slice_sample(1, discounts[level], strengths[level], counts, state)

@@ -1,22 +1,23 @@
-"""What a trained model says of sentences: parses, surprisals, perplexities; and sentences of its own."""
+"""What a trained model says of sentences: parses, surprisals, joint probabilities; and sentences of its own."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
-from typing import Any, Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, Setting, counted
 from deptree_cli.core.streams import kernel_state
-from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL
+from deptree_cli.hpyp.kernels.configurations import generate, read_tree, replay
+from deptree_cli.hpyp.kernels.filter import filter_trees
+from deptree_cli.hpyp.kernels.search import search
 from deptree_cli.hpyp.model.sentences import FILTERS, LONGEST, MOST_WORDS, PARTICLES, UNKNOWN, Annotated
-from deptree_cli.hpyp.model.training import Corpus, Trained
+from deptree_cli.hpyp.model.training import Trained, derivations, treebank_of
+from deptree_cli.hpyp.model.unknown import NO_TREE, UNKNOWN_TAG, UNSEEN_LABEL
 
 # Parsing with a trained parser: the best derivation found, and weighted trees from a particle filter.
 
@@ -92,33 +93,21 @@ def parse(
 ) -> Parse:
     """The most probable derivation that is found with so many particles (Buys and Blunsom 2015, algorithm 1).
 
-    With `beam`, its size, a beam finds it instead (`hpyp/kernels/beam.py`).
+    With `beam`, its size, a beam finds it instead (`hpyp/kernels/search.py`).
 
     Of a parser with several states it is found in each; the one whose heads most of the others share is returned, the
     first of those that are alike: the highest expected attachment score, where every state counts the same.
     """
-    found = [_parse(state, sentence, particles, predicts_tags, beam) for state in trained.states]
-    heads = np.array([each.heads for each in found])
-    return found[int((heads[:, None] == heads).sum(axis=(1, 2)).argmax())]
-
-
-def _parse(trained: Trained, sentence: Annotated, particles: int, predicts_tags: bool, beam: int | None) -> Parse:
-    from deptree_cli.hpyp.kernels.beam import beam_search  # these load kernels: when there is work
-    from deptree_cli.hpyp.kernels.configurations import read_tree
-    from deptree_cli.hpyp.kernels.search import search
-
-    words, tags = _numbers(trained, sentence, predicts_tags)
-    find, size = (beam_search, beam) if beam else (search, particles)
-    arena, last, log_prob = find(trained.model, words, tags, size)
-    heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
-    symbols = trained.symbols
-    read_tree(arena, last, len(symbols.labels), heads, deprels, found_tags)
-    return Parse(
-        heads,
-        tuple(symbols.labels[label] for label in deprels.tolist()),
-        tuple(map(symbols.tags.symbol, found_tags.tolist())) if predicts_tags else sentence.tags,
-        float(log_prob),
-    )
+    (words, tags), symbols, found = _numbers(trained, sentence, predicts_tags), trained.symbols, []
+    for state in trained.states:
+        arena, last, log_prob = search(state.model, words, tags, beam or particles, bool(beam))
+        heads, deprels, found_tags = np.empty((3, sentence.n), dtype=np.int32)
+        read_tree(arena, last, len(symbols.labels), heads, deprels, found_tags)
+        labels = tuple(symbols.labels[label] for label in deprels.tolist())
+        named = tuple(map(symbols.tags.symbol, found_tags.tolist())) if predicts_tags else sentence.tags
+        found.append(Parse(heads, labels, named, float(log_prob)))
+    every = np.array([each.heads for each in found])
+    return found[int((every[:, None] == every).sum(axis=(1, 2)).argmax())]
 
 
 def filtered(
@@ -136,8 +125,6 @@ def filtered(
     state has the same share of them, however probable it finds the words: a mean of parsers, measured to be better
     calibrated than the mixture given the words, in which one state or two outweigh the others.
     """
-    from deptree_cli.hpyp.kernels.filter import filter_trees
-
     words, tags = _numbers(trained, sentence, predicts_tags)
     found = [
         Filtered(*filter_trees(state.model, words, tags, particles, draws, kernel_state(rng)))
@@ -223,12 +210,12 @@ class Evidence:
         u = Z_i / mean Z_i - Z_{i-1} / mean Z_{i-1} over filters. Two filters give it one degree of freedom: it says
         little of one word, and much on the (quadratic) average of many.
         """
-        return _errors(np.diff(self._shares[:, list(ends)], prepend=1.0, axis=1))
+        return self._errors(np.diff(self._shares[:, list(ends)], prepend=1.0, axis=1))
 
     @property
     def error(self) -> float | None:
         """The standard error of ``log2[-1]``, of the whole sentence; None for a single filter."""
-        found = _errors(self._shares[:, -1:])
+        found = self._errors(self._shares[:, -1:])
         return None if found is None else float(found[0])
 
     @property
@@ -237,14 +224,10 @@ class Evidence:
         found: Float = np.exp(self.log_prefixes - BIT * self.log2)
         return found
 
-
-def _errors(deviations: Float) -> Float | None:
-    """The standard error in bits of the mean of each column of relative deviations (R, columns)."""
-    filters = len(deviations)
-    if filters == 1:
-        return None
-    found: Float = deviations.std(axis=0, ddof=1) / (np.sqrt(filters) * BIT)
-    return found
+    def _errors(self, deviations: Float) -> Float | None:
+        """The standard error in bits of the mean of each column of relative deviations (R, columns)."""
+        filters = len(deviations)
+        return None if filters == 1 else deviations.std(axis=0, ddof=1) / (np.sqrt(filters) * BIT)
 
 
 def evidence(
@@ -277,148 +260,25 @@ class Joint(NamedTuple):
     lifted: bool
 
 
-# Why a sentence has no joint probability: heads or labels are missing, or the heads are no tree with one root; the
-# parser cannot build its tree, for it was trained on no such label; or a tag is missing or was never seen, and would
-# have to be summed out.
-Unscored = Literal["no_tree", "unseen_label", "unknown_tag"]
+def joint(trained: Trained, sentence: Annotated) -> Joint | str:
+    """The bits of a sentence with its tags and its tree, by the derivation that makes every arc as soon as it can.
 
-
-def joint(trained: Trained, sentence: Annotated) -> Joint | Unscored:
-    """The bits of a sentence with its tags and its tree, by the derivation that makes every arc as soon as it can."""
-    from deptree_cli.hpyp.kernels.configurations import replay
-    from deptree_cli.hpyp.model.training import Derivations  # these load kernels: when there is work
-
+    If there are none, one of `UNSCORED`, which says why.
+    """
     try:
         sentence.check_tree()
     except DeptreeError:
-        return "no_tree"
+        return NO_TREE
     if UNKNOWN in sentence.deprels:
-        return "no_tree"
+        return NO_TREE
     symbols = trained.symbols
     if symbols.unseen_labels(sentence):
-        return "unseen_label"
-    corpus = Corpus.of([sentence], symbols)
-    if not corpus.tags.all():
-        return "unknown_tag"
-    log_probs = np.zeros(3)
-    replay(trained.model, corpus.words, corpus.tags, Derivations(symbols, corpus).actions, log_probs)
-    return Joint(-log_probs / BIT, corpus.lifted > 0)
-
-
-# Perplexities of a text: bits of its sentences added up, and what they are per event and per word.
-
-
-# A perplexity is finite as long as a float holds it.
-MOST_BITS = 1000.0
-
-
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """What a sentence costs.
-
-    `classed` words are not in the vocabulary and count as their classes. `bits` are minus log2 of its evidence with its
-    square error, None for a single filter. `joint` is with its tree and tags, or why there is no such number; None
-    where tags are predicted.
-    """
-
-    words: int
-    classed: int
-    bits: float
-    square_error: float | None
-    joint: Joint | Unscored | None
-    unseen_labels: tuple[str, ...] = ()
-
-
-def score(
-    trained: Trained,
-    sentence: Annotated,
-    rng: np.random.Generator,
-    particles: int = PARTICLES,
-    predicts_tags: bool = False,
-    filters: int = FILTERS,
-) -> Scored:
-    """The bits of a sentence: its `evidence` and, with tags given, `joint` with its tree."""
-    found = evidence(trained, sentence, rng, particles, predicts_tags, filters)
-    vocabulary = trained.symbols.lexicon.vocabulary
-    return Scored(
-        sentence.n,
-        sum(vocabulary.id(form) == NULL_SYMBOL for form in sentence.forms) if trained.symbols.is_lexicalised else 0,
-        -float(found.log2[-1]),
-        None if found.error is None else found.error**2,
-        None if predicts_tags else joint(trained, sentence),
-        () if predicts_tags else trained.symbols.unseen_labels(sentence),
-    )
-
-
-@dataclass
-class Perplexity:
-    """A text's bits, added up sentence by sentence; where tags are predicted there is no joint probability.
-
-    `parts` names what the joint probability is made of: actions, tags and, if they are generated, words.
-    """
-
-    parts: tuple[str, ...]
-    predicts_tags: bool = False
-    sentences: int = 0
-    words: int = 0
-    classed: int = 0
-    bits: float = 0.0
-    square_error: float | None = 0.0
-    in_trees: int = 0
-    joint: Float = field(default_factory=lambda: np.zeros(3))
-    counts: Counter[str] = field(default_factory=Counter)
-    unseen_labels: Counter[str] = field(default_factory=Counter)
-
-    def add(self, scored: Scored) -> None:
-        self.sentences += 1
-        self.words += scored.words
-        self.classed += scored.classed
-        self.bits += scored.bits
-        self.unseen_labels.update(scored.unseen_labels)
-        has_error = self.square_error is not None and scored.square_error is not None
-        self.square_error = (self.square_error or 0.0) + (scored.square_error or 0.0) if has_error else None
-        if isinstance(scored.joint, Joint):
-            self.counts.update(trees=1, lifted=int(scored.joint.lifted))
-            self.in_trees += scored.words
-            self.joint += scored.joint.bits
-        elif scored.joint:
-            self.counts[scored.joint] += 1
-
-    def row(self) -> dict[str, Any]:
-        """All of it by name, perplexities per word, the ends of sentences counted as words."""
-        tokens, lexicalised = self.words + self.sentences, "word" in self.parts
-        scored = ["words"] if self.predicts_tags else ["tags", "words"] if lexicalised else ["tags"]
-        return {
-            "sentences": self.sentences,
-            "words": self.words,
-            "tokens": tokens,
-            "words_as_classes": self.classed / self.words if lexicalised else None,
-            "evidence_of": " and ".join(scored),
-            "evidence_bits": self.bits,
-            "evidence_error": None if self.square_error is None else sqrt(self.square_error),
-            "evidence_perplexity": _perplexity(self.bits, tokens),
-            **({} if self.predicts_tags else self._joint_row()),
-        }
-
-    def _joint_row(self) -> dict[str, Any]:
-        """The joint probability of sentences with usable trees, and its parts, each per event and per word."""
-        counts, trees = self.counts, self.counts["trees"]
-        row: dict[str, Any] = {"trees": trees, "trees_made_projective": counts["lifted"]}
-        row |= {f"left_out_{reason}": counts[reason] for reason in get_args(Unscored)}
-        if not trees:
-            return row
-        total = float(self.joint.sum())
-        row |= {"joint_bits": total, "joint_perplexity": _perplexity(total, self.in_trees + trees)}
-        for name, bits, events in zip(self.parts, self.joint.tolist(), (2, 1, 1), strict=False):
-            row[f"{name}_bits"] = bits
-            row[f"{name}_bits_per_word"] = bits / self.in_trees
-            row[f"{name}_perplexity"] = _perplexity(bits, events * self.in_trees)
-        return row
-
-
-def _perplexity(bits: float, events: int) -> float | None:
-    """2 to the power of the bits per event; None where a float does not hold it."""
-    return 2.0 ** (bits / events) if bits < MOST_BITS * events else None
+        return UNSEEN_LABEL
+    (treebank, lifted), log_probs = treebank_of([sentence], symbols), np.zeros(3)
+    if not treebank.tags.all():
+        return UNKNOWN_TAG
+    replay(trained.model, treebank.words, treebank.tags, derivations(treebank, symbols), log_probs)
+    return Joint(-log_probs / BIT, lifted > 0)
 
 
 # Sentences with their trees, drawn from a trained parser.
@@ -430,8 +290,6 @@ TRIALS = 1000
 
 def generated(trained: Trained, sent_id: str, rng: np.random.Generator, longest: int = LONGEST) -> Annotated:
     """A sentence drawn from the model, among those of at most so many words; rare words stand as their classes."""
-    from deptree_cli.hpyp.kernels.generation import generate  # loads kernels: when there is work
-
     symbols, state = trained.symbols, kernel_state(rng)
     words, tags, heads, deprels = np.empty((4, longest), dtype=np.int32)
     for _ in range(TRIALS):

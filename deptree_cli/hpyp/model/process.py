@@ -10,30 +10,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.dtypes import Array, Bool, Float, Int
+from deptree_cli.core.dtypes import Array, Float, Int
 from deptree_cli.hpyp.kernels.columns import ROOT_SYMBOL
 from deptree_cli.hpyp.kernels.restaurants import (
+    BIN,
     BINS,
     BITS,
+    COUNT,
     CUSTOMERS,
+    DISH,
     EMPTY,
     ENTRIES,
     FIRST,
     LEVEL,
+    NEXT,
+    NEXT_BIN,
     NOBODY,
     NODES,
     NONE,
     SEATED,
     SERVED,
+    SIZE,
     TABLES,
+    Paths,
     Predictions,
     Restaurants,
     fill,
     index,
-    link,
     sweep,
     write_bins,
-    write_out,
 )
 
 # A process at rest: who sits where, in arrays that are small and say all.
@@ -79,11 +84,11 @@ class Snapshot:
 
     @cached_property
     def customers(self) -> Int:
-        return self._by_node(self.seated)
+        return np.bincount(self.places, self.seated, len(self.parents)).astype(np.int64)
 
     @cached_property
     def tables(self) -> Int:
-        return self._by_node(self.served)
+        return np.bincount(self.places, self.served, len(self.parents)).astype(np.int64)
 
     @property
     def node_keys(self) -> Int:
@@ -93,25 +98,12 @@ class Snapshot:
     def entry_keys(self) -> Int:
         return keys_of(self.places, self.dishes)
 
-    def _by_node(self, counts: Int32) -> Int:
-        return np.bincount(self.places, counts, len(self.parents)).astype(np.int64)
-
     def is_sound(self, dishes: int) -> bool:
         """Whether every number is in its range, dishes being below a number: kernels would not look.
 
         Whether the tables of a restaurant are customers in the one above, which they rely on when customers leave, is
         another matter (`hpyp/model/training.py`).
         """
-        return (
-            self._has_right_shapes()
-            and self._has_sound_nodes()
-            and self._has_sound_entries(dishes)
-            and self._has_sound_tables()
-            and bool(np.isfinite(self.strengths).all())
-            and bool(((self.discounts > 0) & (self.discounts < 1) & (self.strengths > -self.discounts)).all())
-        )
-
-    def _has_right_shapes(self) -> bool:
         groups: list[tuple[Array, ...]] = [
             (self.parents, self.symbols),
             (self.places, self.dishes, self.seated, self.served),
@@ -119,25 +111,23 @@ class Snapshot:
             (self.discounts, self.strengths),
         ]
         flat = all(array.ndim == 1 and array.shape == group[0].shape for group in groups for array in group)
-        return flat and len(self.parents) > 0
-
-    def _has_sound_nodes(self) -> bool:
+        if not flat or not len(self.parents):
+            return False
         parents, symbols, nodes = self.parents[1:], self.symbols[1:], len(self.parents)
         return bool(
             self.parents[0] == NONE
             and ((parents >= 0) & (parents < np.arange(1, nodes))).all()
             and ((symbols >= 0) & (symbols < 1 << BITS)).all()
             and (self.levels < len(self.discounts)).all()
-            and _are_distinct(self.node_keys)
-        )
-
-    def _has_sound_entries(self, dishes: int) -> bool:
-        return bool(
-            ((self.places >= 0) & (self.places < len(self.parents))).all()
+            and len(np.unique(self.node_keys)) == nodes - 1
+            and ((self.places >= 0) & (self.places < nodes)).all()
             and ((self.dishes >= 0) & (self.dishes < dishes)).all()
             and ((self.served >= 0) & (self.served <= self.seated) & ((self.served > 0) | (self.seated == 0))).all()
             and self.seated.sum(dtype=np.int64) <= MOST_CUSTOMERS
-            and _are_distinct(self.entry_keys)
+            and len(np.unique(self.entry_keys)) == len(self.places)
+            and self._has_sound_tables()
+            and np.isfinite(self.strengths).all()
+            and ((self.discounts > 0) & (self.discounts < 1) & (self.strengths > -self.discounts)).all()
         )
 
     def _has_sound_tables(self) -> bool:
@@ -160,37 +150,23 @@ class Snapshot:
         return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
 
 
-def _are_distinct(keys: Int) -> bool:
-    keys = np.sort(keys)
-    return bool((keys[1:] != keys[:-1]).all())
-
-
 def keys_of(numbers: Int32, symbols: Int32) -> Int:
     return (numbers.astype(np.int64) << BITS) | symbols
-
-
-def parts_of(keys: Int) -> tuple[Int32, Int32]:
-    return (keys >> BITS).astype(np.int32), (keys & ((1 << BITS) - 1)).astype(np.int32)
 
 
 # Hash tables of the right size (`hpyp/kernels/restaurants.py`).
 
 
-# The share of a table that may be in use.
-LOAD = 0.6
-
-_SMALLEST = 1024
-
-
-def empty_table(size: int) -> Int:
-    slots = _SMALLEST
-    while slots * LOAD < size:
-        slots *= 2
-    return np.full((slots, 2), EMPTY, dtype=np.int64)
+# The share of a table that may be in use, and the fewest slots.
+LOAD, FEWEST = 0.6, 1024
 
 
 def table_of(keys: Int, values: Int, size: int = 0) -> Int:
-    table = empty_table(max(size, len(keys)))
+    """A table with these keys and values, and room for so many in all."""
+    slots = FEWEST
+    while slots * LOAD < max(size, len(keys)):
+        slots *= 2
+    table = np.full((slots, 2), EMPTY, dtype=np.int64)
     fill(table, keys, values)
     return table
 
@@ -200,31 +176,14 @@ def entries_of(table: Int) -> Int:
     return np.ascontiguousarray(table[table[:, 0] != EMPTY].T)
 
 
-def larger_table(table: Int, size: int) -> Int:
-    if len(table) * LOAD >= size:
-        return table
-    keys, values = entries_of(table)
-    return table_of(keys, values, size)
-
-
 # One hierarchical Pitman-Yor process: its restaurants, with room that grows, and the events seated in them.
 
-
-Events32 = NDArray[np.int32]
 
 # Events that are looked up, and sentences whose events are seated, at once: there is room for all that they may add.
 EVENTS, SENTENCES = 4096, 256
 
 # Where every discount and strength starts.
 DISCOUNT, STRENGTH = 0.8, 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Paths:
-    """Events that are looked up: the nodes and entries of each, (events, levels) int32."""
-
-    nodes: Events32
-    entries: Events32
 
 
 class Process:
@@ -234,12 +193,13 @@ class Process:
     """
 
     def __init__(self, length: int, dishes: int) -> None:
+        nothing = np.empty(0, dtype=np.int64)
         self.restaurants = Restaurants(
             nodes=np.array([[0, 0, NONE, 0]], dtype=np.int32),
             entries=np.empty((0, 5), dtype=np.int32),
             bins=np.empty((0, 3), dtype=np.int32),
-            children=empty_table(0),
-            served=empty_table(0),
+            children=table_of(nothing, nothing),
+            served=table_of(nothing, nothing),
             used=np.array([1, 0, 0, NONE], dtype=np.int64),
             discounts=np.full(length + 1, DISCOUNT),
             strengths=np.full(length + 1, STRENGTH),
@@ -253,16 +213,24 @@ class Process:
         nodes = np.empty((len(at_rest.parents), 4), dtype=np.int32)
         nodes[:, CUSTOMERS], nodes[:, TABLES], nodes[:, FIRST] = at_rest.customers, at_rest.tables, NONE
         nodes[:, LEVEL] = at_rest.levels
-        entries = np.empty((len(at_rest.places), 5), dtype=np.int32)
-        entries[:, SEATED], entries[:, SERVED] = at_rest.seated, at_rest.served
-        bins = np.empty((len(at_rest.sizes), 3), dtype=np.int32)
-        link(at_rest.places, at_rest.dishes, at_rest.sizes, at_rest.counts, nodes, entries, bins)
+        entries, numbers = np.empty((len(at_rest.places), 5), dtype=np.int32), np.arange(len(at_rest.places))
+        entries[:, DISH], entries[:, SEATED], entries[:, SERVED] = at_rest.dishes, at_rest.seated, at_rest.served
+        # Entries are linked to their nodes newest first, as they were made, and bins to their entries.
+        order, is_last = np.argsort(at_rest.places, kind="stable"), np.ones(len(entries), dtype=np.bool_)
+        is_last[:-1] = np.diff(at_rest.places[order]) > 0
+        nodes[at_rest.places[order[is_last]], FIRST] = order[is_last]
+        entries[:, NEXT] = entries[:, BIN] = NONE
+        entries[order[1:], NEXT] = np.where(is_last[:-1], NONE, order[:-1])
+        bins, several = np.empty((len(at_rest.sizes), 3), dtype=np.int32), at_rest.served > 1
+        bins[:, SIZE], bins[:, COUNT], bins[:, NEXT_BIN] = at_rest.sizes, at_rest.counts, np.arange(1, len(bins) + 1)
+        ends = np.searchsorted(np.cumsum(at_rest.counts), np.cumsum(at_rest.served[several]))
+        bins[ends, NEXT_BIN], entries[several, BIN] = NONE, _starts(np.diff(ends, prepend=-1))[:-1]
         process.restaurants = process.restaurants._replace(
             nodes=nodes,
             entries=entries,
             bins=bins,
             children=table_of(at_rest.node_keys, np.arange(1, len(nodes))),
-            served=table_of(at_rest.entry_keys, np.arange(len(entries))),
+            served=table_of(at_rest.entry_keys, numbers),
             used=np.array([len(nodes), len(entries), len(bins), NONE], dtype=np.int64),
             discounts=at_rest.discounts.copy(),
             strengths=at_rest.strengths.copy(),
@@ -276,19 +244,17 @@ class Process:
         for table, keys in (now.children, node_keys), (now.served, entry_keys):
             found, numbers = entries_of(table)
             keys[numbers] = found
-        none = np.empty(0, dtype=np.int32)
-        sizes, counts = np.empty((2, write_bins(now, none, none)), dtype=np.int32)
-        write_bins(now, sizes, counts)
-        (parents, symbols), (places, dishes) = parts_of(node_keys), parts_of(entry_keys)
+        sizes, counts = np.empty((2, now.used[BINS]), dtype=np.int32)
+        written = write_bins(now, sizes, counts)
         return Snapshot(
-            parents=parents,
-            symbols=symbols,
-            places=places,
-            dishes=dishes,
+            parents=(node_keys >> BITS).astype(np.int32),
+            symbols=(node_keys & ((1 << BITS) - 1)).astype(np.int32),
+            places=(entry_keys >> BITS).astype(np.int32),
+            dishes=(entry_keys & ((1 << BITS) - 1)).astype(np.int32),
             seated=now.entries[:entries, SEATED].copy(),
             served=now.entries[:entries, SERVED].copy(),
-            sizes=sizes,
-            counts=counts,
+            sizes=sizes[:written].copy(),
+            counts=counts[:written].copy(),
             discounts=now.discounts.copy(),
             strengths=now.strengths.copy(),
             choices=round(1.0 / now.base[0]),
@@ -300,18 +266,32 @@ class Process:
 
     def make_room(self, nodes: int = 0, entries: int = 0, bins: int = 0) -> None:
         """Have room for so many nodes, entries and bins more, and some to spare."""
+
+        def longer(array: Any, used: int, more: int) -> Any:
+            """Has half as many rows again, and twice the room, if the array has to be copied."""
+            if used + more <= len(array):
+                return array
+            larger = np.empty((int(1.5 * used) + 2 * more, array.shape[1]), dtype=array.dtype)
+            larger[:used] = array[:used]
+            return larger
+
+        def for_all(table: Int, size: int) -> Int:
+            if len(table) * LOAD >= size:
+                return table
+            keys, values = entries_of(table)
+            return table_of(keys, values, size)
+
         now, used = self.restaurants, self.restaurants.used
+        rows, more = longer(now.nodes, used[NODES], nodes), longer(now.entries, used[ENTRIES], entries)
         self.restaurants = now._replace(
-            nodes=_longer(now.nodes, used[NODES], nodes),
-            entries=_longer(now.entries, used[ENTRIES], entries),
-            bins=_longer(now.bins, used[BINS], bins),
-        )
-        self.restaurants = self.restaurants._replace(
-            children=larger_table(now.children, len(self.restaurants.nodes)),
-            served=larger_table(now.served, len(self.restaurants.entries)),
+            nodes=rows,
+            entries=more,
+            bins=longer(now.bins, used[BINS], bins),
+            children=for_all(now.children, len(rows)),
+            served=for_all(now.served, len(more)),
         )
 
-    def index(self, contexts: Events32, dishes: Events32) -> Paths:
+    def index(self, contexts: Int32, dishes: Int32) -> Paths:
         """Look up the paths of events: contexts (events, length), dishes (events,). Nobody is seated yet.
 
         Events of similar contexts become neighbours in memory: they are sorted first.
@@ -322,37 +302,22 @@ class Process:
         for start in range(0, len(order), EVENTS):
             some = order[start : start + EVENTS]
             self.make_room(self.levels * len(some), self.levels * len(some))
-            index(self.restaurants, contexts, dishes, some, paths.nodes, paths.entries)
+            index(self.restaurants, contexts, dishes, some, paths)
         return paths
 
     def sweep(
-        self,
-        paths: Paths,
-        cuts: Int,
-        order: Int,
-        seated: bool,
-        state: NDArray[np.uint64],
-        old: Paths | None = None,
+        self, paths: Paths, cuts: Int, order: Int, seated: bool, state: NDArray[np.uint64], old: Paths = NOBODY
     ) -> float:
         """Seat the events of sentences anew, in this order (see the kernel); return their log-probability.
 
         `seated`: they are seated already. `old`: other events of these sentences, which leave.
         """
-        log_prob, leaving = 0.0, (old.nodes, old.entries) if old else NOBODY
+        log_prob = 0.0
         for start in range(0, len(order), SENTENCES):
             some = order[start : start + SENTENCES]
             self.make_room(bins=2 * self.levels * int((cuts[some + 1] - cuts[some]).sum()))
-            log_prob = sweep(self.restaurants, paths.nodes, paths.entries, cuts, some, seated, leaving, log_prob, state)
+            log_prob = sweep(self.restaurants, paths, cuts, some, seated, old, log_prob, state)
         return log_prob
-
-
-def _longer(array: Any, used: int, more: int) -> Any:
-    """An array with room for so many rows more, half as many again, and twice the room, if it has to be copied."""
-    if used + more <= len(array):
-        return array
-    larger = np.empty((int(1.5 * used) + 2 * more, array.shape[1]), dtype=array.dtype)
-    larger[:used] = array[:used]
-    return larger
 
 
 # What processes at rest predict: their tables for `hpyp/kernels/restaurants.py`.
@@ -374,38 +339,41 @@ def predictions(processes: Sequence[Snapshot], dishes: Sequence[int]) -> tuple[P
     parents = _joined(np.where(process.parents < 0, NONE, process.parents + root) for process, root in pairs)
     places = _joined(process.places + root for process, root in pairs)
     symbols, served = _joined(p.symbols for p in processes), _joined(p.dishes for p in processes)
-    occupied, factors, masses = _shares(processes, places)
-    order = np.argsort(places, kind="stable")
-    order = order[_joined(process.seated for process in processes)[order] > 0]
-    sizes = np.bincount(places[order], minlength=len(parents))
-    chosen = [_written_out(sizes[root : root + len(p.parents)], n) for (p, root), n in zip(pairs, dishes, strict=True)]
-    nodes = np.flatnonzero(occupied & (parents >= 0))
-    rows, full = _rows(roots, chosen, dishes)
-    found = Predictions(
-        children=table_of(keys_of(parents[nodes], symbols[nodes]), nodes),
-        served=table_of(keys_of(places[order], served[order]), np.arange(len(order))),
-        factors=factors,
-        starts=_starts(sizes).astype(np.int32),
-        dishes=served[order],
-        masses=masses[order],
-        rows=rows,
-        full=full,
-    )
-    for (process, root), number, many in zip(pairs, dishes, chosen, strict=True):
-        write_out(found, root + many, parents[root + many], _base(process, number))
-    return found, roots[:-1]
-
-
-def _shares(processes: Sequence[Snapshot], places: Int) -> tuple[Bool, Float, Float]:
-    """Whether every node has customers; f of every node; m of every entry."""
     discounts = _joined(process.discounts[process.levels] for process in processes)
     strengths = _joined(process.strengths[process.levels] for process in processes)
     customers, tables = _joined(p.customers for p in processes), _joined(p.tables for p in processes)
-    seated, served = _joined(p.seated for p in processes), _joined(p.served for p in processes)
+    seated, at_tables = _joined(p.seated for p in processes), _joined(p.served for p in processes)
     occupied = customers > 0
     total = np.where(occupied, strengths + customers, 1.0)
-    factors = np.where(occupied, strengths + discounts * tables, 1.0) / total
-    return occupied, factors, (seated - discounts[places] * served) / total[places]
+    order = np.argsort(places, kind="stable")
+    order = order[seated[order] > 0]
+    sizes = np.bincount(places[order], minlength=len(parents))
+    chosen = [_written_out(sizes[root : root + len(p.parents)], n) for (p, root), n in zip(pairs, dishes, strict=True)]
+    starts = _starts([len(many) * number for many, number in zip(chosen, dishes, strict=True)])
+    rows = np.full(len(parents), NONE, dtype=np.int32)
+    for root, many, number, start in zip(roots[:-1], chosen, dishes, starts[:-1], strict=True):
+        rows[root + many] = start + number * np.arange(len(many))
+    nodes = np.flatnonzero(occupied & (parents >= 0))
+    found = Predictions(
+        children=table_of(keys_of(parents[nodes], symbols[nodes]), nodes),
+        served=table_of(keys_of(places[order], served[order]), np.arange(len(order))),
+        factors=np.where(occupied, strengths + discounts * tables, 1.0) / total,
+        starts=_starts(sizes).astype(np.int32),
+        dishes=served[order],
+        masses=((seated - discounts[places] * at_tables) / total[places])[order],
+        rows=rows,
+        full=np.empty(starts[-1]),
+    )
+    for (process, root), number, many in zip(pairs, dishes, chosen, strict=True):
+        base = np.full(number, 1.0 / process.choices)
+        if number > process.choices:
+            base[ROOT_SYMBOL] = 0.0
+        for node in (root + many).tolist():  # parents come before children
+            own, above = rows[node], rows[parents[node]] if parents[node] >= 0 else NONE
+            probs, entries = found.full[own : own + number], slice(found.starts[node], found.starts[node + 1])
+            probs[:] = found.factors[node] * (base if above == NONE else found.full[above : above + number])
+            probs[found.dishes[entries]] += found.masses[entries]
+    return found, roots[:-1]
 
 
 def _written_out(sizes: Int, dishes: int) -> Int:
@@ -417,21 +385,6 @@ def _written_out(sizes: Int, dishes: int) -> Int:
     while (sizes >= many).sum() * dishes > MOST and many < dishes:
         many *= 2
     return np.union1d([0], np.flatnonzero(sizes >= many)) if many < dishes else np.zeros(1, dtype=np.int64)
-
-
-def _rows(roots: Int, chosen: Sequence[Int], dishes: Sequence[int]) -> tuple[Array, Float]:
-    rows = np.full(roots[-1], NONE, dtype=np.int32)
-    starts = _starts([len(nodes) * number for nodes, number in zip(chosen, dishes, strict=True)])
-    for root, nodes, number, start in zip(roots[:-1], chosen, dishes, starts[:-1], strict=True):
-        rows[root + nodes] = start + number * np.arange(len(nodes))
-    return rows, np.empty(starts[-1])
-
-
-def _base(process: Snapshot, dishes: int) -> Float:
-    base = np.full(dishes, 1.0 / process.choices)
-    if dishes > process.choices:
-        base[ROOT_SYMBOL] = 0.0
-    return base
 
 
 def _starts(sizes: Iterable[int] | Int) -> Int:

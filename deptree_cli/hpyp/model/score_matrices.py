@@ -80,9 +80,21 @@ def maxent_scores(mu: Float, smoothing: float = 0.01, tolerance: float = 1e-3, n
     if n > LONGEST:
         problem = f"maximum-entropy scores are computed for up to {LONGEST} words, but the sentence has {n:,}"
         raise DeptreeError(problem, f"Split it, or {INSTEAD}", options=[LOGARITHMS])
+    from scipy.optimize import minimize
+
     dual = _Dual((1.0 - smoothing) * mu + smoothing * uniform_marginals(n))
     most = min(MOST_EVALUATIONS, MOST_WORK // n**3)
-    _minimise(dual, tolerance, most)
+
+    def scaled(point: Float) -> tuple[float, Float]:
+        value, gradient = dual(point * dual.units)
+        return value, gradient * dual.units
+
+    def stop_when_close(_: Float) -> None:
+        if dual.distance <= tolerance:
+            raise StopIteration
+
+    end = {"maxfun": most, "maxiter": most, "ftol": 0.0, "gtol": 0.0}
+    minimize(scaled, dual.start / dual.units, jac=True, method="L-BFGS-B", callback=stop_when_close, options=end)
     far = tolerance if most == MOST_EVALUATIONS else max(tolerance, TOO_FAR)
     if not dual.distance <= far:
         problem = f"no score matrix was found with these marginals: some word is {dual.distance:.2g} off"
@@ -142,23 +154,6 @@ class _Dual:
         if distance < self.distance:
             self.distance, self.scores = distance, scores
         return value, excess
-
-
-def _minimise(dual: _Dual, tolerance: float, most: int) -> None:
-    """Evaluate the dual by L-BFGS until it is within the tolerance, so often, or as low as rounding allows."""
-    from scipy.optimize import minimize
-
-    def scaled(point: Float) -> tuple[float, Float]:
-        value, gradient = dual(point * dual.units)
-        return value, gradient * dual.units
-
-    def stop_when_close(_: Float) -> None:
-        if dual.distance <= tolerance:
-            raise StopIteration
-
-    end = {"maxfun": most, "maxiter": most, "ftol": 0.0, "gtol": 0.0}
-    start = dual.start / dual.units
-    minimize(scaled, start, jac=True, method="L-BFGS-B", callback=stop_when_close, options=end)
 
 
 def _log(weights: Float) -> Float:

@@ -1,20 +1,16 @@
-"""Sentences, their contexts and the symbols of a treebank."""
+"""Sentences of the generative parser, their contexts, and which of them it is trained on."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import STATES, UNLABELLED, DeptreeError, Setting, counted, did_you_mean, fits_a_line
 from deptree_cli.core.rule_words import cycles_of
-from deptree_cli.hpyp.kernels.columns import LEFT, NEXT_TAG, NULL_SYMBOL, RECORD, RIGHT, ROOT_SYMBOL, TAG, WORD
+from deptree_cli.hpyp.kernels.columns import LEFT, NEXT_TAG, RECORD, RIGHT, TAG, WORD
 from deptree_cli.kernels.columns import NO_HEAD
 
 # Sentences as the generative parser takes them: words, tags, and the tree where it is known.
@@ -22,8 +18,6 @@ from deptree_cli.kernels.columns import NO_HEAD
 
 # What stands in the place of a tag or a label that is not known; `NO_HEAD` in that of a head.
 UNKNOWN = "_"
-
-_SEVERAL_ROOTS = "Keep one root: attach the others to it, or leave the sentence out of the training data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +58,13 @@ class Annotated:
         return len(self.forms)
 
     def check_forms(self) -> None:
-        """Check that a parser can learn the words and write them.
-
-        Raises:
-            DeptreeError: a form is empty or holds a control character.
-        """
+        """Raise a DeptreeError if a form is empty or holds a control character: it could not be written again."""
         self._check("form", self.forms)
 
     def check_trainable(self) -> None:
-        """Check that a parser can be trained on the sentence; tags and labels may be missing.
+        """Raise a DeptreeError if a form, tag or label cannot be written, or heads are not a tree with one root.
 
-        Raises:
-            DeptreeError: a form, a tag or a label cannot be written, or the heads are not a tree with one root.
+        Tags and labels may be missing.
         """
         self.check_forms()
         self._check("tag", self.tags)
@@ -83,18 +72,16 @@ class Annotated:
         self.check_tree()
 
     def check_tree(self) -> None:
-        """Check that the heads are a tree with one root.
-
-        Raises:
-            DeptreeError: a head is unknown, words form a cycle, or the tree has several roots.
-        """
+        """Raise a DeptreeError if a head is unknown, words form a cycle, or the tree has several roots."""
         unknown = np.flatnonzero(self.heads == NO_HEAD)
         if len(unknown):
             problem = "no word has a HEAD" if len(unknown) == self.n else f"word {unknown[0] + 1} has no HEAD"
             raise self._problem(problem, "Train on sentences with complete trees")
         roots = int((self.heads == 0).sum())
         if roots > 1:
-            raise self._problem(f"{roots} words have HEAD 0, but the parser needs trees with one root", _SEVERAL_ROOTS)
+            problem = f"{roots} words have HEAD 0, but the parser needs trees with one root"
+            remedy = "Keep one root: attach the others to it, or leave the sentence out of the training data"
+            raise self._problem(problem, remedy)
         cycle = next(cycles_of(self.heads.tolist()), None)
         if cycle:
             words = " -> ".join(map(str, [*cycle, cycle[0]]))
@@ -117,42 +104,20 @@ class Annotated:
 Sentence = Annotated | tuple[Sequence[str], Sequence[str]] | Sequence[str]
 
 
-def as_annotated(sentence: Sentence, tagset: Container[str] | None) -> Annotated:
-    """The sentence to be parsed; one that is given as words is called 1.
-
-    `tagset`: the tags that the parser knows, None if tags are predicted. A warning names those that are not in it.
-    """
+def as_annotated(sentence: Sentence) -> Annotated:
+    """The sentence to be parsed; one that is given as words is called 1."""
+    if isinstance(sentence, Annotated):
+        return sentence
     if isinstance(sentence, str):
         raise DeptreeError("the sentence is a string", "Give a list of words, or a pair of words and tags")
-    if not isinstance(sentence, Annotated):
-        forms, tags = _words_and_tags(sentence)
-        unknown = (UNKNOWN,) * len(forms)
-        sentence = Annotated("1", "", forms, tags or unknown, np.full(len(forms), NO_HEAD, dtype=np.int32), unknown)
-    if tagset is not None:
-        _check_tags(sentence, tagset)
-    return sentence
-
-
-def _check_tags(sentence: Annotated, tagset: Container[str]) -> None:
-    unseen = sorted({tag for tag in sentence.tags if tag not in tagset} - {UNKNOWN})
-    names = ", ".join(unseen)
-    if not any(tag in tagset for tag in sentence.tags):
-        problem = f"the parser knows none of the tags {names}" if unseen else "no word has a tag"
-        remedy = "Use the tag set that it was trained on, or predict the tags"
-        raise DeptreeError(problem, remedy, place=sentence.place, sent_id=sentence.sent_id)
-    if unseen:
-        warn(f"sentence {sentence.sent_id}: tags that the parser does not know are predicted: {names}", stacklevel=5)
-
-
-def _words_and_tags(given: Sequence[str] | tuple[Sequence[str], Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """The words, and their tags or nothing."""
-    if all(isinstance(word, str) for word in given):
-        return tuple(map(str, given)), ()
-    try:
-        forms, tags = map(tuple, given)
-    except ValueError:
-        raise DeptreeError("the sentence is neither a list of words nor a pair", "Give (words, tags)") from None
-    return forms, tags
+    forms, tags = tuple(map(str, sentence)), tuple[str, ...]()
+    if not all(isinstance(word, str) for word in sentence):
+        try:
+            forms, tags = map(tuple, sentence)
+        except ValueError:
+            raise DeptreeError("the sentence is neither a list of words nor a pair", "Give (words, tags)") from None
+    unknown = (UNKNOWN,) * len(forms)
+    return Annotated("1", "", forms, tags or unknown, np.full(len(forms), NO_HEAD, dtype=np.int32), unknown)
 
 
 # What commands and the library do unless told otherwise; light, for help texts need it too.
@@ -223,11 +188,20 @@ class Contexts:
 
     def __post_init__(self) -> None:
         for name in NAMES:
-            try:
-                _check(getattr(self, name), [element for element in ELEMENTS if name == "word" or element != NEXT])
-            except DeptreeError as error:
-                error.problem = f"{name}: {error.problem}"
-                raise
+            elements = getattr(self, name)
+            allowed = [element for element in ELEMENTS if name == "word" or element != NEXT]
+            for element in elements:
+                if element == NEXT and name != "word":
+                    problem = f"{name}: {NEXT} is known only when the word is predicted"
+                    raise DeptreeError(problem, f"Use {NEXT} in word only")
+                if element not in allowed:
+                    remedy = did_you_mean(element, allowed, f"Choose from {', '.join(allowed)}")
+                    raise DeptreeError(f"{name}: there is no element {element!r}", remedy)
+                if elements.count(element) > 1:
+                    raise DeptreeError(f"{name}: {element} is listed twice", "Remove one")
+            if len(elements) > MOST_ELEMENTS:
+                problem = f"{name}: a context of {len(elements)} elements is too long"
+                raise DeptreeError(problem, f"Use at most {MOST_ELEMENTS}")
         words = [element for element in (*self.action, *self.tag) if element.endswith(".w")]
         if words and not self.word:
             problem = f"words are conditioned on ({words[0]}) but not predicted (word is empty)"
@@ -236,22 +210,6 @@ class Contexts:
     def codes(self, name: str) -> Int:
         """The codes of the elements of ``action``, ``tag`` or ``word`` as kernels know them, in order."""
         return np.array([ELEMENTS[element] for element in getattr(self, name)], dtype=np.int64)
-
-
-def _check(elements: tuple[str, ...], allowed: list[str]) -> None:
-    for element in elements:
-        if element == NEXT and NEXT not in allowed:
-            raise DeptreeError(f"{NEXT} is known only when the word is predicted", f"Use {NEXT} in word only")
-        if element not in allowed:
-            raise DeptreeError(f"there is no element {element!r}", _did_you_mean(element, allowed))
-        if elements.count(element) > 1:
-            raise DeptreeError(f"{element} is listed twice", "Remove one")
-    if len(elements) > MOST_ELEMENTS:
-        raise DeptreeError(f"a context of {len(elements)} elements is too long", f"Use at most {MOST_ELEMENTS}")
-
-
-def _did_you_mean(name: str, names: Sequence[str]) -> str:
-    return did_you_mean(name, names, f"Choose from {', '.join(names)}")
 
 
 _TAGS = ("s1.t", "s2.t", "rc(s1).t", "lc(s1).t", "s3.t", "rc(s2).t")
@@ -289,8 +247,12 @@ class Complete:
                 continue
             place = place or sentence.place
         if self.untagged + self.unlabelled > MOST * self.sentences:
-            problem, other = f"{self._found()}, too many to leave out", Setting("column", self._other)
-            raise DeptreeError(problem, self._remedy(other), place=place, options=[other])
+            name = "xpos" if self._column == "upos" else "upos"
+            other = Setting("column", name)
+            remedy = f"Tag the words, or take tags from {name.upper()} with {other}"
+            if self.untagged < self.unlabelled:
+                remedy = "Fill in DEPREL; trees without labels may have one for all words, such as dep"
+            raise DeptreeError(f"{self._found()}, too many to leave out", remedy, place=place, options=[other])
 
     @property
     def line(self) -> str:
@@ -300,15 +262,6 @@ class Complete:
         counts = (self.untagged, f"tag in {self._column.upper()}"), (self.unlabelled, "DEPREL")
         of_all = counted(self.sentences, "sentence")
         return " and ".join(f"in {count} of {of_all} a word has no {what}" for count, what in counts if count)
-
-    @property
-    def _other(self) -> str:
-        return "xpos" if self._column == "upos" else "upos"
-
-    def _remedy(self, other: Setting) -> str:
-        if self.untagged < self.unlabelled:
-            return "Fill in DEPREL; trees without labels may have one for all words, such as dep"
-        return f"Tag the words, or take tags from {self._other.upper()} with {other}"
 
 
 def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], contexts: Contexts, kept: range) -> None:
@@ -329,231 +282,3 @@ def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], con
         sentence.check_trainable()
     for sentence in text:
         sentence.check_forms()
-
-
-# Classes of words that are rare or unseen: what their spelling says about their grammar.
-#
-# The signatures of unknown words of the Berkeley parser (Petrov et al. 2006), with classes of their own for
-# punctuation, addresses and words in capitals.
-
-
-# Of several that fit, the first names the class; only words of this length have one.
-SUFFIXES = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
-_SHORTEST = 5
-
-_URL_STARTS = ("http:", "https:", "www.")
-
-
-def word_class(form: str, is_first: bool, is_known: Callable[[str], bool]) -> str:
-    """The class of a word, such as ``UNK-INITC-KNOWNLC-ing``; at the beginning of a sentence a capital says little."""
-    if not any(char.isalnum() for char in form):
-        return "UNK-PUNC"
-    lower = form.lower()
-    case = _case(form, is_first)
-    marks = {
-        "KNOWNLC": case == "INITC" and is_known(lower),
-        "NUM": any(char.isdigit() for char in form),
-        "DASH": "-" in form,
-        "URL": lower.startswith(_URL_STARTS) or "://" in lower,
-        "MAIL": "@" in form[1:-1],
-    }
-    return "-".join(filter(None, ["UNK", case, *(mark for mark, holds in marks.items() if holds), _suffix(lower)]))
-
-
-def _case(form: str, is_first: bool) -> str:
-    """INITC: a single capital, at the beginning of the sentence; ALLC: all of several letters; CAPS: any other capital.
-
-    LC: none, but letters in lower case; and nothing for numbers and scripts without case.
-    """
-    capitals = sum(char.isupper() for char in form)
-    if not capitals:
-        return "LC" if any(char.islower() for char in form) else ""
-    if is_first and capitals == 1 and form[0].isupper():
-        return "INITC"
-    return "ALLC" if capitals > 1 and form.isupper() else "CAPS"
-
-
-def _suffix(lower: str) -> str:
-    """The suffix that names the class of a form in lower case, empty where there is none."""
-    if lower.endswith("s"):
-        return "s"
-    if len(lower) < _SHORTEST or "-" in lower:
-        return ""
-    return next((suffix for suffix in SUFFIXES if lower.endswith(suffix)), "")
-
-
-# Symbols by number: of tags and labels as they are, of words with classes in the place of those that are rare.
-
-
-# The symbols of numbers `NULL_SYMBOL` and `ROOT_SYMBOL`.
-_RESERVED = ("", "<s>")
-
-# Distinct words whose numbers are remembered: an endless text must not fill the memory.
-_REMEMBERED = 1 << 17
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """Numbered symbols: 2, 3, ... in the order in which they first appeared; null and the root node come before."""
-
-    symbols: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        if len(self._numbers) < len(self.symbols):
-            raise ValueError("a vocabulary has each symbol once")
-
-    @classmethod
-    def of(cls, symbols: Iterable[str]) -> Vocabulary:
-        return cls(tuple(dict.fromkeys(symbols)))
-
-    @property
-    def size(self) -> int:
-        return len(self.symbols) + len(_RESERVED)
-
-    def id(self, symbol: str) -> int:
-        """The number of a symbol, `NULL_SYMBOL` if it was never seen. The word ``<s>`` is not the root node."""
-        return self._numbers.get(symbol, NULL_SYMBOL)
-
-    def symbol(self, number: int) -> str:
-        """The symbol of a number; ``<s>`` for the root node, empty for `NULL_SYMBOL`."""
-        if not 0 <= number < self.size:
-            raise IndexError(f"{number} is not among the {self.size} numbers of the vocabulary")
-        return _RESERVED[number] if number < len(_RESERVED) else self.symbols[number - len(_RESERVED)]
-
-    def __contains__(self, symbol: object) -> bool:
-        return symbol in self._numbers
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {symbol: number for number, symbol in enumerate(self.symbols, len(_RESERVED))}
-
-
-class Lexicon:
-    """Words by number: those seen at least twice by themselves, any other by its class."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
-        self._first_id = lru_cache(_REMEMBERED)(partial(self._id, is_first=True))
-        self._later_id = lru_cache(_REMEMBERED)(partial(self._id, is_first=False))
-
-    def __reduce__(self) -> tuple[type[Lexicon], tuple[Vocabulary]]:
-        return Lexicon, (self.vocabulary,)
-
-    @classmethod
-    def of(cls, sentences: Iterable[Annotated]) -> Lexicon:
-        """The lexicon of a treebank, in which a word seen once counts as its class; read once, from front to back."""
-        counts: Counter[str] = Counter()
-        begins: dict[str, bool] = {}  # by a word seen for the first time: whether a sentence begins with it
-        for sentence in sentences:
-            counts.update(sentence.forms)
-            begins.setdefault(sentence.forms[0], True)
-            for form in sentence.forms[1:]:
-                begins.setdefault(form, False)
-        known = {form for form, count in counts.items() if count > 1}
-        classed = (
-            form if form in known else word_class(form, is_first, known.__contains__)
-            for form, is_first in begins.items()
-        )
-        return cls(Vocabulary.of(classed))
-
-    def ids(self, forms: Sequence[str]) -> Heads:
-        """The numbers of n words in order, `ROOT_SYMBOL` in front of them; int32, (n+1,)."""
-        return np.array([ROOT_SYMBOL, *map(self._first_id, forms[:1]), *map(self._later_id, forms[1:])], dtype=np.int32)
-
-    def class_of(self, form: str, is_first: bool) -> str | None:
-        """The class as which a word counts, whether or not the vocabulary has it; None for a word that it has."""
-        known = self.vocabulary.__contains__
-        return None if known(form) else word_class(form, is_first, known)
-
-    def _id(self, form: str, is_first: bool) -> int:
-        return self.vocabulary.id(self.class_of(form, is_first) or form)
-
-
-# The symbols of a parser: its words, tags and labels by number, and the contexts in which they are predicted.
-
-
-@dataclass(frozen=True, eq=False)
-class Symbols:
-    """What a parser's numbers mean: those of labels from 0; an empty lexicon where words are not generated."""
-
-    lexicon: Lexicon
-    tags: Vocabulary
-    labels: tuple[str, ...]
-    contexts: Contexts
-
-    @classmethod
-    def of(cls, treebank: Sequence[Annotated], contexts: Contexts, unlabelled: Iterable[Annotated] = ()) -> Symbols:
-        """The symbols of a treebank; those of words also of text without trees."""
-        words = [*treebank, *unlabelled] if contexts.word else []
-        tags = Vocabulary.of(tag for sentence in treebank for tag in sentence.tags)
-        labels = dict.fromkeys(label for sentence in treebank for label in sentence.deprels)
-        return cls(Lexicon.of(words), tags, tuple(labels), contexts)
-
-    @property
-    def is_lexicalised(self) -> bool:
-        return bool(self.contexts.word)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the processes there are: ``action``, ``tag``, and ``word`` if words are generated."""
-        return NAMES if self.is_lexicalised else NAMES[:2]
-
-    @property
-    def dishes(self) -> tuple[int, ...]:
-        return (2 * len(self.labels) + 1, self.tags.size, self.lexicon.vocabulary.size)[: len(self.names)]
-
-    @property
-    def choices(self) -> tuple[int, ...]:
-        """How many actions, tags and words can be predicted: the root's symbol is no tag and no word."""
-        actions, *others = self.dishes
-        return (actions, *(number - 1 for number in others))
-
-    @cached_property
-    def codes(self) -> tuple[Int, ...]:
-        """The elements of the contexts of actions, tags and words, as kernels know them; none for no words."""
-        return tuple(self.contexts.codes(name) for name in NAMES)
-
-    def words_of(self, sentence: Annotated) -> Heads:
-        """The numbers of a sentence's words, (n,) int32; all null where words are not generated."""
-        return self.lexicon.ids(sentence.forms)[1:]
-
-    def tags_of(self, sentence: Annotated) -> Heads:
-        """The numbers of a sentence's tags, (n,) int32; null for tags that were never seen."""
-        return np.array([self.tags.id(tag) for tag in sentence.tags], dtype=np.int32)
-
-    def unseen_labels(self, sentence: Annotated) -> tuple[str, ...]:
-        """The labels of a sentence that were never seen, as often as they are there; a missing one is none."""
-        return tuple(label for label in sentence.deprels if label not in (UNKNOWN, *self.labels))
-
-    @cached_property
-    def label_numbers(self) -> dict[str, int]:
-        return {label: number for number, label in enumerate(self.labels)}
-
-
-# What a reader of surprisals must know of single words: which were not scored as what they are, and why.
-
-
-# Why a word was scored as its class: it was seen once in training, or never; and that class was not seen either. Why
-# its tag was summed out, although tags were given: there is none, or the parser never saw it.
-RARE_FORM, UNSEEN_CLASS, MISSING_TAG, UNSEEN_TAG = "rare_form", "unseen_class", "missing_tag", "unseen_tag"
-
-
-class WordNote(NamedTuple):
-    """What there is to note of a word: the class that it was scored as, None for itself; and the reasons."""
-
-    word_class: str | None
-    reasons: tuple[str, ...]
-
-
-def word_notes(symbols: Symbols, sentence: Annotated, predicts_tags: bool) -> list[WordNote]:
-    found = []
-    for index, (form, tag) in enumerate(zip(sentence.forms, sentence.tags, strict=True)):
-        word_class = symbols.lexicon.class_of(form, index == 0) if symbols.is_lexicalised else None
-        reasons = {
-            RARE_FORM: word_class is not None,
-            UNSEEN_CLASS: word_class is not None and word_class not in symbols.lexicon.vocabulary,
-            MISSING_TAG: not predicts_tags and tag == UNKNOWN,
-            UNSEEN_TAG: not predicts_tags and tag != UNKNOWN and tag not in symbols.tags,
-        }
-        found.append(WordNote(word_class, tuple(name for name, holds in reasons.items() if holds)))
-    return found

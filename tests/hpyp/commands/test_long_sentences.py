@@ -17,8 +17,8 @@ def unseen(words: int) -> bytes:
 def test_records_do_not_grow_with_the_square_of_words(parser: Parser) -> None:
     """Stacks are as deep as the sentence is long; all that was ever tried would be 154,136 records."""
     symbols, n = parser.trained.symbols, 300
-    sentence = as_annotated(([f"zz{i}x" for i in range(n)], ["NOUN"] * n), None)
-    arena, _, _ = search(parser.trained.model, symbols.words_of(sentence), symbols.tags_of(sentence), 1000)
+    sentence = as_annotated(([f"zz{i}x" for i in range(n)], ["NOUN"] * n))
+    arena, _, _ = search(parser.trained.model, symbols.words_of(sentence), symbols.tags_of(sentence), 1000, False)
     assert len(arena.records) < 100 * n
 
 

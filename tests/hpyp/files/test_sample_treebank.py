@@ -9,7 +9,8 @@ import pytest
 
 from deptree_cli.hpyp.files.treebank import annotated
 from deptree_cli.hpyp.kernels.configurations import projectivise
-from deptree_cli.hpyp.model.sentences import Annotated, Lexicon
+from deptree_cli.hpyp.model.sentences import Annotated
+from deptree_cli.hpyp.model.unknown import Lexicon
 from deptree_cli.io.conllu.blocks import Block, read_blocks
 from deptree_cli.io.conllu.columns import COLUMNS
 from tests.sample import DATA

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.hpyp.files.treebank import deprels_by_name, read_treebank, tags_by_name, to_conllu
-from deptree_cli.hpyp.model.sentences import LEXICALISED, Annotated, Lexicon, Symbols, Vocabulary
+from deptree_cli.hpyp.model.sentences import LEXICALISED, Annotated
+from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 
 HEADS = np.array([[2, 0, 2], [0, 1, 1]], dtype=np.int32)
 

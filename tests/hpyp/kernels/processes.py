@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.hpyp.kernels import restaurants as kernel
-from deptree_cli.hpyp.kernels.restaurants import NONE, Restaurants
+from deptree_cli.hpyp.kernels.restaurants import NONE, Paths, Restaurants
 from deptree_cli.hpyp.model import process as model
 from tests.hpyp.model.reference_hpyp import Context, Event, Franchise, Seating, Sizes
 
@@ -106,9 +106,16 @@ class Process:
 
     def sweep(self, times: int, state: NDArray[np.uint64]) -> None:
         """Resample the customers so many times, as training does: all are events of the same sentence."""
-        order = np.zeros(times, dtype=np.int64)
-        arguments = self.restaurants, self.nodes, self.entries, np.array([0, len(self.events)]), order
-        kernel.sweep(*arguments, True, kernel.NOBODY, 0.0, state)
+        self._sweep(times, True, state)
+
+    def seat_all(self, state: NDArray[np.uint64]) -> None:
+        """Seat the customers of all events, in their order."""
+        self._sweep(1, False, state)
+
+    def _sweep(self, times: int, seated: bool, state: NDArray[np.uint64]) -> None:
+        cuts, order = np.array([0, len(self.events)]), np.zeros(times, dtype=np.int64)
+        paths = Paths(self.nodes, self.entries)
+        kernel.sweep(self.restaurants, paths, cuts, order, seated, kernel.NOBODY, 0.0, state)
 
     def bins_in_use(self) -> int:
         """How many bins hold tables, over all entries."""

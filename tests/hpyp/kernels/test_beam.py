@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.kernels.beam import beam_search, has_place, keep
-from deptree_cli.hpyp.kernels.particles import new_particles
+from deptree_cli.hpyp.kernels.search import has_place, keep, new_particles
 from tests.hpyp.kernels.test_search import CASES, MORE_CASES, case
 from tests.hpyp.kernels.test_search import found_by as found_by_search
 from tests.hpyp.kernels.toy_models import Known, Toy
 from tests.hpyp.model.reference_parser import SHIFT, Configuration
 
-found_by = partial(found_by_search, find=beam_search)
+found_by = partial(found_by_search, is_beam=True)
 
 
 class Item(NamedTuple):

@@ -20,7 +20,7 @@ from deptree_cli.hpyp.kernels.configurations import (
     tidied,
     with_room,
 )
-from deptree_cli.hpyp.kernels.particles import new_particles, put
+from deptree_cli.hpyp.kernels.search import new_particles, put
 from deptree_cli.hpyp.model.sentences import ELEMENTS
 from tests.hpyp.model.reference_parser import Configuration
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from deptree_cli.hpyp.kernels.generation import generate
+from deptree_cli.hpyp.kernels.configurations import generate
 from tests.hpyp.kernels.toy_models import FIRST, Toy
 from tests.hpyp.model.reference_parser import SHIFT, Configuration, Tree
 

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deptree_cli.hpyp.kernels.restaurants import histograms, log_likelihood, pairs_of, resample_level, resample_levels
+from deptree_cli.hpyp.kernels.restaurants import (
+    Restaurants,
+    histograms,
+    log_likelihood,
+    pairs_of,
+    resample_levels,
+    slice_sample,
+)
 from tests.hpyp.kernels.processes import Process, random_events
 from tests.hpyp.model.reference_hpyp import Seating, log_seating
 from tests.pearson import chi_square
@@ -95,6 +102,13 @@ class Density:
         cells = density.reshape(5, 80, -1).sum(axis=1)
         cuts = [round(edge / step_u) for edge in self.edges[1][:-1]]
         self.probs = np.add.reduceat(cells, cuts, axis=1) / density.sum()
+
+
+def resample_level(restaurants: Restaurants, level: int, counts: Counts, state: NDArray[np.uint64]) -> None:
+    """Draw a level's discount and strength anew, given its histograms."""
+    discounts, strengths = restaurants.discounts, restaurants.strengths
+    discounts[level] = slice_sample(0, discounts[level], strengths[level], counts, state)
+    strengths[level] = slice_sample(1, discounts[level], strengths[level], counts, state)
 
 
 def chain(counts: Counts, draws: int, state: NDArray[np.uint64]) -> tuple[Float, Float]:

@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.kernels.latent import Grammar, Treebank, are_derivations, draw_derivation
+from deptree_cli.hpyp.kernels.filter import Grammar, Treebank, draw_derivation
+from deptree_cli.hpyp.model.training import are_derivations
 from tests.hpyp.kernels.toy_models import Toy, as_arrays
 from tests.hpyp.model.reference_parser import Configuration, Enumeration, Tree, oracle_derivations
 from tests.pearson import chi_square
@@ -27,8 +28,8 @@ def drawn(toy: Toy, words: list[int], tags: list[int], tree: Tree, size: int, st
     heads, deprels = zip(*((head, label - 1) for head, label in tree), strict=True)
     actions = np.full(2 * len(tree), 77, dtype=np.int32)
     codes = tuple(toy.contexts.codes(name) for name in ("action", "tag", "word"))
-    sentence = Treebank(*as_arrays(words, tags, list(heads), list(deprels)))
-    draw_derivation(Grammar(toy.restaurants, codes, toy.labels), sentence, size, state, actions)
+    treebank = Treebank(np.array([0, len(tree)]), *as_arrays(words, tags, list(heads), list(deprels)))
+    draw_derivation(Grammar(toy.restaurants, codes, toy.labels), treebank, 0, size, state, actions)
     return tuple(actions.tolist())
 
 

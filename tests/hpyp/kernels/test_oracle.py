@@ -13,10 +13,7 @@ from deptree_cli.hpyp.kernels.columns import ROOT
 from deptree_cli.hpyp.kernels.configurations import (
     choices,
     derive,
-    derive_all,
     new_arena,
-    new_contexts,
-    record_all_events,
     record_events,
     reduce,
     shift,
@@ -40,7 +37,7 @@ def derivation_of(tree: Tree, labels: int) -> list[int] | None:
     heads = np.array([head for head, _ in tree], dtype=np.int32)
     deprels = np.array([label - 1 for _, label in tree], dtype=np.int32)
     actions = np.full(2 * len(tree), 77, dtype=np.int32)
-    return actions.tolist() if derive(heads, deprels, labels, actions) else None
+    return actions.tolist() if derive(np.array([0, len(tree)]), heads, deprels, labels, actions) else None
 
 
 @SIZES
@@ -105,9 +102,8 @@ def test_events_of_every_derivation(n: int) -> None:
     words, tags = [12, 13, 14, 15][:n], [22, 23, 24, 25][:n]
     for tree in trees(n, 1):
         for actions in oracle_derivations(tree, 2):
-            found = new_contexts(CODES, n)
             arrays = [np.array(numbers, dtype=np.int32) for numbers in (words, tags, actions)]
-            record_events(*arrays[:2], 2, arrays[2], CODES, found)
+            found = record_events(np.array([0, n]), *arrays[:2], 2, arrays[2], CODES)
             expected = expected_events(tree, words, tags, actions)
             assert [list(map(tuple, contexts.tolist())) for contexts in found] == expected
 
@@ -121,16 +117,14 @@ def test_many_sentences_at_once() -> None:
     heads = np.array([head for tree in chosen for head, _ in tree], dtype=np.int32)
     deprels = np.array([label - 1 for tree in chosen for _, label in tree], dtype=np.int32)
     actions = np.zeros(2 * cuts[-1], dtype=np.int32)
-    derive_all(cuts, heads, deprels, labels, actions)
+    assert not derive(cuts, heads, deprels, labels, actions)
     words, tags = rng.integers(2, 9, (2, cuts[-1])).astype(np.int32)
     for number in (0, 1, 3, 4):
         first, last = cuts[number], cuts[number + 1]
         own = actions[2 * first : 2 * last].tolist()
         assert own == static_oracle(chosen[number], labels)
-        contexts = new_contexts(CODES, int(cuts[-1] - first))
-        own_cuts = cuts[number : number + 2] - first
         ids = words[first:last], tags[first:last]
-        record_all_events(own_cuts, *ids, labels, actions[2 * first : 2 * last], CODES, contexts)
+        contexts = record_events(cuts[number : number + 2] - first, *ids, labels, actions[2 * first : 2 * last], CODES)
         expected = expected_events(chosen[number], *(array.tolist() for array in ids), own)
         for rows, events in zip(contexts, expected, strict=True):
-            assert list(map(tuple, rows[: len(events)].tolist())) == events
+            assert list(map(tuple, rows.tolist())) == events

@@ -9,8 +9,8 @@ import pytest
 
 from deptree_cli.hpyp.kernels.configurations import read_actions, read_tree
 from deptree_cli.hpyp.kernels.filter import draw_parse
-from deptree_cli.hpyp.kernels.latent import are_derivations
 from deptree_cli.hpyp.kernels.search import search
+from deptree_cli.hpyp.model.training import are_derivations
 from tests.hpyp.kernels.toy_models import Toy, as_arrays
 from tests.hpyp.model.reference_parser import Configuration, Enumeration
 from tests.pearson import chi_square
@@ -62,7 +62,7 @@ def test_actions_of_the_search_derive_its_tree(n: int) -> None:
     toy = Toy(7)
     (words,) = as_arrays(toy.sentence(n)[0])
     tags, actions = np.full(n, 77, np.int32), np.full(2 * n, 77, np.int32)
-    arena, last, _ = search(toy.model, words, np.zeros(n, np.int32), 50)
+    arena, last, _ = search(toy.model, words, np.zeros(n, np.int32), 50, False)
     read_actions(arena, last, actions, tags)
     heads, deprels, expected = np.empty((3, n), np.int32)
     read_tree(arena, last, toy.labels, heads, deprels, expected)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.kernels import word_loop
-from deptree_cli.hpyp.kernels.beam import beam_search
 from deptree_cli.hpyp.kernels.columns import ACTION, NULL_SYMBOL, ROOT, SHIFT
 from deptree_cli.hpyp.kernels.configurations import TRIED, Arena, new_arena, new_predictor, read_tree, shift
-from deptree_cli.hpyp.kernels.particles import Item, Particles, new_particles
-from deptree_cli.hpyp.kernels.search import Search, search
+from deptree_cli.hpyp.kernels.search import Item, Particles, Search, new_particles, search, step
 from tests.hpyp.kernels.toy_models import Known, Toy, as_arrays
 from tests.hpyp.model.reference_parser import Configuration, Derivation, Enumeration, Tree, oracle_derivations
 
@@ -23,15 +19,15 @@ CASES = [(seed, *kind) for seed in range(8) for kind in KINDS]
 MORE_CASES = [(seed, *KINDS[seed % len(KINDS)]) for seed in range(20)]
 
 # Particles, and the size of a beam: as many as none of the derivations of a toy's sentence ends without one.
-FINDERS = [pytest.param(search, 200_000, id="particles"), pytest.param(beam_search, 10_000, id="beam")]
+FINDERS = [pytest.param(False, 200_000, id="particles"), pytest.param(True, 10_000, id="beam")]
 
 
 def found_by(
-    toy: Toy, words: list[int], tags: list[int], size: int, find: Callable[..., Any] = search
+    toy: Toy, words: list[int], tags: list[int], size: int, is_beam: bool = False
 ) -> tuple[float, Tree, list[int]]:
     """The log-probability, the tree and the tags that a kernel finds."""
     heads, deprels, found_tags = np.full((3, len(words)), 77, dtype=np.int32)
-    arena, last, log_prob = find(toy.model, *as_arrays(words, tags), size)
+    arena, last, log_prob = search(toy.model, *as_arrays(words, tags), size, is_beam)
     read_tree(arena, last, toy.labels, heads, deprels, found_tags)
     tree = tuple(zip(heads.tolist(), (deprels + 1).tolist(), strict=True))
     return log_prob, tree, found_tags.tolist()
@@ -61,14 +57,14 @@ def case(seed: int, lexicalised: bool, known: Known) -> tuple[Toy, list[int], li
     return toy, *toy.sentence(4 if known is Known.ALL else 3, known)
 
 
-@pytest.mark.parametrize(("find", "size"), FINDERS)
+@pytest.mark.parametrize(("is_beam", "size"), FINDERS)
 @pytest.mark.parametrize(("seed", "lexicalised", "known"), CASES)
-def test_with_room_for_all(seed: int, lexicalised: bool, known: Known, find: Callable[..., Any], size: int) -> None:
+def test_with_room_for_all(seed: int, lexicalised: bool, known: Known, is_beam: bool, size: int) -> None:
     """The best of the derivations that end greedily: of the labels of an arc only the best can be part of it."""
     toy, words, tags = case(seed, lexicalised, known)
     exact = enumerated(toy, words, tags)
     best = max((one for one in exact.derivations if is_greedy_at_the_end(toy, words, one)), key=lambda one: one.prob)
-    log_prob, tree, found_tags = found_by(toy, words, tags, size, find)
+    log_prob, tree, found_tags = found_by(toy, words, tags, size, is_beam)
     assert log_prob == pytest.approx(math.log(best.prob), abs=1e-9)
     assert (tree, tuple(found_tags)) == (best.tree, best.tags)
 
@@ -97,14 +93,14 @@ def test_with_few_particles(seed: int, lexicalised: bool, known: Known) -> None:
         assert any(log_prob == pytest.approx(other, abs=1e-9) for other in log_probs)
 
 
-@pytest.mark.parametrize("find", [search, beam_search])
+@pytest.mark.parametrize("is_beam", [False, True], ids=["particles", "beam"])
 @pytest.mark.parametrize("known", Known)
-def test_long_sentences(known: Known, find: Callable[..., Any], draws: int) -> None:
+def test_long_sentences(known: Known, is_beam: bool, draws: int) -> None:
     """Records move to larger arrays; what is found has a single root."""
     toy = Toy(1)
     words, tags = toy.sentence(150 if draws > 1000 else 10, known)
     for size in (1, 200):
-        log_prob, tree, _ = found_by(toy, words, tags, size, find)
+        log_prob, tree, _ = found_by(toy, words, tags, size, is_beam)
         assert -math.inf < log_prob < 0
         assert sum(head == 0 for head, _ in tree) == 1
         assert all(1 <= label <= toy.labels for _, label in tree)
@@ -116,8 +112,8 @@ def one_step(toy: Toy, word: int, tag: int, size: int, before: list[tuple[int, i
     for index, (other, its_tag) in enumerate(before, 1):
         top = shift(arena, top, index, its_tag, other)
     words, tags = as_arrays([*(other for other, _ in before), word], [*(its for _, its in before), tag])
-    method = Search(new_predictor(toy.model, words, tags), 2 + TRIED, -math.inf, np.full(1, -math.inf))
-    word_loop.step(method, arena, len(words), Item(top, size, 0.0), waiting, shifted)
+    method = Search(new_predictor(toy.model, words, tags), 2 + TRIED, False, -math.inf, np.full(1, -math.inf))
+    step(method, arena, len(words), Item(top, size, 0.0), waiting, shifted)
     return arena, waiting, shifted
 
 

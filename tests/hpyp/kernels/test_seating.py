@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from deptree_cli.hpyp.kernels.restaurants import BINS, FREE, NOBODY, NONE, resample, sweep
+from deptree_cli.hpyp.kernels.restaurants import BINS, FREE, NOBODY, NONE, Paths, sweep
 from tests.hpyp.kernels.processes import Process, random_events
 from tests.hpyp.model.reference_hpyp import Event, Posterior, Seating
 from tests.pearson import chi_square
@@ -35,7 +35,7 @@ def test_sweeps_have_the_enumerated_posterior(events, discounts, strengths, draw
     """
     process = Process(3, discounts, strengths, events)
     found: Counter[Seating] = Counter()
-    resample(process.restaurants, process.nodes, process.entries, 0, len(events), False, state)
+    process.seat_all(state)
     for _ in range(draws // 4):
         process.sweep(SWEEPS, state)
         found[process.seating()] += 1
@@ -49,7 +49,7 @@ def test_a_wrong_posterior_is_noticed(draws, state) -> None:
     """The law above, with another discount than the one that was sampled with, fails."""
     process = Process(3, (0.5,), (0.7,), ONE_RESTAURANT)
     found: Counter[Seating] = Counter()
-    resample(process.restaurants, process.nodes, process.entries, 0, 6, False, state)
+    process.seat_all(state)
     for _ in range(draws // 4):
         process.sweep(SWEEPS, state)
         found[process.seating()] += 1
@@ -82,7 +82,7 @@ def test_events_leave_and_return_one_by_one(state) -> None:
     """Sweeps over sentences keep invariants and return the sum of log-probabilities, each given all other events."""
     process = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     cuts, order = np.array([0, 20, 20, 21, 50]), np.array([3, 0, 2, 1])
-    arguments = process.restaurants, process.nodes, process.entries, cuts, order
+    arguments = process.restaurants, Paths(process.nodes, process.entries), cuts, order
     copy = Process(4, (0.7, 0.6, 0.5), (0.5, 0.1, 0.2), random_events(50, 3, 3, 4, seed=4))
     same_state = state.copy()
     log_prob = sweep(*arguments, False, NOBODY, 0.0, state)
@@ -116,7 +116,7 @@ def test_customers_move_from_old_events_to_new_ones(state) -> None:
     process = Process(6, [0.5] * 4, [0.3] * 4, random_events(120, 4, 3, 6, seed=3))
     for event in range(60):
         process.add(event, state)
-    old, new = (process.nodes[:60], process.entries[:60]), (process.nodes[60:], process.entries[60:])
+    old, new = (Paths(process.nodes[part], process.entries[part]) for part in (slice(60), slice(60, 120)))
     cuts, order = np.arange(0, 61, 10), np.array([3, 1, 5, 0, 4, 2])
-    sweep(process.restaurants, *new, cuts, order, False, old, 0.0, state)
+    sweep(process.restaurants, new, cuts, order, False, old, 0.0, state)
     process.franchise(range(60, 120))

@@ -101,9 +101,10 @@ def test_going_on_from_derivations_that_are_none() -> None:
 
 
 def test_targets() -> None:
-    done = Progress(1, STATIC, "upos", "x", 9, 0, (1.0, 2.0), "y", 4, (3.0,))
-    check_targets(done, 2, 1)
-    check_targets(done, 2, 5)
+    progress = Progress(1, STATIC, "upos", "x", 9, 0, (1.0, 2.0), "y", 4, (3.0,))
+    done = replace(run(begun(), 1), progress=progress)
+    check_targets(done, [2], 1)
+    check_targets(done, [2], 5)
     for iterations, passes, says in [(1, 1, "`iterations=2`"), (2, 0, "`passes=1`"), (3, 1, "after `iterations=2`")]:
-        refused(lambda i=iterations, p=passes: check_targets(done, i, p), says)
-    check_targets(replace(done, text_log_likelihoods=()), 3, 0)
+        refused(lambda i=iterations, p=passes: check_targets(done, [i], p), says)
+    check_targets(replace(done, progress=replace(progress, text_log_likelihoods=())), [3], 0)

@@ -11,7 +11,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.files.model_file import read_model, write_model
 from deptree_cli.hpyp.model.parsing import evidence, filtered, parse
 from deptree_cli.hpyp.model.sentences import kept_iterations
-from deptree_cli.hpyp.model.training import Trained, check_kept
+from deptree_cli.hpyp.model.training import Trained, check_targets
 from tests.hpyp.model.small_treebank import TREEBANK, begun, run, same
 
 KEPT = kept_iterations(2, 3)
@@ -51,11 +51,11 @@ def test_going_on_keeps_the_same(three: Trained, stop: int, tmp_path: Path) -> N
 
 
 def test_other_states_are_refused(three: Trained) -> None:
-    check_kept(three, KEPT)
-    check_kept(run(begun(), 2), KEPT)
+    check_targets(three, KEPT, 0)
+    check_targets(run(begun(), 2), KEPT, 0)
     for before, kept in ((three, kept_iterations(3, 3)), (three, kept_iterations(12, 1)), (run(begun(), 4), KEPT)):
         with pytest.raises(DeptreeError, match="kept states"):
-            check_kept(before, kept)
+            check_targets(before, kept, 0)
 
 
 def test_evidence_is_the_mean_of_the_states(three: Trained) -> None:

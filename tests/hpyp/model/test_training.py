@@ -11,7 +11,16 @@ from deptree_cli.hpyp.kernels.configurations import WORDS
 from deptree_cli.hpyp.model.parsing import parse
 from deptree_cli.hpyp.model.process import Process, Snapshot
 from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Contexts
-from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Derivations, Settings, Text, Trained, Training
+from deptree_cli.hpyp.model.training import (
+    SAMPLED,
+    STATIC,
+    Settings,
+    Trained,
+    Training,
+    contexts_of,
+    digest_of,
+    text_of,
+)
 from tests.hpyp.kernels.processes import prefixes_of, seating_of
 from tests.hpyp.model.reference_hpyp import Event, Posterior, counts
 from tests.hpyp.model.reference_parser import Configuration, oracle_derivations
@@ -78,7 +87,7 @@ def check_seating(trained: Trained, actions: list[int]) -> None:
 
 def actions_of(training: Training) -> list[int]:
     """The derivations that a training is at."""
-    return training._derivations.actions.tolist()
+    return training._actions.tolist()
 
 
 @pytest.mark.parametrize("oracle", [STATIC, SAMPLED])
@@ -110,8 +119,9 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle: str, monke
     training, found = Training(CHAIN, SHORT, Settings(1, oracle, "upos")), Counter[object]()
     process = training._processes[WORDS]
     process.restaurants.discounts[:], process.restaurants.strengths[:] = HYPER
-    contexts, dishes = (array.tolist() for array in training._derivations.events()[WORDS])
-    events: list[Event] = [(tuple(context), dish) for context, dish in zip(contexts, dishes, strict=True)]
+    treebank = training._treebank
+    contexts = contexts_of(treebank, training.symbols, treebank.tags, training._actions)[WORDS].tolist()
+    events: list[Event] = [(tuple(each), dish) for each, dish in zip(contexts, treebank.words.tolist(), strict=True)]
     probs = Posterior(round(1 / process.restaurants.base[0]), *HYPER, events).count_probs()
     assert len(probs) > 20
     for _ in range(2000):
@@ -213,16 +223,16 @@ def test_words_of_text_are_in_the_vocabulary() -> None:
 
 def test_derivations_of_every_tree_and_nothing_else_are_taken() -> None:
     training = begun()
-    symbols, corpus = training.trained().symbols, training._corpus
+    treebank = training._treebank
     with pytest.raises(ValueError, match="damaged"):
-        Derivations(symbols, corpus, np.zeros(3, dtype=np.int32))
+        contexts_of(treebank, training.symbols, treebank.tags, np.zeros(3, dtype=np.int32))
 
 
 def test_text_in_numbers() -> None:
     symbols = begun(text=UNLABELLED).trained().symbols
-    text = Text.of(UNLABELLED, symbols)
-    assert (text.size, text.cuts.tolist()[:3]) == (12, [0, 6, 7])
-    assert text.digest != Text.of(UNLABELLED[1:], symbols).digest
+    text = text_of(UNLABELLED, symbols)
+    assert (len(text.cuts), text.cuts.tolist()[:3]) == (13, [0, 6, 7])
+    assert digest_of(text) != digest_of(text_of(UNLABELLED[1:], symbols))
 
 
 def test_there_is_text_to_read_or_not() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.hpyp.kernels.columns import NULL_SYMBOL, ROOT_SYMBOL
-from deptree_cli.hpyp.model.sentences import Annotated, Lexicon, Vocabulary, word_class
+from deptree_cli.hpyp.model.sentences import Annotated
+from deptree_cli.hpyp.model.unknown import Lexicon, Vocabulary, word_class
 
 
 def sentences(*texts: str) -> list[Annotated]:

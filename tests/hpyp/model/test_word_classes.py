@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deptree_cli.hpyp.model.sentences import SUFFIXES, word_class
+from deptree_cli.hpyp.model.unknown import SUFFIXES, word_class
 
 KNOWN = {"dogs", "sleeping", "a"}
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deptree_cli.hpyp.model.sentences import Annotated, Lexicon, Symbols, Vocabulary
+from deptree_cli.hpyp.model.sentences import Annotated
 from deptree_cli.hpyp.model.training import Progress, Trained
+from deptree_cli.hpyp.model.unknown import Lexicon, Symbols, Vocabulary
 from tests.hpyp.kernels.toy_models import FIRST, Toy
 
 
