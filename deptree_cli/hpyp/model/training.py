@@ -170,7 +170,10 @@ class Trained:
     @cached_property
     def states(self) -> tuple[Trained, ...]:
         """A parser of every state that was kept, the last one being last: itself, where there are no others."""
-        return (*(Trained(self.symbols, state.processes, self.progress) for state in self.earlier), self)
+        if not self.earlier:
+            return (self,)
+        processes = [*(state.processes for state in self.earlier), self.processes]
+        return tuple(Trained(self.symbols, each, self.progress) for each in processes)
 
     @cached_property
     def model(self) -> Model:

@@ -93,7 +93,7 @@ def test_going_on_from_derivations_that_are_none() -> None:
         refused(lambda a=actions: begun(SAMPLED, text=UNLABELLED, trained=replace(half, derivations=a)), "damaged")
         actions = half.parses.actions.copy()
         actions[at] = value
-        parses = replace(half.parses, actions=actions)
+        parses = half.parses._replace(actions=actions)
         refused(lambda r=parses: begun(SAMPLED, text=UNLABELLED, trained=replace(half, parses=r)), "damaged")
     refused(
         lambda: begun(SAMPLED, text=UNLABELLED, trained=replace(half, derivations=half.derivations[:-2])), "damaged"
