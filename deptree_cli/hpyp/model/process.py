@@ -11,35 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Array, Float, Int
+from deptree_cli.hpyp.kernels import restaurants as kernel
 from deptree_cli.hpyp.kernels.columns import ROOT_SYMBOL
-from deptree_cli.hpyp.kernels.restaurants import (
-    BIN,
-    BINS,
-    BITS,
-    COUNT,
-    CUSTOMERS,
-    DISH,
-    EMPTY,
-    ENTRIES,
-    FIRST,
-    LEVEL,
-    NEXT,
-    NEXT_BIN,
-    NOBODY,
-    NODES,
-    NONE,
-    SEATED,
-    SERVED,
-    SIZE,
-    TABLES,
-    Paths,
-    Predictions,
-    Restaurants,
-    fill,
-    index,
-    sweep,
-    write_bins,
-)
+from deptree_cli.hpyp.kernels.restaurants import BITS, NOBODY, NONE, Paths, Predictions, Restaurants
 
 # A process at rest: who sits where, in arrays that are small and say all.
 
@@ -166,14 +140,14 @@ def table_of(keys: Int, values: Int, size: int = 0) -> Int:
     slots = FEWEST
     while slots * LOAD < max(size, len(keys)):
         slots *= 2
-    table = np.full((slots, 2), EMPTY, dtype=np.int64)
-    fill(table, keys, values)
+    table = np.full((slots, 2), kernel.EMPTY, dtype=np.int64)
+    kernel.fill(table, keys, values)
     return table
 
 
 def entries_of(table: Int) -> Int:
     """The keys in a table and their values, (2, keys)."""
-    return np.ascontiguousarray(table[table[:, 0] != EMPTY].T)
+    return np.ascontiguousarray(table[table[:, 0] != kernel.EMPTY].T)
 
 
 # One hierarchical Pitman-Yor process: its restaurants, with room that grows, and the events seated in them.
@@ -210,27 +184,25 @@ class Process:
     def restored(cls, at_rest: Snapshot) -> Process:
         """The process that a snapshot was taken of; from here on both go the same ways."""
         process = cls(len(at_rest.discounts) - 1, at_rest.choices)
-        nodes = np.empty((len(at_rest.parents), 4), dtype=np.int32)
-        nodes[:, CUSTOMERS], nodes[:, TABLES], nodes[:, FIRST] = at_rest.customers, at_rest.tables, NONE
-        nodes[:, LEVEL] = at_rest.levels
-        entries, numbers = np.empty((len(at_rest.places), 5), dtype=np.int32), np.arange(len(at_rest.places))
-        entries[:, DISH], entries[:, SEATED], entries[:, SERVED] = at_rest.dishes, at_rest.seated, at_rest.served
+        places, count, several = at_rest.places, len(at_rest.places), at_rest.served > 1
+        first, after, bin_of = (np.full(size, NONE) for size in (len(at_rest.parents), count, count))
         # Entries are linked to their nodes newest first, as they were made, and bins to their entries.
-        order, is_last = np.argsort(at_rest.places, kind="stable"), np.ones(len(entries), dtype=np.bool_)
-        is_last[:-1] = np.diff(at_rest.places[order]) > 0
-        nodes[at_rest.places[order[is_last]], FIRST] = order[is_last]
-        entries[:, NEXT] = entries[:, BIN] = NONE
-        entries[order[1:], NEXT] = np.where(is_last[:-1], NONE, order[:-1])
-        bins, several = np.empty((len(at_rest.sizes), 3), dtype=np.int32), at_rest.served > 1
-        bins[:, SIZE], bins[:, COUNT], bins[:, NEXT_BIN] = at_rest.sizes, at_rest.counts, np.arange(1, len(bins) + 1)
+        order, is_last = np.argsort(places, kind="stable"), np.ones(count, dtype=np.bool_)
+        is_last[:-1] = np.diff(places[order]) > 0
+        first[places[order[is_last]]] = order[is_last]
+        after[order[1:]] = np.where(is_last[:-1], NONE, order[:-1])
+        next_bin = np.arange(1, len(at_rest.sizes) + 1)
         ends = np.searchsorted(np.cumsum(at_rest.counts), np.cumsum(at_rest.served[several]))
-        bins[ends, NEXT_BIN], entries[several, BIN] = NONE, _starts(np.diff(ends, prepend=-1))[:-1]
+        next_bin[ends], bin_of[several] = NONE, _starts(np.diff(ends, prepend=-1))[:-1]
+        nodes = np.column_stack([at_rest.customers, at_rest.tables, first, at_rest.levels]).astype(np.int32)
+        entries = np.column_stack([at_rest.dishes, after, at_rest.seated, at_rest.served, bin_of]).astype(np.int32)
+        bins = np.column_stack([at_rest.sizes, at_rest.counts, next_bin]).astype(np.int32)
         process.restaurants = process.restaurants._replace(
             nodes=nodes,
             entries=entries,
             bins=bins,
             children=table_of(at_rest.node_keys, np.arange(1, len(nodes))),
-            served=table_of(at_rest.entry_keys, numbers),
+            served=table_of(at_rest.entry_keys, np.arange(count)),
             used=np.array([len(nodes), len(entries), len(bins), NONE], dtype=np.int64),
             discounts=at_rest.discounts.copy(),
             strengths=at_rest.strengths.copy(),
@@ -239,20 +211,20 @@ class Process:
 
     def at_rest(self) -> Snapshot:
         now = self.restaurants
-        nodes, entries = int(now.used[NODES]), int(now.used[ENTRIES])
+        nodes, entries = int(now.used[kernel.NODES]), int(now.used[kernel.ENTRIES])
         node_keys, entry_keys = np.full(nodes, -1, dtype=np.int64), np.empty(entries, dtype=np.int64)
         for table, keys in (now.children, node_keys), (now.served, entry_keys):
             found, numbers = entries_of(table)
             keys[numbers] = found
-        sizes, counts = np.empty((2, now.used[BINS]), dtype=np.int32)
-        written = write_bins(now, sizes, counts)
+        sizes, counts = np.empty((2, now.used[kernel.BINS]), dtype=np.int32)
+        written = kernel.write_bins(now, sizes, counts)
         return Snapshot(
             parents=(node_keys >> BITS).astype(np.int32),
             symbols=(node_keys & ((1 << BITS) - 1)).astype(np.int32),
             places=(entry_keys >> BITS).astype(np.int32),
             dishes=(entry_keys & ((1 << BITS) - 1)).astype(np.int32),
-            seated=now.entries[:entries, SEATED].copy(),
-            served=now.entries[:entries, SERVED].copy(),
+            seated=now.entries[:entries, kernel.SEATED].copy(),
+            served=now.entries[:entries, kernel.SERVED].copy(),
             sizes=sizes[:written].copy(),
             counts=counts[:written].copy(),
             discounts=now.discounts.copy(),
@@ -282,11 +254,11 @@ class Process:
             return table_of(keys, values, size)
 
         now, used = self.restaurants, self.restaurants.used
-        rows, more = longer(now.nodes, used[NODES], nodes), longer(now.entries, used[ENTRIES], entries)
+        rows, more = longer(now.nodes, used[kernel.NODES], nodes), longer(now.entries, used[kernel.ENTRIES], entries)
         self.restaurants = now._replace(
             nodes=rows,
             entries=more,
-            bins=longer(now.bins, used[BINS], bins),
+            bins=longer(now.bins, used[kernel.BINS], bins),
             children=for_all(now.children, len(rows)),
             served=for_all(now.served, len(more)),
         )
@@ -302,7 +274,7 @@ class Process:
         for start in range(0, len(order), EVENTS):
             some = order[start : start + EVENTS]
             self.make_room(self.levels * len(some), self.levels * len(some))
-            index(self.restaurants, contexts, dishes, some, paths)
+            kernel.index(self.restaurants, contexts, dishes, some, paths)
         return paths
 
     def sweep(
@@ -316,7 +288,7 @@ class Process:
         for start in range(0, len(order), SENTENCES):
             some = order[start : start + SENTENCES]
             self.make_room(bins=2 * self.levels * int((cuts[some + 1] - cuts[some]).sum()))
-            log_prob = sweep(self.restaurants, paths, cuts, some, seated, old, log_prob, state)
+            log_prob = kernel.sweep(self.restaurants, paths, cuts, some, seated, old, log_prob, state)
         return log_prob
 
 

@@ -191,13 +191,9 @@ class Trained:
 def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> None:
     """Raise unless training can go on from a parser with the symbols of these data and the settings `wanted`."""
     had = trained.progress
-    for name, before, now in [
-        ("column", had.tagset, wanted.tagset),
-        ("oracle", had.oracle, wanted.oracle),
-        ("seed", had.seed, wanted.seed),
-    ]:
-        if before != now:
-            had_set = Setting(name, before)
+    for name, attribute in ("column", "tagset"), ("oracle", "oracle"), ("seed", "seed"):
+        had_set = Setting(name, getattr(had, attribute))
+        if had_set.value != getattr(wanted, attribute):
             raise _refused(f"the model was trained with {had_set}", "Use that", had_set)
     if trained.symbols.contexts != symbols.contexts:
         raise _refused("the model was trained with other contexts", "Use the same contexts")
