@@ -1,17 +1,15 @@
-"""The chart of a sentence pair, under pruning masks too."""
+"""The chart of a sentence pair, under pruning masks too, and what a simpler model says of the pair."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.bitext.kernels import NO_MASK as NONE
 from deptree_cli.bitext.kernels import (
     TABLES,
     SpanMask,
@@ -25,7 +23,7 @@ from deptree_cli.bitext.kernels import (
     sample_links,
     spans_of,
 )
-from deptree_cli.bitext.scores import LinkScores, Shifted, chart_size, no_alignment, pieces
+from deptree_cli.bitext.scores import NO_TABLE, LinkScores, Shifted, chart_size, pieces
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.factorisation import SweepFactorisation
@@ -35,97 +33,59 @@ from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import LOG_LOST, LOG_SMALLEST
 from deptree_cli.kernels.numbers import Tropical
 from deptree_cli.kernels.operations import is_positive, length, logarithm
+from deptree_cli.kernels.walker import NONE
 from deptree_cli.pruning.program import CellProgram
 
 # Masks of the chart over bispans: by links that are pinned, by states that are kept, or none.
 
 
-class Mask(Protocol):
-    """What a mask does to a chart."""
+class Mask(NamedTuple):
+    """What a mask leaves of a chart.
 
-    can_be_turned: bool
+    Attributes:
+        keep: fills the ranges of bispans that are kept.
+        factors: of the weights of links (p, q) and of unlinked words (p,) and (q,): 0 for what is forbidden, else 1.
+        log_weights: of bispans, (source spans, target spans), beside their own; (0, 0) for none. Ranges may hold more
+            than what is kept: that weighs nothing.
+        is_turned: whether it is for a pair that is turned (`Shifted`).
+    """
 
-    @property
-    def turned(self) -> Mask:
-        """The same with source and target exchanged, for a chart that is turned, where that can be."""
-
-    def keep(self, kept: SpanMask) -> None:
-        """Fill the ranges of bispans that are kept."""
+    keep: Callable[[SpanMask], None]
+    factors: tuple[Float, Float, Float]
+    log_weights: Float = NO_TABLE
+    is_turned: bool = False
 
     def weigh(self, weights: Weights, kind: Kind) -> Weights:
         """Return the weights under the mask."""
+        links, source_nulls, target_nulls = map(kind.scaled, weights, self.factors)
+        own, logs = weights.bispans, self.log_weights
+        if len(logs):
+            own = kind.scaled(own, np.exp(logs)) if length(own) else kind.exp(logs)
+        return weights._replace(links=links, source_nulls=source_nulls, target_nulls=target_nulls, bispans=own)
 
 
-@dataclass(frozen=True, eq=False)
-class PinnedLinks:
-    """The alignments that have some links and do not have some others.
-
-    `target_of` (p,): the target word that a source word is pinned to, -1 where none is; `source_of` (q,) the same from
-    the other side. `allowed` (p, q): 0 for links that are forbidden or have a word that is pinned to another one, else
-    1.
-    """
-
-    target_of: Int
-    source_of: Int
-    allowed: Float
-    can_be_turned = True
-
-    @property
-    def turned(self) -> PinnedLinks:
-        return PinnedLinks(self.source_of, self.target_of, np.ascontiguousarray(self.allowed.T))
-
-    def keep(self, kept: SpanMask) -> None:
-        keep_around_links(self.target_of, self.source_of, kept)
-
-    def weigh(self, weights: Weights, kind: Kind) -> Weights:
-        return weights._replace(
-            links=kind.scaled(weights.links, self.allowed),
-            source_nulls=kind.scaled(weights.source_nulls, (self.target_of == NONE).astype(np.float64)),
-            target_nulls=kind.scaled(weights.target_nulls, (self.source_of == NONE).astype(np.float64)),
-        )
-
-
-def pinned(positive: Bool, negative: Bool) -> PinnedLinks:
+def pinned(positive: Bool, negative: Bool, is_turned: bool = False) -> Mask:
     """The mask that requires some links and forbids others, (p, q) each.
 
     Two links that share a word cannot both be required: then no link is allowed, and their words cannot be unlinked.
     """
     p, q = positive.shape
-    target_of, source_of = np.full(p, NONE), np.full(q, NONE)
+    target_of, source_of = np.full(p, NONE), np.full(q, NONE)  # the words that words are pinned to
     sources, targets = np.nonzero(positive)
     target_of[sources], source_of[targets] = targets, sources
     allowed = ~negative
     allowed[sources] = False
     allowed[:, targets] = False
     allowed[sources, targets] = len(sources) == np.sum(target_of != NONE) == np.sum(source_of != NONE)
-    return PinnedLinks(target_of, source_of, allowed.astype(np.float64))
+    links, sources_free, targets_free = (np.asarray(each, float) for each in (allowed, target_of < 0, source_of < 0))
+    return Mask(
+        partial(keep_around_links, target_of, source_of), (links, sources_free, targets_free), NO_TABLE, is_turned
+    )
 
 
-def nothing_pinned(p: int, q: int) -> PinnedLinks:
-    none = np.zeros((p, q), dtype=np.bool_)
-    return pinned(none, none)
-
-
-@dataclass(frozen=True, eq=False)
-class KeptStates:
-    """The alignments over some bispans: `states` and `log_weights` (None: 0) are (source spans, target spans)."""
-
-    states: Bool
-    log_weights: Float | None = None
-    can_be_turned = False
-
-    @property
-    def turned(self) -> KeptStates:
-        raise NotImplementedError
-
-    def keep(self, kept: SpanMask) -> None:
-        keep_states(self.states, kept)
-
-    def weigh(self, weights: Weights, kind: Kind) -> Weights:
-        """Ranges may hold more than what is kept: that weighs nothing."""
-        logs = np.where(self.states, 0.0 if self.log_weights is None else self.log_weights, -np.inf)
-        own = weights.bispans
-        return weights._replace(bispans=kind.scaled(own, np.exp(logs)) if length(own) else kind.exp(logs))
+def nothing_pinned(shifted: Shifted) -> Mask:
+    none = np.zeros(shifted.links.shape, dtype=np.bool_)
+    return pinned(none, none, shifted.is_turned)
 
 
 # The chart of an inversion transduction grammar, filled under one mask after another; and its best alignment.
@@ -140,35 +100,31 @@ LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 class ItgChart(SweepFactorisation):
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
-    With `is_turned` the chart within is that of the pair turned round; what comes in and out is not. `log_z` is that
-    under the last mask; -inf where there is no alignment.
+    The chart within is that of the pair turned round where its scores are; what comes out is not. `log_z` is that under
+    the last mask; -inf where there is no alignment.
     """
 
-    def __init__(self, shifted: Shifted, kind: Kind = REAL, is_turned: bool = False) -> None:
-        self._shifted, self.kind, self._is_turned = shifted, kind, is_turned
-        own = shifted.turned if is_turned else shifted
-        self._p, self._q = p, q = own.size
-        shape = TABLES, spans_of(p), spans_of(q)
-        with _memory_for(*shifted.size, charts=4 if kind is WIDE else 2):
-            self._items, self._adjoints = kind.zeros(shape), kind.zeros(shape)
+    def __init__(self, shifted: Shifted, kind: Kind = REAL) -> None:
+        self._shifted, self.kind = shifted, kind
+        self._p, self._q = p, q = shifted.links.shape
+        with _memory_for(shifted, charts=4 if kind is WIDE else 2):
+            self._items, self._adjoints = (kind.zeros((TABLES, spans_of(p), spans_of(q))) for _ in range(2))
         self._kept, self._log_alignments = new_ranges(p, q), log_alignments(p, q)
-        self._unmasked = self._weights = _weights(own, kind.exp)
+        self._unmasked = self._weights = _weights(shifted, kind.exp)
         self._total: Any = None
         self.log_z = -math.inf
 
     def _in(self, kind: Kind) -> ItgChart:
-        return ItgChart(self._shifted, kind, self._is_turned)
+        return ItgChart(self._shifted, kind)
 
     def filled(self, mask: Mask) -> ItgChart:
         """Sum over the alignments under a mask: the chart itself or one in wide numbers, valid until the next mask."""
         return self.answer(lambda own: own._filled(mask))
 
     def _filled(self, mask: Mask) -> tuple[ItgChart, bool]:
-        mask = mask.turned if self._is_turned else mask
         mask.keep(self._kept)
         self._weights = mask.weigh(self._unmasked, self.kind)
-        for begin, end in pieces(self._p, self._q, f"sums of {_words(self._shifted)}"):
-            self._total = inside(self._weights, self._kept, self._items, begin, end)
+        self._total = _sum(self._shifted, self._weights, self._kept, self._items, "sums")
         log_z = logarithm(self._total) if is_positive(self._total) else -math.inf
         self.log_z, self.in_range = log_z + self._shifted.constant, self.is_wide or self._holds(log_z)
         return self, self.in_range
@@ -187,27 +143,54 @@ class ItgChart(SweepFactorisation):
         """P(link) under the mask, (p, q)."""
         found = self.kind.zeros((self._p, self._q))
         given = self._weights, self._kept, self._items, self._total, self._adjoints, found
-        for begin, end in pieces(self._p, self._q, f"probabilities of {_words(self._shifted)}", backwards=True):
+        what = f"probabilities of {_words(self._shifted)}"
+        for begin, end in pieces(self._p, self._q, what, backwards=True):
             outside(*given, begin, end)
         marginals: Float = self.kind.floats(found)
-        return marginals.T.copy() if self._is_turned else marginals
+        return marginals.T.copy() if self._shifted.is_turned else marginals
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact alignments under the mask, (size, p): every source word's target word, -1 for none."""
         targets = np.empty((size, self._p), dtype=np.int32)
         sample_links(self._weights, self._kept, self._items, self._total, kernel_state(rng), targets)
-        return _turned(targets, self._q) if self._is_turned else targets
+        return _as_given(self._shifted, targets)
 
 
-def _turned(links: Heads, n: int) -> Heads:
-    """From the word that each word is linked with, -1 for none, to the same of the n words of the other side."""
-    found = np.full((len(links), n), -1, dtype=links.dtype)
+def best_links(shifted: Shifted) -> Heads | None:
+    """The links of the alignment of the largest weight, (p,); None where there is none. As costly as log Z."""
+    p, q = shifted.links.shape
+    with _memory_for(shifted, charts=1):
+        items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), new_ranges(p, q)
+    nothing_pinned(shifted).keep(kept)
+    weights = _weights(shifted, Tropical)
+    if _sum(shifted, weights, kept, items, "best links").log == -np.inf:
+        return None
+    targets = np.empty((1, p), dtype=np.int32)
+    follow(weights, kept, items, targets[0])
+    found: Heads = _as_given(shifted, targets)[0]
+    return found
+
+
+def _sum(shifted: Shifted, weights: Weights, kept: SpanMask, items: Any, what: str) -> Any:
+    """Fill a chart; return what it sums up to."""
+    p, q = shifted.links.shape
+    for begin, end in pieces(p, q, f"{what} of {_words(shifted)}"):
+        total = inside(weights, kept, items, begin, end)
+    return total
+
+
+def _as_given(shifted: Shifted, links: Heads) -> Heads:
+    """Links (k, words of the chart's rows), -1 for none, as links (k, source words)."""
+    if not shifted.is_turned:
+        return links
+    found = np.full((len(links), shifted.links.shape[1]), -1, dtype=links.dtype)
     rows, words = np.nonzero(links >= 0)
     found[rows, links[rows, words]] = words
     return found
 
 
-def _memory_for(p: int, q: int, charts: int) -> AbstractContextManager[None]:
+def _memory_for(shifted: Shifted, charts: int) -> AbstractContextManager[None]:
+    p, q = shifted.size
     what = f"the chart of {p} by {q} words"
     return memory_for(charts * chart_size(p, q), what, "Remove the pair, or align parts of it")
 
@@ -229,27 +212,9 @@ def log_choices(n: int, k: int) -> float:
 
 def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
     """The weights of a pair's parts as numbers of some kind; bispans may be beyond float64."""
-    p, q = shifted.size
-    runs = np.zeros((p + 1, p + 1)), np.zeros((q + 1, q + 1))
+    runs = (np.zeros((n + 1, n + 1)) for n in shifted.links.shape)
     with np.errstate(over="ignore"):
         return Weights(*map(exp, (shifted.links, shifted.source_nulls, shifted.target_nulls, shifted.bispans, *runs)))
-
-
-def best_links(shifted: Shifted) -> Heads | None:
-    """The links of the alignment of the largest weight, (p,); None where there is none. As costly as log Z."""
-    with _memory_for(*shifted.size, charts=1):
-        own = shifted.turned if shifted.pays_turned else shifted
-        p, q = own.size
-        items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), new_ranges(p, q)
-    nothing_pinned(p, q).keep(kept)
-    weights = _weights(own, Tropical)
-    for begin, end in pieces(p, q, f"best links of {_words(shifted)}"):
-        total = inside(weights, kept, items, begin, end)
-    if total.log == -np.inf:
-        return None
-    targets = np.empty(p, dtype=np.int32)
-    follow(weights, kept, items, targets)
-    return _turned(targets[None], q)[0] if shifted.pays_turned else targets
 
 
 # What a simpler model says of a sentence pair: which links are likely, and what parts of both sentences go together.
@@ -333,30 +298,27 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
     def __init__(self, shifted: Shifted, heuristic: LinkScores) -> None:
         self._shifted, self._shape = shifted, shifted.size
         self._heuristic = heuristic
+        self._charts: dict[bool, ItgChart] = {}  # of the pair turned, or not
 
     def variables(self) -> int:
-        p, q = self._shape
-        return p * q
+        return math.prod(self._shape)
 
     def confident(self) -> Int:
         return np.flatnonzero(confidences(self._heuristic) > CONFIDENT)
 
     def compile(self, selected: Bool, assigned: Bool) -> Mask:
-        return pinned((selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape))
+        positive, negative = ((selected & each).reshape(self._shape) for each in (assigned, ~assigned))
+        if self._shifted.is_turned:
+            positive, negative = positive.T, negative.T
+        return pinned(positive, negative, self._shifted.is_turned)
 
     def inside(self, mask: Mask) -> tuple[float, ItgChart]:
         """The chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
-        turns = self._shifted.pays_turned and mask.can_be_turned
-        chart = (self._turned if turns else self._as_it_is).filled(mask)
+        if mask.is_turned not in self._charts:
+            is_ours = mask.is_turned == self._shifted.is_turned
+            self._charts[mask.is_turned] = ItgChart(self._shifted if is_ours else self._shifted.turned)
+        chart = self._charts[mask.is_turned].filled(mask)
         return chart.log_z, chart
-
-    @cached_property
-    def _as_it_is(self) -> ItgChart:
-        return ItgChart(self._shifted)
-
-    @cached_property
-    def _turned(self) -> ItgChart:
-        return ItgChart(self._shifted, is_turned=True)
 
     def outside(self, chart: ItgChart) -> Float:
         """P(link) under the mask, (p, q)."""
@@ -368,18 +330,15 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return found
 
     def assign(self, structure: Heads) -> Bool:
-        return self._are_linked(structure).ravel()
+        found: Bool = structure[:, None] == np.arange(self._shape[1])
+        return found.ravel()
 
     def features(self, structure: Heads) -> Float:
         """Return 1 for links that are there, (p, q)."""
-        return self._are_linked(structure).astype(np.float64)
-
-    def _are_linked(self, targets: Heads) -> Bool:
-        found: Bool = targets[:, None] == np.arange(self._shape[1])
-        return found
+        return self.assign(structure).reshape(self._shape).astype(np.float64)
 
     def no_structure(self) -> DeptreeError:
-        return no_alignment(self._shifted)
+        return self._shifted.no_alignment()
 
     def merits(self) -> Float:
         """Links by themselves are no question, nor is what reaches the ends of both sides."""
@@ -390,4 +349,7 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         return merits
 
     def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
-        return KeptStates(kept, log_weights)
+        """See `CellProgram`. The pair is not turned: which parts an alignment has depends on the side that is first."""
+        (p, q), own = self._shape, 0.0 if log_weights is None else log_weights
+        factors = np.ones((p, q)), np.ones(p), np.ones(q)
+        return Mask(partial(keep_states, kept), factors, np.where(kept, own, -np.inf))

@@ -14,7 +14,6 @@ from deptree_cli.bitext.scores import (
     checked_bispans,
     checked_links,
     checked_nulls,
-    no_alignment,
     shift,
 )
 from deptree_cli.core.arc_factored import Frozen
@@ -117,14 +116,11 @@ class AlignmentDistribution(Frozen):
         Raises:
             DeptreeError: there is none.
         """
-        from deptree_cli.bitext.chart import (
-            ItgChart,  # loads kernels: when there is work
-            nothing_pinned,
-        )
+        from deptree_cli.bitext.chart import ItgChart, nothing_pinned  # loads kernels: when there is work
 
-        found = ItgChart(self.shifted, is_turned=self.shifted.pays_turned).filled(nothing_pinned(self.p, self.q))
+        found = ItgChart(self.shifted).filled(nothing_pinned(self.shifted))
         if found.log_z == -np.inf:
-            raise no_alignment(self.shifted).at(sent_id=self.id)
+            raise self.shifted.no_alignment().at(sent_id=self.id)
         return found
 
     @property
@@ -154,7 +150,7 @@ class AlignmentDistribution(Frozen):
 
         found = best_links(self.shifted)
         if found is None:
-            raise no_alignment(self.shifted).at(sent_id=self.id)
+            raise self.shifted.no_alignment().at(sent_id=self.id)
         return found
 
     def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.bitext.scores import KnownLinks, Link, Links, LinkScores, checked_links, checked_nulls
-from deptree_cli.core.dtypes import Array, Bool, Float
+from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, Setting, one_of
 from deptree_cli.core.scores import MASK, SCALES
 from deptree_cli.io.files.streams import STDIN, entries_of, lines_of, open_input, place_of
@@ -68,21 +69,15 @@ class ScoredPair:
         return self.record.sent_id
 
 
-@dataclass(frozen=True, slots=True)
-class PairInterpretation:
-    """How a record becomes a distribution; it travels to worker processes."""
+def scored(record: PairRecord, temperature: float = 1.0) -> ScoredPair:
+    """Make the distribution of a record."""
+    from deptree_cli.bitext.distribution import AlignmentDistribution  # loads kernels: when there is work
 
-    temperature: float = 1.0
-
-    def __call__(self, record: PairRecord) -> ScoredPair:
-        from deptree_cli.bitext.distribution import AlignmentDistribution  # loads kernels: when there is work
-
-        parts = record.scores, "log", record.source_nulls, record.target_nulls
-        try:
-            found = AlignmentDistribution(*parts, record.sent_id, temperature=self.temperature)
-        except DeptreeError as error:
-            raise error.at(record.place, record.sent_id) from None
-        return ScoredPair(record, found)
+    parts = record.scores, "log", record.source_nulls, record.target_nulls
+    try:
+        return ScoredPair(record, AlignmentDistribution(*parts, record.sent_id, temperature=temperature))
+    except DeptreeError as error:
+        raise error.at(record.place, record.sent_id) from None
 
 
 # How a matrix as read becomes log-scores of links, and of words that have none.
@@ -187,7 +182,7 @@ def check_not_padding(scores: Array, layout: PairLayout) -> None:
     model never are. A matrix that is all one number may be meant, and is left alone.
     """
     words = slice(-1) if layout.null == "last" else slice(None)
-    masked = _masked(scores, layout.scale)
+    masked = scores == 0 if layout.scale == "weight" else scores <= -MASK
     constant = bool((scores == scores[0, 0]).all())
     for what, last, nothing in (
         ("row", scores[-1, words], masked[-1, words]),
@@ -196,10 +191,6 @@ def check_not_padding(scores: Array, layout: PairLayout) -> None:
         if nothing.all() or (len(last) > 1 and (last == last[0]).all() and not constant):
             problem = f"the last {what} of a matrix of shape {scores.shape} looks like padding"
             raise DeptreeError(problem, "Give the words with --text FILE, or save one matrix per sentence pair")
-
-
-def _masked(scores: Array, scale: str) -> Bool:
-    return scores == 0 if scale == "weight" else scores <= -MASK
 
 
 # The words of sentence pairs, a line each: ``source words ||| target words``, the format of fast_align.
@@ -256,19 +247,14 @@ _LINK = re.compile(rb"([0-9]{1,9})([-?p])([0-9]{1,9})")
 _SURE = b"-"
 
 
-class PharaohLine(NamedTuple):
-    links: KnownLinks
-    place: str
-
-
-def read_pharaoh(path: str) -> Iterator[PharaohLine | DeptreeError]:
+def read_pharaoh(path: str) -> Iterator[KnownLinks | DeptreeError]:
     """The links of each pair in a file, or the error of a line not in the format; file and lines may be empty."""
     with open_input(path, may_be_empty=True) as file:
         for number, line in enumerate(lines_of(file.stream, file.place), 1):
             yield _parsed(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, f"{file.place}:{number}")
 
 
-def _parsed(line: bytes, place: str) -> PharaohLine | DeptreeError:
+def _parsed(line: bytes, place: str) -> KnownLinks | DeptreeError:
     sure: set[Link] = set()
     possible: set[Link] = set()
     for text in line.split():
@@ -277,7 +263,7 @@ def _parsed(line: bytes, place: str) -> PharaohLine | DeptreeError:
             shown = text.decode("utf-8", "replace")[:20]
             return DeptreeError(f"{shown!r} is not a link", "Write links as 0-0, possible ones as 0?1", place=place)
         (sure if match[2] == _SURE else possible).add((int(match[1]), int(match[3])))
-    return PharaohLine(KnownLinks(frozenset(sure), frozenset(sure | possible)), place)
+    return KnownLinks(frozenset(sure), frozenset(sure | possible), place)
 
 
 def pharaoh_line(sure: Links, possible: Links = frozenset()) -> bytes:
@@ -289,10 +275,6 @@ def pharaoh_line(sure: Links, possible: Links = frozenset()) -> bytes:
 # Sentence pairs with the links that annotators made.
 
 
-# Of the pairs of empty files.
-NOTHING_KNOWN = KnownLinks(frozenset(), frozenset())
-
-
 def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str]) -> Iterator[PairRecord | DeptreeError]:
     """The pairs, each with the links of its line in Pharaoh files, by order; OutOfStep if there are more or fewer.
 
@@ -300,18 +282,19 @@ def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str])
     """
     lines = chain.from_iterable(map(read_pharaoh, paths))
     if (first := next(lines, None)) is None:
-        return (pair if isinstance(pair, DeptreeError) else replace(pair, known=NOTHING_KNOWN) for pair in pairs)
+        none = KnownLinks(frozenset(), frozenset())
+        return (pair if isinstance(pair, DeptreeError) else replace(pair, known=none) for pair in pairs)
     known = Side(chain([first], lines), "lines", ", ".join(map(place_of, paths)), nameless)
     lead = Side(pairs, "sentence pairs", names=lambda pair: (pair.sent_id,))
     return cast(Iterator[PairRecord | DeptreeError], read(lead, [Companion(known, _add)]))
 
 
-def _add(pair: Any, line: PharaohLine) -> None:
+def _add(pair: Any, known: KnownLinks) -> None:
     try:
-        line.links.check_within(*pair.scores.shape)
+        known.check_within(*pair.scores.shape)
     except DeptreeError as error:
-        raise error.at(line.place, pair.sent_id) from None
-    pair.known = line.links
+        raise error.at(known.place, pair.sent_id) from None
+    pair.known = known
 
 
 # The scores of a sentence pair at the lengths of its sentences, from one direction or from both.
@@ -500,4 +483,4 @@ def read_pairs(
         DeptreeError: a file cannot be read, or (without `on_error`) a pair cannot be used.
     """
     records = PairSource(scores, symmetric, text).read(PairLayout(scale, null, null_score))
-    return prepared(records, PairInterpretation(temperature), on_error)
+    return prepared(records, partial(scored, temperature=temperature), on_error)

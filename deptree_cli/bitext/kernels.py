@@ -38,9 +38,6 @@ def beginning(n, i):
 # What of a chart is kept: for every source span, and every place where a target span begins, a range of its ends.
 
 
-NO_MASK = -1
-
-
 class SpanMask(NamedTuple):
     """The bispans that are kept, for p source and q target words; all others are as if nothing were built over them.
 
@@ -84,7 +81,7 @@ def keep_states(states, kept):
     for source in range(states.shape[0]):
         kept.begins[source, 0], kept.begins[source, 1] = q, 0
         for u in range(q):
-            first, last, begin = q + 1, NO_MASK, beginning(q, u)
+            first, last, begin = q + 1, NONE, beginning(q, u)
             for v in range(u + 1, q + 1):
                 if states[source, begin + v]:
                     first, last = min(first, v), v
@@ -113,9 +110,9 @@ def keep_around_links(target_of, source_of, kept):
     p, q = target_of.shape[0], source_of.shape[0]
     free_from, free_to, pinned_before = gaps(source_of)
     for s in range(p):
-        first, last, pinned = q, NO_MASK, 0
+        first, last, pinned = q, NONE, 0
         for t in range(s + 1, p + 1):
-            if target_of[t - 1] != NO_MASK:
+            if target_of[t - 1] != NONE:
                 first, last = min(first, target_of[t - 1]), max(last, target_of[t - 1])
                 pinned += 1
             source = by_start(p, s, t)
@@ -126,7 +123,7 @@ def keep_around_links(target_of, source_of, kept):
                 elif free_from[first] <= u <= first and pinned_before[last + 1] - pinned_before[first] == pinned:
                     keep(kept, source, u, last + 1, free_to[last + 1])
                 else:
-                    keep(kept, source, u, q + 1, NO_MASK)
+                    keep(kept, source, u, q + 1, NONE)
 
 
 @kernel(allocates=True)
@@ -138,11 +135,11 @@ def gaps(source_of):
     q = source_of.shape[0]
     start, end, before = np.zeros(q + 1, np.int64), np.full(q + 1, q), np.zeros(q + 1, np.int64)
     for j in range(1, q + 1):
-        is_pinned = source_of[j - 1] != NO_MASK
+        is_pinned = source_of[j - 1] != NONE
         start[j] = j if is_pinned else start[j - 1]
         before[j] = before[j - 1] + is_pinned
     for j in range(q - 1, -1, -1):
-        end[j] = j if source_of[j] != NO_MASK else end[j + 1]
+        end[j] = j if source_of[j] != NONE else end[j + 1]
     return start, end, before
 
 

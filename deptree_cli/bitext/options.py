@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 from math import inf, isnan
 from types import FrameType
 from typing import Any, TypeVar
@@ -15,11 +17,11 @@ import numpy as np
 
 from deptree_cli.bitext.files import (
     NULLS,
-    PairInterpretation,
     PairLayout,
     PairRecord,
     PairSource,
     ScoredPair,
+    scored,
     with_links,
 )
 from deptree_cli.bitext.scores import chart_size, seconds, watched
@@ -36,7 +38,7 @@ from deptree_cli.cli.options import (
     reading_option,
     seed_option,
 )
-from deptree_cli.cli.run import Fold, RunOptions, Source, Task
+from deptree_cli.cli.run import Fold, RunOptions, Select, Source, Task
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.cli.terminal import Counted, message, status
 from deptree_cli.core.errors import DeptreeError, plural
@@ -44,45 +46,13 @@ from deptree_cli.core.memory import available
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.scores import SCALES
 from deptree_cli.io.files.streams import check_readable, share_read
-from deptree_cli.pruning.methods import METHODS, Method
+from deptree_cli.pruning.methods import ITERATIONS, METHODS, Method, Settings
 from deptree_cli.pruning.program import AnyProgram
-from deptree_cli.pruning.settings import ITERATIONS, Settings
 
 # Runs that estimate: Ctrl-C makes do with what there is, and what is not to be trusted is named.
 
 
 Item = TypeVar("Item")
-
-
-class Interrupt:
-    """Whether Ctrl-C was pressed while somebody listened; the second one ends the process as always."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    def __call__(self) -> bool:
-        return self.asked
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Take the first Ctrl-C within the block for a wish; in the main thread only."""
-        before = signal.getsignal(signal.SIGINT)
-
-        def note(number: int, frame: FrameType | None) -> None:
-            self.asked = True
-            signal.signal(signal.SIGINT, before)
-
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def until(self, items: Iterator[Item]) -> Iterator[Item]:
-        for item in items:
-            if self.asked:
-                return
-            yield item
 
 
 # Chains that differ by more than this have not come to the same distribution (Gelman et al. 2013, section 11.4).
@@ -116,40 +86,55 @@ def _tell(iterations: int) -> None:
 
 
 class Estimating(Fold[float]):
-    """One run, which with workers Ctrl-C ends at once; counts how far the chains of results differ."""
+    """One run; counts how far the chains of results differ.
+
+    The first Ctrl-C while it is listening is a wish, to make do with what there is; the second one ends the process as
+    always. With workers the first one does.
+    """
 
     attribute = "r_hat"
 
     def __init__(self, method: Method, settings: Settings, run: RunOptions) -> None:
-        self._interrupt = Interrupt() if method.goes_on and not run.workers.are_elsewhere else None
-        if self._interrupt:
-            settings = replace(settings, stop=self._interrupt, tell=_tell)
+        self._listens = method.goes_on and not run.workers.are_elsewhere
+        if self._listens:
+            settings = replace(settings, stop=lambda: self.was_stopped, tell=_tell)
         self.work = Estimator(method, settings)
+        self.was_stopped = False
         self._done = self._apart = 0
 
     def until_stopped(self, tasks: Iterator[Item]) -> Iterator[Item]:
-        return self._interrupt.until(tasks) if self._interrupt else tasks
+        return takewhile(lambda _: not self.was_stopped, tasks)
 
-    def listening(self) -> AbstractContextManager[None]:
-        return self._interrupt.listening() if self._interrupt else nullcontext()
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take the first Ctrl-C within the block for a wish; in the main thread only."""
+        before = signal.getsignal(signal.SIGINT)
+
+        def note(number: int, frame: FrameType | None) -> None:
+            self.was_stopped = True
+            signal.signal(signal.SIGINT, before)
+
+        if self._listens:
+            signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            if self._listens:
+                signal.signal(signal.SIGINT, before)
 
     def add(self, counts: float) -> None:
         self._done += 1
         self._apart += counts > HIGHEST_R_HAT
 
     def lines(self) -> Iterator[str]:
-        if self._was_stopped:
+        if self.was_stopped:
             yield f"interrupted: {self._done} done, the last of them with the iterations so far"
         if self._apart:
             apart = f"{self._apart} of {self._done}"
             yield f"{apart}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations"
 
-    @property
-    def _was_stopped(self) -> bool:
-        return self._interrupt is not None and self._interrupt.asked
-
     def exit_code(self, otherwise: int) -> int:
-        return INTERRUPTED if self._was_stopped else otherwise
+        return INTERRUPTED if self.was_stopped else otherwise
 
 
 # Options that commands of sentence pairs had, and what does their work now.
@@ -164,8 +149,6 @@ GONE_OF_PAIRS = {
 # What commands of sentence pairs read and how: SCORES, the options of reading, and the object that they become.
 
 
-_Task = Task[PairRecord] | DeptreeError
-
 # Seconds: what takes longer is announced.
 PATIENCE = 10.0
 
@@ -174,11 +157,11 @@ _UNITS = ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)
 
 @dataclass(frozen=True)
 class BitextOptions:
-    """What is read, and how it is interpreted: all that workers have to know is `interpretation`."""
+    """What is read, and how it is interpreted."""
 
     sources: tuple[PairSource, ...]
     layout: PairLayout
-    interpretation: PairInterpretation
+    temperature: float
 
     def source(self, run: RunOptions, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
         """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
@@ -186,7 +169,8 @@ class BitextOptions:
         total = (lambda: only.count) if only else (lambda: None)
         share = (lambda: share_read(only.path)) if only else (lambda: None)
         pairs = with_links(self._read(run), gold) if gold else self._read(run)
-        return Source(Counted(pairs, total, share, noun="pair"), self.interpretation, self.signature_fields)
+        prepare = partial(scored, temperature=self.temperature)
+        return Source(Counted(pairs, total, share, noun="pair"), prepare, self.signature_fields)
 
     def _read(self, run: RunOptions) -> Iterator[PairRecord | DeptreeError]:
         number = 0
@@ -195,31 +179,33 @@ class BitextOptions:
                 number += 1
                 yield record
 
-    def announcing(
-        self, select: Callable[[Iterator[_Task]], Iterator[_Task]], run: RunOptions, sums: int
-    ) -> Callable[[Iterator[_Task]], Iterator[_Task]]:
-        """Have tasks announced, long ones with a line beforehand; `sums`: how often a pair's chart is gone through."""
-        return lambda tasks: self._announced(select(tasks), run, sums)
+    def announcing(self, select: Select[PairRecord], run: RunOptions, sums: int) -> Select[PairRecord]:
+        """Have tasks announced, long ones with a line beforehand; `sums`: how often a pair's chart is gone through.
 
-    def _announced(self, tasks: Iterator[_Task], run: RunOptions, sums: int) -> Iterator[_Task]:
-        """The tasks; what is done in this process shows how far it has come."""
-        with nullcontext() if run.workers.are_elsewhere else watched(status().draw):
-            for task in tasks:
-                if not (run.quiet or isinstance(task, DeptreeError)):
-                    (p, q), name = task[0].scores.shape, task[0].sent_id
-                    if (time := sums * seconds(p, q)) > PATIENCE and chart_size(p, q) < available():
-                        message(f"{name}: sums over alignments of {p:,} by {q:,} words take about {_spelled(time)}")
-                yield task
+        What is done in this process shows how far it has come.
+        """
+
+        def announced(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+            with nullcontext() if run.workers.are_elsewhere else watched(status().draw):
+                for task in select(tasks):
+                    if not (run.quiet or isinstance(task, DeptreeError)):
+                        (p, q), name = task[0].scores.shape, task[0].sent_id
+                        if (time := sums * seconds(p, q)) > PATIENCE and chart_size(p, q) < available():
+                            words = f"alignments of {p:,} by {q:,} words"
+                            message(f"{name}: sums over {words} take about {_spelled(time)}")
+                    yield task
+
+        return announced
 
     @property
     def signature_fields(self) -> dict[str, object]:
         """What of these a run must repeat to give the same result."""
-        read, how = self.layout, self.interpretation
+        read = self.layout
         return {
             "scale": None if read.scale == PairLayout().scale else read.scale,
             "null": read.null,
             "nullscore": None if read.null_score is None else repr(read.null_score),
-            "temperature": None if how.temperature == 1 else repr(how.temperature),
+            "temperature": None if self.temperature == 1 else repr(self.temperature),
         }
 
 
@@ -295,7 +281,7 @@ def _options_of(
             check_readable(each.paths)
     assumed = ("--scale",) * (scale is None) + ("--null",) * (null is None and null_score is None)
     layout = PairLayout(scale or PairLayout().scale, null, null_score, assumed)
-    return BitextOptions(sources, layout, PairInterpretation(temperature))
+    return BitextOptions(sources, layout, temperature)
 
 
 # Gives a command SCORES of sentence pairs and the options of reading, as one `bitext: BitextOptions`.

@@ -1,13 +1,13 @@
-"""Distributions over the alignments of a sentence pair."""
+"""The scores of a sentence pair, checked and shifted, what sums over its alignments cost, and links that were found."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,6 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import check_numbers, checked_temperature, real_numbers, to_log
-
-if TYPE_CHECKING:
-    pass
-
 
 # How far a long computation has come, told to whoever watches it in the same process.
 
@@ -168,6 +164,9 @@ class Shifted(NamedTuple):
 
     `bispans` has a row for every source span s..t, sorted by s and t, a column for every target span; (0, 0) for none.
     `constant` is what log Z loses by the shift, for every alignment has every word once.
+
+    `is_turned`: source words are target words here, and the other way round. Sums are much faster that way, and the
+    same, as every alignment has one derivation either way.
     """
 
     links: Float
@@ -175,29 +174,35 @@ class Shifted(NamedTuple):
     target_nulls: Float
     bispans: Float
     constant: float
+    is_turned: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
-        return len(self.source_nulls), len(self.target_nulls)
+        """The numbers of source and of target words."""
+        p, q = self.links.shape
+        return (q, p) if self.is_turned else (p, q)
 
     @property
     def turned(self) -> Shifted:
-        if self.bispans.size:
-            raise NotImplementedError
         links = np.ascontiguousarray(self.links.T)
-        return self._replace(links=links, source_nulls=self.target_nulls, target_nulls=self.source_nulls)
+        return Shifted(links, self.target_nulls, self.source_nulls, NO_TABLE, self.constant, not self.is_turned)
 
-    @property
-    def pays_turned(self) -> bool:
-        """Whether the chart is that of the pair turned round: much faster, and of the same sums.
-
-        They are the same as every alignment has one derivation either way.
-        """
-        return not self.bispans.size and is_turned(*self.size)
+    def no_alignment(self) -> DeptreeError:
+        if self.is_turned:
+            return self.turned.no_alignment()
+        problem = "no alignment is possible"
+        for side, nulls, axis in (("source", self.source_nulls, 1), ("target", self.target_nulls, 0)):
+            stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(self.links).all(axis=axis))
+            if len(stuck):
+                problem += f": {side} word {stuck[0] + 1} has neither a link nor a null with a finite score"
+                break
+        return DeptreeError(problem, "Allow more links, or let words stay unlinked")
 
 
 def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float | None) -> Shifted:
     """Shift checked log-scores: of what a word may have the best is 0, for words of the longer side first.
+
+    The pair is turned if that pays, and if no part has a weight of its own.
 
     bispans: (p+1, p+1, q+1, q+1) log-weights, ``[s, t, u, v]``, or None.
     """
@@ -206,13 +211,13 @@ def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float
         of_sources, of_targets = _constants(links.T, target_nulls, source_nulls)
     else:
         of_targets, of_sources = _constants(links, source_nulls, target_nulls)
-    return Shifted(
-        links - of_targets - of_sources[:, None],
-        source_nulls - of_sources,
-        target_nulls - of_targets,
-        NO_TABLE if bispans is None else _table(bispans),
-        math.fsum((*of_targets, *of_sources)),
-    )
+    links = links - of_targets - of_sources[:, None]
+    table, constant = NO_TABLE, math.fsum((*of_targets, *of_sources))
+    if bispans is not None:
+        (s, t), (u, v) = (np.triu_indices(n + 1, 1) for n in (p, q))
+        table = np.ascontiguousarray(bispans[s[:, None], t[:, None], u, v])
+    found = Shifted(links, source_nulls - of_sources, target_nulls - of_targets, table, constant)
+    return found.turned if bispans is None and is_turned(p, q) else found
 
 
 def _constants(links: Float, shorter: Float, longer: Float) -> tuple[Float, Float]:
@@ -228,23 +233,6 @@ def _constants(links: Float, shorter: Float, longer: Float) -> tuple[Float, Floa
     of_longer[unlinked] = longer[unlinked]
     of_longer = _finite(of_longer)
     return of_longer, _finite(np.maximum(shorter, (links - of_longer).max(axis=1)))
-
-
-def no_alignment(scores: Shifted) -> DeptreeError:
-    problem = "no alignment is possible"
-    for side, nulls, axis in (("source", scores.source_nulls, 1), ("target", scores.target_nulls, 0)):
-        stuck = np.flatnonzero(np.isneginf(nulls) & np.isneginf(scores.links).all(axis=axis))
-        if len(stuck):
-            problem += f": {side} word {stuck[0] + 1} has neither a link nor a null with a finite score"
-            break
-    return DeptreeError(problem, "Allow more links, or let words stay unlinked")
-
-
-def _table(bispans: Float) -> Float:
-    """The log-weights of bispans, a row for every source span and a column for every target span."""
-    s, t = np.triu_indices(len(bispans), 1)
-    u, v = np.triu_indices(bispans.shape[2], 1)
-    return np.ascontiguousarray(bispans[s[:, None], t[:, None], u, v])
 
 
 def _finite(peaks: Float) -> Float:
@@ -269,10 +257,14 @@ def links_of(targets: ArrayLike) -> Links:
 
 @dataclass(frozen=True, slots=True)
 class KnownLinks:
-    """The links of a sentence pair as annotators made them; all sure ones are among the possible ones."""
+    """The links of a sentence pair as annotators made them; all sure ones are among the possible ones.
+
+    `place` is where they were read, for messages.
+    """
 
     sure: Links
     possible: Links
+    place: str = field(default="", compare=False)
 
     def check_within(self, p: int, q: int) -> None:
         """Raise where a link is of a word that a pair of p source words and q target words does not have."""
@@ -324,6 +316,3 @@ class LinkCounts:
 def alignment_error_rate(found: Links, known: KnownLinks) -> float | None:
     """Return the alignment error rate of one pair, 0 at best and 1 at worst; None where there are no links at all."""
     return LinkCounts.of(found, known).alignment_error_rate
-
-
-# A distribution over the alignments of a sentence pair: scores of links in; sums, samples and best links out.

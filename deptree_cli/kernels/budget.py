@@ -35,12 +35,9 @@ class Spent(BaseException):
 
 
 class Budget:
-    """What Python may still do.
+    """What Python may still do: `steps`, None if kernels are compiled, and `more`, once, if no machine code is kept.
 
-    Attributes:
-        steps: how many are left; None if kernels are compiled.
-        more: how many are added, once, where these end and no machine code is kept.
-        waiting: what to do when kernels are compiled.
+    waiting: what to do when kernels are compiled.
     """
 
     def __init__(self) -> None:
@@ -136,7 +133,6 @@ class PythonKernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """The compiled function."""
         return self._compiled()
 
     def __call__(self, *args: Any) -> Any:
@@ -153,7 +149,6 @@ class PythonKernel:
         return self.function(*args) if RUNNING.inside else self._begun(args)
 
     def _begun(self, args: tuple[Any, ...]) -> Any:
-        """Run it, called by no other kernel."""
         import numpy as np  # `deptree --help` must not wait for it
 
         RUNNING.inside = self
@@ -164,7 +159,6 @@ class PythonKernel:
             RUNNING.inside = None
 
     def __reduce__(self) -> str:
-        """Pickle it by its name."""
         return str(self.function.__qualname__)
 
 

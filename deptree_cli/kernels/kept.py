@@ -22,22 +22,12 @@ NATIVE, GENERIC = "native", "generic"
 
 LINE = 64  # bytes of a line of the cache, and of a vector of ours
 
-# By architecture: the level as LLVM calls it, and its features beyond the architecture's own, by LLVM's name the
-# kernel's (https://gitlab.com/x86-psABIs/x86-64-ABI, table 3.1).
-X86_64_V3 = {
-    "avx": "avx",
-    "avx2": "avx2",
-    "bmi": "bmi1",
-    "bmi2": "bmi2",
-    "f16c": "f16c",
-    "fma": "fma",
-    "lzcnt": "abm",
-    "movbe": "movbe",
-    "xsave": "xsave",
-}
-LEVELS = {"x86_64": ("x86-64-v3", X86_64_V3)}
-
-LEVEL, FEATURES = LEVELS.get(platform.machine(), (GENERIC, {}))
+# The level as LLVM calls it, and its features beyond the architecture's own, by LLVM's names and the kernel's
+# (https://gitlab.com/x86-psABIs/x86-64-ABI, table 3.1).
+IS_X86 = platform.machine() == "x86_64"
+LEVEL = "x86-64-v3" if IS_X86 else GENERIC
+FEATURES = ["avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"] if IS_X86 else []
+OF_KERNEL = {"bmi": "bmi1", "lzcnt": "abm"}
 
 # What numba is told of the processor: its name and its features.
 TARGET = LEVEL, ",".join(f"+{name}" for name in FEATURES)
@@ -56,7 +46,7 @@ def is_of_level() -> bool:
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8") as processors:
         for line in processors:
             if line.startswith("flags"):
-                return set(FEATURES.values()) <= set(line.split())
+                return {OF_KERNEL.get(name, name) for name in FEATURES} <= set(line.split())
     return False
 
 
@@ -76,7 +66,8 @@ _only: list[Path] = []
 # Called with the reason, at most once per process and only if it has been set, when machine code cannot be kept.
 _listeners: list[Callable[[str], None]] = []
 
-# Called with True when a kernel begins to be compiled and with False when that ends.
+# Called with True when a kernel begins to be compiled and with False when that ends; they are compiled within each
+# other. There is one at a time.
 _watchers: list[Callable[[bool], None]] = []
 
 
@@ -109,26 +100,19 @@ def remove_oldest(folders: Iterable[Path]) -> None:
 
 
 def tell_if_not_kept(listener: Callable[[str], None]) -> None:
-    """Have a function called with the reason when machine code cannot be kept, at most once."""
     _listeners[:] = [listener]
 
 
 def not_kept(reason: str) -> None:
-    """Tell whoever wants to know that machine code could not be kept."""
     if _listeners:
         _listeners.pop()(reason)
 
 
 def watch_compiling(watcher: Callable[[bool], None] | None) -> None:
-    """Have a function called with True when a kernel begins to be compiled and with False when that ends.
-
-    Kernels are compiled within each other. There is one watcher at a time; None ends the watch.
-    """
     _watchers[:] = [watcher] if watcher else []
 
 
 def compiling(begins: bool) -> None:
-    """Tell the watcher, if there is one, that a kernel begins to be compiled or that this ends."""
     for watcher in _watchers:
         watcher(begins)
 
@@ -144,31 +128,26 @@ def _candidates() -> Iterator[Path]:
 
 
 def serves(folder: Path) -> bool:
-    """Whether a folder, made if there is none, can be trusted, and has machine code or takes some."""
+    """Whether a folder, made if there is none, can be trusted, and has machine code or takes some.
+
+    It is a folder, no link, that belongs to us or to root, that nobody else can write to, and in whose place nobody can
+    put another: where everyone may write above it, names are protected.
+    """
     with suppress(OSError):
         if not _is_trusted_place(folder):
             return False
         folder.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-        return _is_ours_alone(folder) and (os.access(folder, os.W_OK | os.X_OK) or _has_code(folder))
+        found = folder.lstat()
+        is_ours = stat.S_ISDIR(found.st_mode)
+        if hasattr(os, "getuid"):  # elsewhere folders of users are their own
+            is_ours &= found.st_uid in (os.getuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        return is_ours and (os.access(folder, os.W_OK | os.X_OK) or any(folder.rglob("*.nbc")))
     return False
 
 
-def _is_ours_alone(folder: Path) -> bool:
-    """Whether it is a folder, no link, that belongs to us or to root, and that nobody else can write to."""
-    if not hasattr(os, "getuid"):  # folders of users are their own there
-        return folder.is_dir()
-    found = folder.lstat()
-    return (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid in (os.getuid(), 0)
-        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    )
-
-
 def _is_trusted_place(folder: Path) -> bool:
-    """Whether nobody can put another folder in its place: where everyone may write above it, names are protected."""
     if not hasattr(os, "getuid"):
         return True
     parent = folder.parent.resolve()
@@ -177,10 +156,6 @@ def _is_trusted_place(folder: Path) -> bool:
     above = {*folder.parents, parent, *parent.parents}
     modes = [each.stat().st_mode for each in above if each.exists()]
     return not any(mode & stat.S_IWOTH and not mode & stat.S_ISVTX for mode in modes)
-
-
-def _has_code(folder: Path) -> bool:
-    return any(folder.rglob("*.nbc"))
 
 
 # The digest of the sources of all kernels, the wings' too: machine code of another digest is stale.

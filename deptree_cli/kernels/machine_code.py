@@ -40,7 +40,7 @@ NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class LinkedLibrary(JITCodeLibrary):
-    """Code to be linked into that of callers; no machine code is made of it."""
+    """Code to be linked into that of callers; no machine code is made of it, and nobody calls it by its address."""
 
     @property
     def codegen(self) -> LinkedLibrary:
@@ -48,26 +48,24 @@ class LinkedLibrary(JITCodeLibrary):
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Do nothing: the environment is that of machine code."""
+        pass
 
     def _optimize_final_module(self) -> None:
-        """Leave it to the callers."""
+        pass
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Return 0, as of a function that there is not: nobody calls this code by its address."""
         self._ensure_finalized()
-        return 0
+        return 0  # as of a function that there is not
 
 
 class Linked(Compiler):
     """Numba's pipeline, with a `LinkedLibrary` for the code."""
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a function."""
         self.state.library = LinkedLibrary(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
 
@@ -82,7 +80,6 @@ class BodyInference(NopythonTypeInference):
     _name = "body_inference"
 
     def run_pass(self, state: Any) -> bool:
-        """Infer the types of a function."""
         counted, state.targetctx.enable_nrt = state.targetctx.enable_nrt, True
         try:
             return bool(super().run_pass(state))
@@ -94,7 +91,6 @@ class Body(Linked):
     """The same for the body of an operation."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return the passes in their order."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         own = [(BodyInference, told) if each is NopythonTypeInference else (each, told) for each, told in passes.passes]
         passes.passes[:] = own
@@ -129,11 +125,6 @@ class Kernel(CPUDispatcher):
         return (template, *others)
 
     def add_overload(self, cres: Any) -> None:
-        """Keep machine code.
-
-        Raises:
-            TypeError: it returns arrays and does not count references to them.
-        """
         if not self.targetoptions["_nrt"] and "array(" in str(cres.signature.return_type):
             raise TypeError(f"{self.py_func.__name__} returns arrays: say that it allocates")
         super().add_overload(cres)
@@ -178,119 +169,104 @@ def keep(function: Any) -> None:
 class KernelCache:
     """A function's machine code, for numba: what the package brings along, then what is in our folder.
 
-    What cannot be read is compiled again, what cannot be written is not kept.
+    There is a file for each overload, which is written in one go. What cannot be read is compiled again, what cannot be
+    written is not kept.
     """
 
     cache_path = None  # for numba's statistics
 
     def __init__(self, code: Any) -> None:
-        self._places: list[CodeFiles] = []
+        self._folders: list[Path] = []
         found = names(code)
         if FOLDER is not None and found is not None:
-            name, base = f"{found[0]}-{VERSION}", found[1]
-            if PACKAGED is not None:
-                self._places.append(CodeFiles(PACKAGED / name, base, is_portable=True))
-            self._places.append(CodeFiles(FOLDER / name, base))
+            name, self._base = f"{found[0]}-{VERSION}", found[1]
+            self._folders = [place / name for place in (PACKAGED, FOLDER) if place]
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the machine code for a signature, None if there is none that can be read."""
         target.refresh()
-        for files in self._places:
+        for folder in self._folders:
             try:
-                found = files.load((signature, target.codegen().magic_tuple()))
+                found = load(folder, self._base, (signature, target.codegen().magic_tuple()))
                 if found is not None:
                     return CompileResult._rebuild(target, *found)
             except Exception:  # of any kind: so many are the ways in which a pickle can be damaged
-                files.flush()
+                remove(folder, self._base)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep machine code; whoever wants to know is told if that is not possible."""
         try:
-            if not self._places:
+            if not self._folders:
                 raise OSError(NO_FOLDER)
-            self._places[-1].save((signature, compiled.codegen.magic_tuple()), compiled._reduce())
+            save(self._folders[-1], self._base, (signature, compiled.codegen.magic_tuple()), compiled._reduce())
         except Exception as error:  # of any kind: no cache is needed, and this is numba's inner life
-            not_kept(_reason(error))
+            not_kept(getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__)
 
     def flush(self) -> None:
         """Remove the files, as numba asks before it compiles everything anew."""
-        for files in self._places[-1:]:
-            files.flush()
+        for folder in self._folders[-1:]:
+            remove(folder, self._base)
 
 
-class CodeFiles:
-    """The machine code of a function, a file for each overload, which is written in one go.
+def load(folder: Path, base: str, key: Any) -> Any:
+    """Return what was kept in a folder under a key, None if there is nothing.
 
-    A key is a signature, and what system and processor the code is for.
+    A key is a signature, and what system and processor the code is for: of what the package brings along, any processor
+    of the level.
 
-    Args:
-        folder: where the files are; made when there is something to keep, and what other versions left beside it goes,
-            the oldest first.
-        base: what their names begin with.
-        is_portable: whether the code is for any processor of the level, not for this machine's.
+    Raises:
+        Exception: of any kind: so many are the ways in which a pickle can be damaged.
     """
+    if folder.parent == PACKAGED:
+        signature, (triple, *_) = key
+        key = signature, (triple, *TARGET)
+    with suppress(FileNotFoundError):
+        kept, data = pickle.loads((path := _path(folder, base, key)).read_bytes())
+        if kept == key:
+            FILES.setdefault(path, False)
+            with suppress(OSError):  # of others, or removed
+                os.utime(folder)  # in use, so none of the oldest
+            return data
+    return None
 
-    def __init__(self, folder: Path, base: str, is_portable: bool = False) -> None:
-        self._folder, self._base, self._is_portable = folder, base, is_portable
 
-    def load(self, key: Any) -> Any:
-        """Return what was kept under a key, None if there is nothing.
+def save(folder: Path, base: str, key: Any, data: Any) -> None:
+    """Keep something under a key; if the folder is new, what other versions left beside it goes, the oldest first."""
+    if not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_oldest(folder.parent.glob(f"{folder.name.split('-')[0]}-*"))
+    path = _path(folder, base, key)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        part.write_bytes(dumps((key, data)))
+        part.replace(path)
+        FILES[path] = True
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
-        Raises:
-            Exception: of any kind: so many are the ways in which a pickle can be damaged.
-        """
-        key = self._kept(key)
-        with suppress(FileNotFoundError):
-            kept, data = pickle.loads((path := self._path(key)).read_bytes())
-            if kept == key:
-                FILES.setdefault(path, False)
-                with suppress(OSError):  # of others, or removed
-                    os.utime(self._folder)  # in use, so none of the oldest
-                return data
-        return None
 
-    def save(self, key: Any, data: Any) -> None:
-        """Keep something under a key."""
-        if not self._folder.exists():
-            self._folder.mkdir(parents=True, exist_ok=True)
-            remove_oldest(self._folder.parent.glob(f"{self._folder.name.split('-')[0]}-*"))
-        path = self._path(self._kept(key))
-        part = path.with_suffix(f".{os.getpid()}.part")
-        try:
-            part.write_bytes(dumps((key, data)))
-            part.replace(path)
-            FILES[path] = True
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+def remove(folder: Path, base: str) -> None:
+    with suppress(OSError):
+        for path in folder.glob(f"{base}.*"):
+            path.unlink(missing_ok=True)
 
-    def flush(self) -> None:
-        """Remove the files."""
-        with suppress(OSError):
-            for path in self._folder.glob(f"{self._base}.*"):
-                path.unlink(missing_ok=True)
 
-    def _kept(self, key: Any) -> Any:
-        signature, (triple, *processor) = key
-        return signature, (triple, *(TARGET if self._is_portable else processor))
-
-    def _path(self, key: Any) -> Path:
-        signature, target = key
-        told = repr(([str(each) for each in signature], target))  # addresses in it are another process's
-        name = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
-        return self._folder / f"{self._base}.{name}.nbc"
+def _path(folder: Path, base: str, key: Any) -> Path:
+    signature, target = key
+    told = repr(([str(each) for each in signature], target))  # addresses in it are another process's
+    name = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
+    return folder / f"{base}.{name}.nbc"
 
 
 class CompileListener(Listener):
     """Tells of kernels that are compiled; what a host program compiles is its own affair."""
 
     def on_start(self, event: Any) -> None:
-        """Tell that the compiling of a kernel begins."""
         self._tell(event, True)
 
     def on_end(self, event: Any) -> None:
-        """Tell that it has ended, well or not."""
         self._tell(event, False)
 
     def _tell(self, event: Any, begins: bool) -> None:
@@ -299,7 +275,3 @@ class CompileListener(Listener):
 
 
 register("numba:compile", CompileListener())
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__

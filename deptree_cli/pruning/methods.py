@@ -1,21 +1,93 @@
-"""Methods of randomized pruning, and the one function that uses them."""
+"""Methods of randomized pruning, how they are run, and the one function that uses them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Integers
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, one_of
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.register import Register
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
 from deptree_cli.pruning.program import AnyCellProgram, AnyProgram, CellProgram, Mask
-from deptree_cli.pruning.settings import Settings
+
+# How methods are run: for how long, with how many chains, and what counts.
+
+COUNTS = ("soft", "hard")
+
+# How many iterations there are where nothing else says when to end.
+ITERATIONS = 1000
+
+# The least value of every number among the settings.
+LEAST = {"iterations": 1, "seconds": 0, "chains": 1, "burn_in": 0, "margin": 0, "kept": 1}
+
+
+def never() -> bool:
+    return False
+
+
+def no_progress(iterations: int) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How expectations are worked out; every method looks at what concerns it.
+
+    Attributes:
+        iterations: of each chain, or runs; None for `ITERATIONS`, with seconds for as many as there is time for.
+        seconds: how long to go on for, None for as long as the iterations take.
+        chains: how many chains are run and compared.
+        burn_in: how many of a chain's first iterations do not count.
+        counts: ``soft`` to average the expectations under masks, ``hard`` to average the structures drawn.
+        margin: how much less, in nats, a state's merit may be than the best of its cell (tic-tac-toe).
+        kept: how many of a cell's states are kept for their merits, and how many others, on average, by chance (rdp).
+        stop: asked after every iteration whether to make do with what there is.
+        tell: told after every iteration how many there are that count.
+
+    Raises:
+        DeptreeError: they do not make sense.
+    """
+
+    iterations: int | None = None
+    seconds: float | None = None
+    chains: int = 4
+    burn_in: int = 10
+    counts: str = "soft"
+    margin: float = 10.0
+    kept: int = 10
+    stop: Callable[[], bool] = never
+    tell: Callable[[int], object] = no_progress
+
+    def __post_init__(self) -> None:
+        if self.counts not in COUNTS:
+            raise DeptreeError(f"unknown counts {self.counts!r}", one_of(COUNTS))
+        for name, least in LEAST.items():
+            number = getattr(self, name)
+            if number is not None and not number >= least:  # NaN is not
+                raise DeptreeError(f"{name} is {number}", f"Give {least} or more")
+
+    def rounds(self, beforehand: int = 0) -> Iterator[bool]:
+        """Iterate for as long as it is to go on; whether each iteration counts, which at least one does.
+
+        `beforehand`: how many do not count, unless it is to end before.
+        """
+        end = math.inf if self.seconds is None else monotonic() + self.seconds
+        enough = self.iterations or (ITERATIONS if self.seconds is None else math.inf)
+        number = counted = 0
+        while not counted or not (counted >= enough or monotonic() >= end or self.stop()):
+            counts = number >= beforehand or monotonic() >= end or self.stop()
+            yield counts
+            number += 1
+            counted += counts
+            self.tell(counted)
+
 
 # One Markov chain of randomized pruning: a selection, a mask, the sums under it, a structure, its assignment.
 
@@ -35,12 +107,12 @@ class Chain:
         self._program = program
         self._rng = rng
         self._assigned = start(program, confident, rng, dispersed)
-        self._selection = Selection(confident, program.variables(), rng)
+        self._selections = selections(confident, program.variables(), rng)
 
     def step(self, soft: bool = True) -> Float:
         """Draw a selection and a structure under its mask; return its features, if `soft` their expectation."""
         program = self._program
-        log_z, chart = program.inside(program.compile(self._selection.next(), self._assigned))
+        log_z, chart = program.inside(program.compile(next(self._selections), self._assigned))
         if log_z == -np.inf:
             problem = "the program's pruning mask removes the structure that it was made from"
             raise DeptreeError(problem, "Check that its compile and assign agree")
@@ -50,8 +122,8 @@ class Chain:
         return program.features(structure) if expected is None else expected
 
 
-class Selection:
-    """Selections of the confident variables, one after another (Bouchard-Cote et al. 2009, section 3.2).
+def selections(confident: Integers, variables: int, rng: np.random.Generator) -> Iterator[Bool]:
+    """Selections of the confident variables, (variables,), one after another (Bouchard-Cote et al. 2009, section 3.2).
 
     From one to the next all that were not pinned are, and a random half of those that were stay so, which never depends
     on what is assigned: an adaptive choice would lose convergence.
@@ -63,25 +135,18 @@ class Selection:
     number.
     """
 
-    def __init__(self, confident: Integers, variables: int, rng: np.random.Generator) -> None:
-        self._confident = confident
-        self._variables = variables
-        self._rng = rng
-        self._pinned = self._random(np.ones(len(confident), dtype=np.bool_), round(SHARE * len(confident)))
-
-    def next(self) -> Bool:
-        """Go on to the next selection, (variables,)."""
-        selected = np.zeros(self._variables, dtype=np.bool_)
-        if self._rng.random() < 0.5 ** len(self._confident):
-            return selected
-        self._pinned = ~self._pinned | self._random(self._pinned, int(self._pinned.sum()) // 2)
-        selected[self._confident[self._pinned]] = True
-        return selected
-
-    def _random(self, among: Bool, size: int) -> Bool:
+    def random(among: Bool, size: int) -> Bool:
         chosen = np.zeros(len(among), dtype=np.bool_)
-        chosen[self._rng.permutation(np.flatnonzero(among))[:size]] = True
+        chosen[rng.permutation(np.flatnonzero(among))[:size]] = True
         return chosen
+
+    pinned = random(np.ones(len(confident), dtype=np.bool_), round(SHARE * len(confident)))
+    while True:
+        selected = np.zeros(variables, dtype=np.bool_)
+        if rng.random() >= 0.5 ** len(confident):
+            pinned = ~pinned | random(pinned, int(pinned.sum()) // 2)
+            selected[confident[pinned]] = True
+        yield selected
 
 
 def start(program: AnyProgram, confident: Integers, rng: np.random.Generator, dispersed: bool = False) -> Bool:
@@ -124,13 +189,9 @@ def fixed(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> 
 def tic_tac_toe(program: AnyCellProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
     """Work out expectations over states whose merit is near that of the best in their cell (Zhang and Gildea 2005)."""
     merits = program.merits()
-    return _under(program, program.keep(merits >= _best(merits) - settings.margin))
-
-
-def _best(merits: Float) -> Float:
-    """The best merit of each cell among those in question, (cells, 1)."""
-    found: Float = np.where(np.isfinite(merits), merits, -np.inf).max(axis=1, keepdims=True)
-    return np.where(np.isfinite(found), found, np.finfo(float).max)
+    best = np.where(np.isfinite(merits), merits, -np.inf).max(axis=1, keepdims=True)
+    best = np.where(np.isfinite(best), best, np.finfo(float).max)
+    return _under(program, program.keep(merits >= best - settings.margin))
 
 
 def _under(program: AnyProgram, mask: Mask) -> MonteCarloEstimate:
@@ -143,7 +204,7 @@ def _under(program: AnyProgram, mask: Mask) -> MonteCarloEstimate:
 # Randomized pruning: averages over the masks of several chains, and what their batches tell of errors.
 
 
-# A chain is summed up in fewer batches than this, all of one length, which doubles when it has so many.
+# Chains are summed up in fewer batches than this, all of one length, which doubles when there are so many.
 BATCHES = 40
 
 # Features whose means differ by less than this between chains (a standard deviation) agree.
@@ -161,91 +222,68 @@ def randomized(program: AnyProgram, rng: np.random.Generator, settings: Settings
         return exact(program, rng, settings)  # as every iteration would be
     streams = rng.spawn(settings.chains)
     chains = [Chain(program, confident, stream, dispersed=number > 0) for number, stream in enumerate(streams)]
-    averages = Averages(len(chains))
+    averages = Averages()
     for counts in settings.rounds(settings.burn_in):
-        for which, chain in enumerate(chains):
-            features = chain.step(settings.counts == "soft")
-            if counts:
-                averages.add(which, features)
+        # Copied at once: a program may hand out the same array every time.
+        features = np.array([chain.step(settings.counts == "soft").copy() for chain in chains])
+        if counts:
+            averages.add(features)
     return MonteCarloEstimate(
         averages.mean(),
         averages.standard_errors(),
-        iterations=averages.count // len(chains),
+        iterations=averages.iterations,
         r_hat=averages.r_hat(),
         effective_size=averages.effective_size(),
         is_interrupted=settings.stop(),
     )
 
 
-class Batches:
-    """Sums of one chain's features and of their squares, in batches of equal length and in what is begun behind."""
+class Averages:
+    """Sums of the features of chains and of their squares, in batches of equal length and in what is begun behind.
+
+    All are (chains, ...).
+    """
 
     def __init__(self) -> None:
         self.length = 1
         self.sums: list[Float] = []
         self.squares: list[Float] = []
-        self._begun: tuple[int, Float, Float] | None = None
+        self._begun: tuple[int, Any, Any] = 0, 0.0, 0.0
 
     def add(self, features: Float) -> None:
-        count, total, square = self._begun or (0, np.zeros_like(features), np.zeros_like(features))
+        """Add an iteration of every chain."""
+        count, total, square = self._begun
         self._begun = count + 1, total + features, square + features**2
         if count + 1 == self.length:
             self.sums.append(self._begun[1])
             self.squares.append(self._begun[2])
-            self._begun = None
+            self._begun = 0, 0.0, 0.0
         if len(self.sums) == BATCHES:
             self.length *= 2
             for sums in (self.sums, self.squares):
                 sums[:] = [first + second for first, second in zip(sums[::2], sums[1::2], strict=True)]
 
     @property
-    def count(self) -> int:
-        return len(self.sums) * self.length + (self._begun[0] if self._begun else 0)
-
-    @property
-    def total(self) -> Float:
-        begun = [self._begun[1]] if self._begun else []
-        return np.sum([*self.sums, *begun], axis=0)
-
-
-class Half(NamedTuple):
-    """Half of a chain: how many iterations it has, the mean of the features and their variance."""
-
-    iterations: int
-    mean: Float
-    variance: Float
-
-
-class Averages:
-    def __init__(self, chains: int) -> None:
-        self._chains = [Batches() for _ in range(chains)]
-
-    def add(self, chain: int, features: Float) -> None:
-        self._chains[chain].add(features)
-
-    @property
-    def count(self) -> int:
-        return sum(chain.count for chain in self._chains)
+    def iterations(self) -> int:
+        return len(self.sums) * self.length + self._begun[0]
 
     def mean(self) -> Float:
-        return np.sum([chain.total for chain in self._chains if chain.count], axis=0) / self.count
+        total = np.sum([*self.sums, self._begun[1]] if self._begun[0] else self.sums, axis=0)
+        return np.asarray(total.sum(axis=0) / (len(total) * self.iterations))
 
     def standard_errors(self) -> Float | None:
         """The standard errors of the mean, by the differences between batches; None for fewer than four of them."""
-        means = [total / chain.length for chain in self._chains for total in chain.sums]
-        if len(means) < 4:
-            return None
-        return np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
+        means = _chain_by_chain(self.sums) / self.length
+        return None if len(means) < 4 else np.std(means, axis=0, ddof=1) / np.sqrt(len(means))
 
     def effective_size(self) -> float | None:
         """As good as how many independent iterations they are: the variance of one over that of the mean."""
         errors = self.standard_errors()
         if errors is None:
             return None
-        squares = np.sum([np.sum(chain.squares, axis=0) for chain in self._chains if chain.sums], axis=0)
-        sums = np.sum([np.sum(chain.sums, axis=0) for chain in self._chains if chain.sums], axis=0)
-        count = sum(len(chain.sums) * chain.length for chain in self._chains)
-        variance = np.maximum(squares / count - (sums / count) ** 2, 0.0).sum()
+        sums, squares = (np.sum(each, axis=0) for each in (self.sums, self.squares))
+        count = len(sums) * len(self.sums) * self.length
+        variance = np.maximum(squares.sum(axis=0) / count - (sums.sum(axis=0) / count) ** 2, 0.0).sum()
         of_mean = (errors**2).sum()
         if variance < NEGLIGIBLE**2 or of_mean == 0.0:
             return float(count)  # what is left is rounding
@@ -254,32 +292,29 @@ class Averages:
     def r_hat(self) -> float | None:
         """Gelman and Rubin's (1992) figure of the halves of all chains, of the feature that is worst.
 
-        1 at best; infinite where halves differ and none moves. None where a chain has fewer than four batches.
+        1 at best; infinite where halves differ and none moves. None for fewer than four batches. The middle one of an
+        odd number is in no half.
         """
-        halves = [half for chain in self._chains for half in _halves(chain)]
-        if len(halves) < 2 * len(self._chains):
+        size = len(self.sums) // 2
+        if size < 2:
             return None
-        count = np.mean([half.iterations for half in halves])
-        within = np.mean([half.variance for half in halves], axis=0)
-        between = np.var([half.mean for half in halves], axis=0, ddof=1)
+        count = size * self.length
+        means, squares = (
+            _chain_by_chain([np.sum(each[:size], axis=0), np.sum(each[-size:], axis=0)]) / count
+            for each in (self.sums, self.squares)
+        )
+        within = (np.maximum(squares - means**2, 0.0) * count / (count - 1)).mean(axis=0)
+        between = np.var(means, axis=0, ddof=1)
         differ = between > NEGLIGIBLE**2
         with np.errstate(divide="ignore"):
             ratios = (count - 1) / count + between[differ] / within[differ]
         return float(np.sqrt(ratios.max(initial=1.0)))
 
 
-def _halves(chain: Batches) -> list[Half]:
-    """The two halves of a chain's batches, without the middle one where their number is odd."""
-    size = len(chain.sums) // 2
-    if size < 2:
-        return []
-    count = size * chain.length
-    found = []
-    for part in (slice(0, size), slice(len(chain.sums) - size, None)):
-        mean = np.sum(chain.sums[part], axis=0) / count
-        square = np.sum(chain.squares[part], axis=0) / count
-        found.append(Half(count, mean, np.maximum(square - mean**2, 0.0) * count / (count - 1)))
-    return found
+def _chain_by_chain(parts: list[Float]) -> Float:
+    """Return parts (chains, ...) as (chains * parts, ...)."""
+    found = np.swapaxes(parts, 0, 1)
+    return found.reshape(-1, *found.shape[2:])
 
 
 # Randomized dynamic programming (Fu, Cunningham and Lapata 2022): the best states of a cell, and others by chance.
@@ -330,43 +365,41 @@ def inclusion_probabilities(merits: Float, kept: int) -> Float:
 
 
 class Ratio:
-    """The ratio of two averages over runs: features times Z over Z, with the weights of runs known by logarithms."""
+    """The ratio of two averages over runs: features times Z over Z, with the weights of runs known by logarithms.
+
+    It sums w, w^2, w f, w^2 f and (w f)^2, relative to the highest weight.
+    """
 
     def __init__(self) -> None:
         self.runs = 0
         self._highest = -math.inf
-        self._weight = self._weight_squared = 0.0
-        self._sums: list[Float | float] = [0.0, 0.0, 0.0]
+        self._sums: list[Any] = [0.0] * 5
 
     def add(self, log_weight: float, features: Float) -> None:
         if log_weight > self._highest:
             factor = math.exp(self._highest - log_weight)
-            self._weight *= factor
-            self._weight_squared *= factor**2
-            self._sums = [total * factor**power for total, power in zip(self._sums, (1, 2, 2), strict=True)]
+            self._sums = [total * factor**power for total, power in zip(self._sums, (1, 2, 1, 2, 2), strict=True)]
             self._highest = log_weight
         weight = math.exp(log_weight - self._highest)
         self.runs += 1
-        self._weight += weight
-        self._weight_squared += weight**2
-        first, second, third = self._sums
-        self._sums = [first + weight * features, second + weight**2 * features, third + (weight * features) ** 2]
+        terms = weight, weight**2, weight * features, weight**2 * features, (weight * features) ** 2
+        self._sums = [total + term for total, term in zip(self._sums, terms, strict=True)]
 
     def mean(self) -> Float:
-        return np.asarray(self._sums[0] / self._weight)
+        return np.asarray(self._sums[2] / self._sums[0])
 
     def standard_errors(self) -> Float | None:
         """The standard errors of the ratio, by the delta method; None for fewer than two runs."""
         if self.runs < 2:
             return None
-        mean, (_, second, third) = self.mean(), self._sums
-        squares = np.asarray(third - 2 * mean * second + mean**2 * self._weight_squared)
-        return np.sqrt(np.maximum(squares, 0.0)) / self._weight
+        mean, (weight, weights_squared, _, second, third) = self.mean(), self._sums
+        squares = np.asarray(third - 2 * mean * second + mean**2 * weights_squared)
+        return np.sqrt(np.maximum(squares, 0.0)) / weight
 
     @property
     def effective_size(self) -> float:
         """As good as how many runs of equal weight they are (Kish)."""
-        return self._weight**2 / self._weight_squared
+        return float(self._sums[0] ** 2 / self._sums[1])
 
 
 # The register of methods by which expectations are worked out, and the one function that uses it.

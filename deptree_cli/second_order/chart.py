@@ -1,4 +1,8 @@
-"""The chart of one sentence, and the same as a program for pruning."""
+"""The chart of one sentence behind log Z, marginals, exact samples and the best tree of second-order distributions.
+
+As in `core/spaces.py`, it adds and multiplies positive numbers only, in float64 where its range suffices, else in wide
+ones.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +18,8 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.charts import follow_best, log_partition, sample_trees, sum_to_one
 from deptree_cli.kernels.numbers import Tropical
-from deptree_cli.second_order.kernels import (
-    TABLES,
-    ArcMask,
-    SecondOrder,
-    Weights,
-    clear,
-    inside,
-    outside,
-    tree_log_probs,
-)
-
-# One chart behind log Z, marginals, exact samples and the maximum tree of second-order projective distributions.
-#
-# As in `core/spaces.py`, it adds and multiplies positive numbers only, in float64 where its range suffices,
-# else in wide ones.
+from deptree_cli.second_order import kernels
+from deptree_cli.second_order.kernels import TABLES, ArcMask, SecondOrder, Weights, inside, outside
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +41,15 @@ class Shifted:
     def by_grandparent(self) -> bool:
         return self.log_weights.arcs.shape[2] > 1
 
+    def weights(self, exp: Any) -> Weights:
+        return Weights(*map(exp, self.log_weights))
+
+    def chart(self, zeros: Any) -> Any:
+        return zeros((TABLES, *self.log_weights.arcs.shape))
+
+    def grammar(self, weights: Weights, chart: Any) -> SecondOrder:
+        return SecondOrder(self.space.single_root, self.by_grandparent, weights, chart)
+
     @property
     def everything(self) -> ArcMask:
         arcs = np.ones((self.n + 1, self.n + 1), dtype=np.bool_)
@@ -57,40 +57,41 @@ class Shifted:
 
     def maximum_tree(self) -> Heads:
         """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
-        heads, weights = np.zeros(self.n, dtype=np.int32), Weights(*map(Tropical, self.log_weights))
-        chart = _chart(lambda shape: Tropical(np.full(shape, -np.inf)), self)
+        heads, weights = np.zeros(self.n, dtype=np.int32), self.weights(Tropical)
+        chart = self.chart(lambda shape: Tropical(np.full(shape, -np.inf)))
         inside(weights, self.everything, self.space.single_root, chart)
-        follow_best(SecondOrder(self.space.single_root, self.by_grandparent, weights, chart), heads)
+        follow_best(self.grammar(weights, chart), heads)
         return heads
 
 
-@dataclass(frozen=True, eq=False)
 class SecondOrderChart(SweepFactorisation):
-    """The chart of one sentence's distribution; immutable, made by `factorise`, or by `MaskedCharts` under a mask.
+    """The chart of one sentence's distribution, over all trees or under a mask; immutable once filled.
 
-    `shifted_log_z`, `weights` and `chart` (see `kernels.py`) are of the shifted weights.
+    `shifted_log_z` and the chart (see `kernels.py`) are of the shifted weights.
+
+    chart, weights: memory of zeros to be filled, and the weights as numbers of this kind; made if not given.
     """
 
-    shifted: Shifted
-    kept: ArcMask
-    shifted_log_z: float
-    kind: Kind
-    in_range: bool
-    weights: Weights
-    chart: Any
+    def __init__(
+        self, shifted: Shifted, kept: ArcMask, kind: Kind = REAL, weights: Weights | None = None, chart: Any = None
+    ) -> None:
+        self.shifted, self.kept, self.kind = shifted, kept, kind
+        self._weights = shifted.weights(kind.exp) if weights is None else weights
+        self._chart = shifted.chart(kind.zeros) if chart is None else chart
+        total = inside(self._weights, kept, shifted.space.single_root, self._chart)
+        self.shifted_log_z, in_range = log_partition(total, shifted.n)
+        self.in_range = in_range or kind is WIDE
 
     @property
     def log_z(self) -> float:
         return self.shifted_log_z + self.shifted.constant
 
     def _in(self, kind: Kind) -> SecondOrderChart:
-        return _filled(self.shifted, self.kept, kind)
+        return SecondOrderChart(self.shifted, self.kept, kind)
 
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
-        out, heads = np.empty(len(trees)), np.ascontiguousarray(trees, dtype=np.int64)
-        tree_log_probs(self.shifted.log_weights, self.shifted_log_z, heads, out)
-        return np.minimum(out, 0.0)
+        return np.minimum(part_scores(self.shifted.log_weights, trees)[0] - self.shifted_log_z, 0.0)
 
     def marginals(self, adjoints: Any = None) -> Float:
         """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts.
@@ -101,51 +102,24 @@ class SecondOrderChart(SweepFactorisation):
 
     def _marginals(self, adjoints: Any) -> tuple[Float, bool]:
         found = self.kind.zeros((self.shifted.n + 1, self.shifted.n + 1))
-        if adjoints is None:
-            adjoints = _chart(self.kind.zeros, self.shifted)
-        outside(self.weights, self.kept, self.shifted.space.single_root, self.chart, adjoints, found)
+        adjoints = self.shifted.chart(self.kind.zeros) if adjoints is None else adjoints
+        outside(self._weights, self.kept, self.shifted.space.single_root, self._chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
         return marginals, sum_to_one(marginals)
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, (size, n); O(n^2) each at worst."""
         heads = np.empty((size, self.shifted.n), dtype=np.int32)
-        of = self.shifted
-        grammar = SecondOrder(of.space.single_root, of.by_grandparent, self.weights, self.chart)
-        sample_trees(grammar, kernel_state(rng), heads)
+        sample_trees(self.shifted.grammar(self._weights, self._chart), kernel_state(rng), heads)
         return heads
 
 
-class MaskedCharts:
-    """The charts of one distribution under one mask after the other, in memory that is cleared only where it was used.
-
-    Each chart lasts until the next one is asked for.
-    """
-
-    def __init__(self, shifted: Shifted) -> None:
-        self._shifted = shifted
-        self._weights = _weights(shifted, REAL)
-        self._chart, self._adjoints = (_chart(REAL.zeros, shifted) for _ in range(2))
-        self._kept: ArcMask | None = None  # the mask that the chart is filled under
-
-    def inside(self, kept: ArcMask) -> SecondOrderChart:
-        if self._kept is not None:
-            clear(self._kept, self._chart)
-        self._kept = kept
-        return _fill(self._shifted, kept, REAL, self._weights, self._chart).or_wide()
-
-    def marginals(self, chart: SecondOrderChart) -> Float:
-        """P(head -> dependent) for every arc under a chart's mask, (n+1, n+1)."""
-        if chart.is_wide:
-            return chart.marginals()
-        found = chart.marginals(self._adjoints)
-        clear(chart.kept, self._adjoints)
-        return found
-
-
-def factorise(shifted: Shifted) -> SecondOrderChart:
-    """Fill the chart: O(n^4) where grandparents are scored, else O(n^3)."""
-    return _filled(shifted, shifted.everything, REAL).or_wide()
+def part_scores(log_weights: Weights, trees: Integers) -> tuple[Float, Float]:
+    """The log-weights of projective trees (k, n), (k,), and those of the last tree's words, (n,)."""
+    heads = np.ascontiguousarray(trees, dtype=np.int64)
+    totals, parts = np.empty(len(heads)), np.empty(heads.shape[1])
+    kernels.part_scores(log_weights, heads, totals, parts)
+    return totals, parts
 
 
 def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
@@ -164,7 +138,7 @@ def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, s
     The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
     word is over words as heads, and ROOT's row is then shifted as a whole: every tree has exactly one of its arcs.
     """
-    above, beside = _by_grandparent(log_scores, grandparent), _by_sibling(log_scores, sibling)
+    above, beside = laid_out(len(log_scores), grandparent, sibling)
     nearest = beside.max(axis=2, keepdims=True)
     siblings = beside - _finite(nearest)
     offsets = _highest(nearest, (0,))  # every word has one sibling, or its head in the place of one
@@ -183,18 +157,16 @@ def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, s
     return Shifted(space, Weights(arcs, siblings), constant)
 
 
-def _by_grandparent(log_scores: Float, grandparent: Float | None) -> Float:
-    """Scores of grandparents ``[head, dependent, grandparent]``; ROOT's arcs have none, which is number 0."""
-    if grandparent is None:
-        return np.zeros((*log_scores.shape, 1))
-    scores = grandparent.transpose(1, 2, 0).copy()
-    scores[0, :, 0] = 0.0
-    return scores
+def laid_out(nodes: int, grandparent: Float | None, sibling: Float | None) -> Weights:
+    """Scores of grandparents ``[head, dependent, grandparent]`` and of siblings ``[head, dependent, sibling]``.
 
-
-def _by_sibling(log_scores: Float, sibling: Float | None) -> Float:
-    """Scores of siblings ``[head, dependent, sibling]``."""
-    return np.zeros((*log_scores.shape, len(log_scores))) if sibling is None else sibling.swapaxes(1, 2)
+    ROOT's arcs have no grandparent, which is number 0.
+    """
+    above, beside = np.zeros((nodes, nodes, 1)), np.zeros((nodes,) * 3)
+    if grandparent is not None:
+        above = grandparent.transpose(1, 2, 0).copy()
+        above[0, :, 0] = 0.0
+    return Weights(above, beside if sibling is None else sibling.swapaxes(1, 2).copy())
 
 
 def _highest(scores: Float, axes: tuple[int, ...]) -> Float:
@@ -205,29 +177,3 @@ def _highest(scores: Float, axes: tuple[int, ...]) -> Float:
 def _finite(peaks: Float) -> Float:
     """Peaks that can be subtracted: 0 where everything is forbidden."""
     return np.where(np.isfinite(peaks), peaks, 0.0)
-
-
-def _filled(shifted: Shifted, kept: ArcMask, kind: Kind) -> SecondOrderChart:
-    return _fill(shifted, kept, kind, _weights(shifted, kind), _chart(kind.zeros, shifted))
-
-
-def _fill(shifted: Shifted, kept: ArcMask, kind: Kind, weights: Weights, chart: Any) -> SecondOrderChart:
-    total = inside(weights, kept, shifted.space.single_root, chart)
-    log_z, in_range = log_partition(total, shifted.n)
-    return SecondOrderChart(shifted, kept, log_z, kind, in_range or kind is WIDE, weights, chart)
-
-
-def _weights(shifted: Shifted, kind: Kind) -> Weights:
-    return Weights(*map(kind.exp, shifted.log_weights))
-
-
-def _chart(zeros: Any, shifted: Shifted) -> Any:
-    return zeros((TABLES, *shifted.log_weights.arcs.shape))
-
-
-# Randomized pruning of second-order trees: the variables are arcs, and what is pinned leaves a chart of fewer items.
-#
-# A pinned arc is a selected positive one: every tree that is left contains it.
-
-
-# The least marginal, by scores of arcs alone, of an arc that is pinned; above a half no word has two of them.

@@ -77,17 +77,6 @@ def _place(name: str, at: tuple[int, ...], what: str) -> str:
     return f"{name} score of {places}"
 
 
-def of_words(heads: Heads, grandparent: Float | None, sibling: Float | None) -> Float:
-    """What a projective tree's words, (n,), get from their grandparents and siblings."""
-    found = np.zeros(len(heads))
-    for d, h in enumerate(heads.tolist(), 1):
-        step = 1 if h > d else -1
-        s = next(s for s in range(d + step, h + step, step) if s == h or heads[s - 1] == h)
-        found[d - 1] = 0.0 if sibling is None else sibling[h, s, d]
-        found[d - 1] += 0.0 if grandparent is None or h == 0 else grandparent[heads[h - 1], h, d]
-    return found
-
-
 # A distribution over projective trees by scores of arcs, of grandparents and of adjacent siblings.
 
 
@@ -154,10 +143,12 @@ class SecondOrder(OverTrees):
         most = MOST / temperature
         arrays = [self.log_scores, *(np.append(part, 0.0) for part in self.parts.values())]
         if any(may_be_masks(array, self.n, most / len(arrays)) for array in arrays):
+            from deptree_cli.second_order.chart import laid_out, part_scores
+
             best = self.argmax()
             sibling = None if self.sibling is None else self.sibling - self.sibling.max()  # every word has one
             log_weights = shift_arcs(self.log_scores, self.space).log_weights[best, np.arange(1, self.n + 1)]
-            log_weights += of_words(best, self.grandparent, sibling)
+            log_weights += part_scores(laid_out(self.n + 1, self.grandparent, sibling), best[None])[1]
             if log_weights.sum() < -most:
                 raise need_of_masks(log_weights, most).at(sent_id=self.id)
         return self
@@ -187,7 +178,7 @@ class SecondOrder(OverTrees):
 
     @cached_property
     def shifted(self) -> Shifted:
-        """The scores with which sums and the search for the best tree compute."""
+        """The scores that sums and the search for the best tree compute with."""
         from deptree_cli.second_order.chart import shift  # loads kernels: when there is work
 
         return shift(self.log_scores, self.grandparent, self.sibling, self.space)
@@ -195,9 +186,9 @@ class SecondOrder(OverTrees):
     @cached_property
     def factorisation(self) -> SecondOrderChart:
         """The chart behind the partition function, marginals and samples: O(n^4), or O(n^3) without grandparents."""
-        from deptree_cli.second_order.chart import factorise
+        from deptree_cli.second_order.chart import SecondOrderChart
 
-        return factorise(self.shifted)
+        return SecondOrderChart(self.shifted, self.shifted.everything).or_wide()
 
     def tree_log_probs(self, trees: Integers) -> Float:
         return self.factorisation.tree_log_probs(trees)

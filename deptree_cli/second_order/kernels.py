@@ -26,8 +26,14 @@ from deptree_cli.kernels.walker import NONE, choose
 # Grandparents are the last axis of every array, along which the sums run, O(n^4). Where nothing is scored by them that
 # axis has the length 1, and the same sweeps are O(n^3). Numbers of any kind are added and multiplied, and divided once.
 #
-# Items can be pruned. Charts are zeros to begin with, and what is pruned is neither read nor written, so that a sweep
-# costs what it keeps; `clear` makes the chart one of zeros again at that price.
+# A chart, or that of its adjoints, is one array of numbers, (3, n+1, n+1, G):
+#
+#     chart[COMPLETE, head, end, grandparent]
+#     chart[ARC, head, dependent, grandparent]
+#     chart[PAIR, first, last, head]     whichever side of it the head of both stands on
+#
+# Items can be pruned. Charts are zeros to begin with, and what is pruned is not written, so that a sweep costs what it
+# keeps.
 
 
 COMPLETE, ARC, PAIR = range(3)
@@ -49,20 +55,6 @@ class Weights(NamedTuple):
     siblings: Any
 
 
-class Chart(NamedTuple):
-    """The tables of a chart, or of its adjoints: views of one array of numbers, (3, n+1, n+1, G).
-
-    Attributes:
-        complete: ``[head, end, grandparent]``.
-        arc: ``[head, dependent, grandparent]``.
-        pair: ``[first, last, head]``, whichever side of it the head of both stands on.
-    """
-
-    complete: Any
-    arc: Any
-    pair: Any
-
-
 class ArcMask(NamedTuple):
     """Which items of a chart are kept, at least all those that a kept tree is made of; what they need may be pruned.
 
@@ -80,26 +72,17 @@ class ArcMask(NamedTuple):
     above: Any
 
 
-@kernel(forceinline=True, allocates=True)
-def tables_of(items):
-    """Return the tables of a chart (3, n+1, n+1, G)."""
-    return Chart(row(items, COMPLETE), row(items, ARC), row(items, PAIR))
-
-
-@kernel(allocates=True)
-def inside(weights, kept, single_root, items):
+@kernel
+def inside(weights, kept, single_root, chart):
     """Fill a chart of zeros, (3, n+1, n+1, G); return the partition function.
 
     Under the single-root constraint ROOT's only arc is one without a sibling before it.
     """
-    chart = tables_of(items)
-    n = length(chart.complete) - 1
-    unit = one(chart.complete)
+    n, unit = length(weights.arcs) - 1, one(chart)
     for i in range(n + 1):
         first, count = heads_of(kept, i)
         for k in range(count):
-            g = first + k
-            put(chart.complete, (i, i, g), unit)
+            put(chart, (COMPLETE, i, i, first + k), unit)
     for j in range(1, n + 1):
         for i in range(j - 1, 0, -1):
             if kept.pair[i, j]:
@@ -114,7 +97,7 @@ def inside(weights, kept, single_root, items):
             fill_arc(weights, kept, chart, 0, j, not single_root)
         if kept.complete[0, j] and (j == n or not single_root):
             fill_complete(kept, chart, 0, j)
-    return get(chart.complete, (0, n, 0))
+    return get(chart, (COMPLETE, 0, n, 0))
 
 
 # Inlined, for handing over all arrays would take as long as a short sum; and every loop counts from 0, for others are
@@ -135,98 +118,77 @@ def heads_of_both(kept, i, j):
     return Index(first), Index(stop - first)
 
 
-@kernel
-def grandparents(items):
-    """Return the length of the axis of grandparents."""
-    return Index(length(row(row(items, 0), 0)))
+@kernel(forceinline=True)
+def grandparent_of(chart, head):
+    """Return the number by which the items of a head's dependents go."""
+    return Index(head if length(row(chart, (0, 0, 0))) > 1 else 0)
+
+
+@kernel(forceinline=True)
+def add_multiple(into, item, x, other, factor, first, count):
+    """Add to an item, by every grandparent from the first on, another one times a number."""
+    for k in range(count):
+        to, at = (*item, first + k), (*other, first + k)
+        put(into, to, add(get(into, to), multiply(get(x, at), factor)))
+
+
+@kernel(forceinline=True)
+def add_products(into, item, x, left, y, right, first, count):
+    """Add to an item, by every grandparent from the first on, the product of two others."""
+    for k in range(count):
+        to, at, beside = (*item, first + k), (*left, first + k), (*right, first + k)
+        put(into, to, add(get(into, to), multiply(get(x, at), get(y, beside))))
 
 
 @kernel(forceinline=True)
 def fill_pair(kept, chart, i, j):
     """Fill what stands between the siblings i and j."""
-    complete, pair = chart.complete, chart.pair
     first, count = heads_of_both(kept, i, j)
     i, j = Index(i), Index(j)
     for r in range(i, j):
         if kept.complete[i, r] and kept.complete[j, r + Index(1)]:
-            for k in range(count):
-                g = first + k
-                x = multiply(get(complete, (i, r, g)), get(complete, (j, r + Index(1), g)))
-                put(pair, (i, j, g), add(get(pair, (i, j, g)), x))
+            left, right = (COMPLETE, i, r), (COMPLETE, j, r + Index(1))
+            add_products(chart, (PAIR, i, j), chart, left, chart, right, first, count)
 
 
 @kernel(forceinline=True)
 def fill_arc(weights, kept, chart, head, dependent, with_siblings):
     """Fill the item of an arc: its dependent is the first one on its side, or the next one after a sibling."""
-    arcs, siblings = weights.arcs, weights.siblings
-    complete, arc, pair = chart.complete, chart.arc, chart.pair
     first, count = heads_of(kept, head)
     step = 1 if head < dependent else -1
-    h, d, at = Index(head), Index(dependent), Index(head if grandparents(complete) > 1 else 0)
-    factor = multiply(get(complete, (d, Index(head + step), at)), get(siblings, (h, d, h)))
+    h, d, at = Index(head), Index(dependent), grandparent_of(chart, head)
+    factor = multiply(get(chart, (COMPLETE, d, Index(head + step), at)), get(weights.siblings, (h, d, h)))
     for k in range(count):
-        g = first + k
-        put(arc, (h, d, g), factor)
+        put(chart, (ARC, h, d, first + k), factor)
     if with_siblings:
         for sibling in range(head + step, dependent, step):
             s = Index(sibling)
             if kept.arc[h, s] and kept.pair[min(s, d), max(s, d)]:
-                factor = multiply(get(pair, (min(s, d), max(s, d), at)), get(siblings, (h, d, s)))
-                for k in range(count):
-                    g = first + k
-                    put(arc, (h, d, g), add(get(arc, (h, d, g)), multiply(get(arc, (h, s, g)), factor)))
+                factor = multiply(get(chart, (PAIR, min(s, d), max(s, d), at)), get(weights.siblings, (h, d, s)))
+                add_multiple(chart, (ARC, h, d), chart, (ARC, h, s), factor, first, count)
     for k in range(count):
         g = first + k
-        put(arc, (h, d, g), multiply(get(arc, (h, d, g)), get(arcs, (h, d, g))))
+        put(chart, (ARC, h, d, g), multiply(get(chart, (ARC, h, d, g)), get(weights.arcs, (h, d, g))))
 
 
 @kernel(forceinline=True)
 def fill_complete(kept, chart, head, end):
     """Fill the complete item of a head out to an end, by its last dependent on that side."""
-    complete, arc = chart.complete, chart.arc
     first, count = heads_of(kept, head)
     step = 1 if head < end else -1
-    h, e, at = Index(head), Index(end), Index(head if grandparents(complete) > 1 else 0)
+    h, e, at = Index(head), Index(end), grandparent_of(chart, head)
     for dependent in range(head + step, end + step, step):
         d = Index(dependent)
         if kept.arc[h, d] and kept.complete[d, e]:
-            factor = get(complete, (d, e, at))
-            for k in range(count):
-                g = first + k
-                put(complete, (h, e, g), add(get(complete, (h, e, g)), multiply(get(arc, (h, d, g)), factor)))
-
-
-@kernel(allocates=True)
-def clear(kept, items):
-    """Make a chart of these items, or of their adjoints, one of zeros again."""
-    chart = tables_of(items)
-    n = length(chart.complete) - 1
-    for i in range(n + 1):
-        first, count = heads_of(kept, i)
-        for j in range(n + 1):
-            if kept.complete[i, j]:
-                fill_zeros(chart.complete, i, j, first, count)
-            if kept.arc[i, j]:
-                fill_zeros(chart.arc, i, j, first, count)
-            if i < j and kept.pair[i, j]:
-                fill_zeros(chart.pair, i, j, *heads_of_both(kept, i, j))
+            factor = get(chart, (COMPLETE, d, e, at))
+            add_multiple(chart, (COMPLETE, h, e), chart, (ARC, h, d), factor, first, count)
 
 
 @kernel
-def fill_zeros(items, i, j, first, count):
-    """Put zeros into one item."""
-    nothing = zero(items)
-    i, j = Index(i), Index(j)
-    for k in range(count):
-        g = first + k
-        put(items, (i, j, g), nothing)
+def part_scores(log_weights, heads, totals, parts):
+    """Fill totals (k,) with the log-weights of trees, (k, n) heads, and parts (n,) with those of the last tree's words.
 
-
-@kernel
-def tree_log_probs(log_weights, log_z, heads, out):
-    """Fill out (k,) with log-probabilities of trees, (k, n) heads; O(n) a tree where arcs are short.
-
-    log_weights: logarithms of `Weights`. -inf where a part is forbidden.
+    log_weights: logarithms of `Weights`. O(n) a tree where arcs are short.
     """
     by_grandparent = log_weights.arcs.shape[2] > 1
     for t in range(heads.shape[0]):
@@ -238,8 +200,9 @@ def tree_log_probs(log_weights, log_z, heads, out):
             while s != h and heads[t, s - 1] != h:
                 s += step
             g = heads[t, h - 1] if by_grandparent and h > 0 else 0
-            total += log_weights.arcs[h, d, g] + log_weights.siblings[h, d, s]
-        out[t] = total - log_z
+            parts[d - 1] = log_weights.arcs[h, d, g] + log_weights.siblings[h, d, s]
+            total += parts[d - 1]
+        totals[t] = total
 
 
 # The grammar of the second-order chart (`walker.py`): what its items are split into.
@@ -249,7 +212,7 @@ def tree_log_probs(log_weights, log_z, heads, out):
 # scored by grandparents, `above` is 0. All trees are COMPLETE of node 0.
 #
 # A place is how far from i the node k is at which an item is split: the last dependent of a complete item; the sibling
-# before an arc's dependent, the head itself for none; behind which node a pair is divided.
+# before an arc's dependent in row 1, the head itself for none in row 0; behind which node a pair is divided.
 
 
 class SecondOrder(NamedTuple):
@@ -261,8 +224,8 @@ class SecondOrder(NamedTuple):
     chart: Any
 
 
-class Complete(NamedTuple):
-    """Where complete items are split."""
+class Halves(NamedTuple):
+    """Where complete items and pairs are split: into two items."""
 
     by_grandparent: Any
     chart: Any
@@ -274,12 +237,6 @@ class Arc(NamedTuple):
     single_root: Any
     by_grandparent: Any
     weights: Any
-    chart: Any
-
-
-class Pair(NamedTuple):
-    """Where pairs are split."""
-
     chart: Any
 
 
@@ -296,24 +253,26 @@ def _total(grammar, item):
 
 @walker.choose.register(SecondOrder)
 def _choose(grammar, item, rest):
-    if item[0] == COMPLETE:
-        return choose(Complete(grammar.by_grandparent, grammar.chart), item, rest)
-    if item[0] == PAIR:
-        return choose(Pair(grammar.chart), item, rest)
-    return choose(Arc(grammar.single_root, grammar.by_grandparent, grammar.weights, grammar.chart), item, rest)
+    if item[0] == ARC:
+        return choose(Arc(grammar.single_root, grammar.by_grandparent, grammar.weights, grammar.chart), item, rest)
+    return choose(Halves(grammar.by_grandparent, grammar.chart), item, rest)
 
 
-@walker.places.register(Complete)
-def _places_of_complete(grammar, item, row):
-    i, j = item[1], item[2]
-    return 1, abs(j - i) + 1, (i, j, item[3], i if grammar.by_grandparent else 0, 1 if i < j else -1)
+@walker.places.register(Halves)
+def _places_of_halves(grammar, item, row):
+    kind, i, j, above = item[0], item[1], item[2], item[3]
+    if kind == PAIR:
+        return 0, j - i, (COMPLETE, i, j, above, above, 1)
+    head, step = i if grammar.by_grandparent else 0, 1 if i < j else -1
+    return 1, abs(j - i) + 1, (ARC, i, j, above, head, step)
 
 
-@walker.part.register(Complete)
-def _part_of_complete(grammar, at, place):
-    i, j, above, head, step = at
+@walker.part.register(Halves)
+def _part_of_halves(grammar, at, place):
+    kind, i, j, above, head, step = at
     k = i + step * np.int64(place)
-    return multiply(entry(grammar.chart, ARC, i, k, above), entry(grammar.chart, COMPLETE, k, j, head))
+    first, last = (k, j) if kind == ARC else (j, k + 1)
+    return multiply(entry(grammar.chart, kind, i, k, above), entry(grammar.chart, COMPLETE, first, last, head))
 
 
 @walker.rows.register(Arc)
@@ -340,18 +299,6 @@ def _part_of_arc(grammar, at, place):
     return multiply(multiply(entry(grammar.chart, *first), factor), weight)
 
 
-@walker.places.register(Pair)
-def _places_of_pair(grammar, item, row):
-    return 0, item[2] - item[1], (item[1], item[2], item[3])
-
-
-@walker.part.register(Pair)
-def _part_of_pair(grammar, at, place):
-    i, j, above = at
-    k = i + np.int64(place)
-    return multiply(entry(grammar.chart, COMPLETE, i, k, above), entry(grammar.chart, COMPLETE, j, k + 1, above))
-
-
 @walker.split.register(SecondOrder)
 def _split(grammar, item, row, place):
     kind, i, j, above = item[0], item[1], item[2], item[3]
@@ -362,7 +309,7 @@ def _split(grammar, item, row, place):
     if kind == COMPLETE:
         return (COMPLETE, k, j, head), (ARC, i, k, above), k - 1, i
     if row == 0:
-        return (ARC, i, i, above), (COMPLETE, j, i + step, head), NONE, NONE
+        return (COMPLETE, i, i, above), (COMPLETE, j, i + step, head), NONE, NONE
     return (ARC, i, k, above), (PAIR, min(j, k), max(j, k), head), k - 1, i
 
 
@@ -413,22 +360,15 @@ def outermost_dependents(pinned, head):
 # The marginals of arcs from the second-order chart, by its sweep backwards; what is pruned is not touched either.
 
 
-@kernel(allocates=True)
-def outside(weights, kept, single_root, items, adjoint_items, marginals):
+@kernel
+def outside(weights, kept, single_root, chart, adjoints, marginals):
     """Fill marginals (n+1, n+1), zeros at first, with those of arcs: `inside` line by line, backwards.
 
-    adjoint_items: a chart of zeros, which is filled with the derivatives of log Z; those of arc items come out
-    multiplied by the weights of their arcs.
+    adjoints: a chart of zeros, which is filled with the derivatives of log Z; those of arc items come out multiplied by
+    the weights of their arcs.
     """
-    of_tables(weights, kept, single_root, tables_of(items), tables_of(adjoint_items), marginals)
-
-
-# A function of its own: tables that are arguments are not counted at every call below.
-@kernel
-def of_tables(weights, kept, single_root, chart, adjoints, marginals):
-    """Fill marginals, given the tables of both charts."""
-    n = length(chart.complete) - 1
-    put(adjoints.complete, (0, n, 0), divide(one(chart.complete), get(chart.complete, (0, n, 0))))
+    n = length(weights.arcs) - 1
+    put(adjoints, (COMPLETE, 0, n, 0), divide(one(chart), get(chart, (COMPLETE, 0, n, 0))))
     for j in range(n, 0, -1):
         if kept.complete[0, j] and (j == n or not single_root):
             return_complete(kept, chart, adjoints, 0, j)
@@ -448,64 +388,54 @@ def of_tables(weights, kept, single_root, chart, adjoints, marginals):
 @kernel
 def return_complete(kept, chart, adjoints, head, end):
     """Hand the adjoint of a complete item to those that it was made of."""
-    complete, of_complete, of_arc = chart.complete, adjoints.complete, adjoints.arc
     first, count = heads_of(kept, head)
     step = 1 if head < end else -1
-    h, e, at = Index(head), Index(end), Index(head if grandparents(complete) > 1 else 0)
-    adjoint, arcs = part(row(row(of_complete, head), end), first, first + count), row(chart.arc, head)
+    h, e, at = Index(head), Index(end), grandparent_of(chart, head)
+    adjoint = part(row(adjoints, (COMPLETE, h, e)), first, first + count)
     for dependent in range(head + step, end + step, step):
         d = Index(dependent)
         if kept.arc[h, d] and kept.complete[d, e]:
-            factor = get(complete, (d, e, at))
-            for k in range(count):
-                g = first + k
-                put(of_arc, (h, d, g), add(get(of_arc, (h, d, g)), multiply(get(of_complete, (h, e, g)), factor)))
-            total = inner(adjoint, part(row(arcs, dependent), first, first + count))
-            put(of_complete, (d, e, at), add(get(of_complete, (d, e, at)), total))
+            rest = COMPLETE, d, e, at
+            add_multiple(adjoints, (ARC, h, d), adjoints, (COMPLETE, h, e), get(chart, rest), first, count)
+            total = inner(adjoint, part(row(chart, (ARC, h, d)), first, first + count))
+            put(adjoints, rest, add(get(adjoints, rest), total))
 
 
 @kernel
 def return_arc(weights, kept, chart, adjoints, head, dependent, with_siblings, marginals):
     """Hand the adjoint of an arc's item to what it was made of, and fill its marginal."""
-    arcs, siblings, pair = weights.arcs, weights.siblings, chart.pair
-    of_complete, of_arc, of_pair = adjoints.complete, adjoints.arc, adjoints.pair
     first, count = heads_of(kept, head)
     step = 1 if head < dependent else -1
-    h, d, at = Index(head), Index(dependent), Index(head if grandparents(pair) > 1 else 0)
-    adjoint, items = part(row(row(of_arc, head), dependent), first, first + count), row(chart.arc, head)
-    put(marginals, (head, dependent), inner(adjoint, part(row(items, dependent), first, first + count)))
-    total = zero(of_arc)
+    h, d, at = Index(head), Index(dependent), grandparent_of(chart, head)
+    adjoint = part(row(adjoints, (ARC, h, d)), first, first + count)
+    put(marginals, (head, dependent), inner(adjoint, part(row(chart, (ARC, h, d)), first, first + count)))
+    total = zero(adjoints)
     for k in range(count):
-        g = first + k
-        put(of_arc, (h, d, g), multiply(get(of_arc, (h, d, g)), get(arcs, (h, d, g))))
-        total = add(total, get(of_arc, (h, d, g)))
-    nearest = d, Index(head + step), at
+        place = ARC, h, d, first + k
+        put(adjoints, place, multiply(get(adjoints, place), get(weights.arcs, (h, d, first + k))))
+        total = add(total, get(adjoints, place))
+    nearest = COMPLETE, d, Index(head + step), at
     if kept.complete[d, head + step]:
-        put(of_complete, nearest, add(get(of_complete, nearest), multiply(total, get(siblings, (h, d, h)))))
+        put(adjoints, nearest, add(get(adjoints, nearest), multiply(total, get(weights.siblings, (h, d, h)))))
     if with_siblings:
         for sibling in range(head + step, dependent, step):
             s = Index(sibling)
-            between = min(s, d), max(s, d), at
-            if kept.arc[h, s] and kept.pair[between[0], between[1]]:
-                factor = multiply(get(pair, between), get(siblings, (h, d, s)))
-                for k in range(count):
-                    g = first + k
-                    put(of_arc, (h, s, g), add(get(of_arc, (h, s, g)), multiply(get(of_arc, (h, d, g)), factor)))
-                total = inner(adjoint, part(row(items, sibling), first, first + count))
-                put(of_pair, between, add(get(of_pair, between), multiply(total, get(siblings, (h, d, s)))))
+            between = PAIR, min(s, d), max(s, d), at
+            if kept.arc[h, s] and kept.pair[between[1], between[2]]:
+                weight = get(weights.siblings, (h, d, s))
+                factor = multiply(get(chart, between), weight)
+                add_multiple(adjoints, (ARC, h, s), adjoints, (ARC, h, d), factor, first, count)
+                total = inner(adjoint, part(row(chart, (ARC, h, s)), first, first + count))
+                put(adjoints, between, add(get(adjoints, between), multiply(total, weight)))
 
 
 @kernel
 def return_pair(kept, chart, adjoints, i, j):
     """Hand the adjoint of a pair to the complete items that it was made of."""
-    complete, of_complete, of_pair = chart.complete, adjoints.complete, adjoints.pair
-    start, count = heads_of_both(kept, i, j)
+    first, count = heads_of_both(kept, i, j)
     i, j = Index(i), Index(j)
     for r in range(i, j):
+        left, right = (COMPLETE, i, r), (COMPLETE, j, r + Index(1))
         if kept.complete[i, r] and kept.complete[j, r + Index(1)]:
-            for k in range(count):
-                g = start + k
-                first, last = (i, r, g), (j, r + Index(1), g)
-                adjoint = get(of_pair, (i, j, g))
-                put(of_complete, first, add(get(of_complete, first), multiply(adjoint, get(complete, last))))
-                put(of_complete, last, add(get(of_complete, last), multiply(adjoint, get(complete, first))))
+            add_products(adjoints, left, adjoints, (PAIR, i, j), chart, right, first, count)
+            add_products(adjoints, right, adjoints, (PAIR, i, j), chart, left, first, count)

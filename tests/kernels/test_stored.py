@@ -134,13 +134,12 @@ def test_copies_of_the_package_share_it(tmp_path: Path) -> None:
 
 def test_overloads_kept_at_the_same_time_are_not_mixed_up(tmp_path: Path) -> None:
     """As by two processes that have both found nothing; and what is for another processor is not found."""
-    one, other = (machine_code.CodeFiles(tmp_path, "f") for _ in range(2))
     keys = [((kind,), ("x86_64-linux", "this", "+that")) for kind in ("float64", "int64")]
-    assert one.load(keys[0]) is other.load(keys[1]) is None
-    one.save(keys[0], "real")
-    other.save(keys[1], "whole")
-    assert [one.load(key) for key in keys] == ["real", "whole"]
-    assert one.load((("int64",), ("x86_64-linux", "another", "+that"))) is None
+    assert [machine_code.load(tmp_path, "f", key) for key in keys] == [None, None]
+    machine_code.save(tmp_path, "f", keys[0], "real")
+    machine_code.save(tmp_path, "f", keys[1], "whole")
+    assert [machine_code.load(tmp_path, "f", key) for key in keys] == ["real", "whole"]
+    assert machine_code.load(tmp_path, "f", (("int64",), ("x86_64-linux", "another", "+that"))) is None
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".nbc", ".nbc"]
 
 

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Float
-from deptree_cli.pruning.methods import BATCHES, Averages, Batches
+from deptree_cli.pruning.methods import BATCHES, Averages
 from tests.pruning.test_chain import chain_of, exact
 from tests.pruning.toy import random_segmentations
 
 
 def averages_of(chains: Float) -> Averages:
     """Averages of the features in chains (chains, iterations, features)."""
-    found = Averages(len(chains))
+    found = Averages()
     for features in chains.swapaxes(0, 1):
-        for number, each in enumerate(features):
-            found.add(number, each)
+        found.add(features)
     return found
 
 
@@ -33,10 +32,10 @@ def autoregressive(rng: np.random.Generator, rho: float, shape: tuple[int, int, 
 
 def test_batches_double() -> None:
     """After every iteration: lengths are powers of two, fewer than 40 batches, each the sum of its own iterations."""
-    values, batches = np.random.default_rng(1).normal(size=(700, 2)), Batches()
-    assert batches.count == 0
+    values, batches = np.random.default_rng(1).normal(size=(700, 2)), Averages()
+    assert batches.iterations == 0
     for count in range(1, 701):
-        batches.add(values[count - 1])
+        batches.add(values[None, count - 1])
         length = 1
         while count // length >= BATCHES:
             length *= 2
@@ -45,18 +44,17 @@ def test_batches_double() -> None:
         assert len(batches.sums) == len(batches.squares) == len(whole)
         assert np.array(batches.sums).reshape(-1, 2) == pytest.approx(whole.sum(axis=1), abs=1e-12)
         assert np.array(batches.squares).reshape(-1, 2) == pytest.approx((whole**2).sum(axis=1), abs=1e-12)
-        assert batches.count == count
-        assert batches.total == pytest.approx(values[:count].sum(axis=0), abs=1e-12)
+        assert batches.iterations == count
+        assert batches.mean() == pytest.approx(values[:count].mean(axis=0), abs=1e-12)
 
 
 def test_what_is_added_may_be_used_again() -> None:
-    """A program may hand out the same array every time."""
-    batches, features = Batches(), np.zeros(2)
+    batches, features = Averages(), np.zeros((1, 2))
     for number in range(5):
         features[:] = number
         batches.add(features)
-    assert batches.total.tolist() == [10.0, 10.0]
-    assert [each.tolist() for each in batches.sums] == [[k, k] for k in range(5)]
+    assert batches.mean().tolist() == [2.0, 2.0]
+    assert [each.tolist() for each in batches.sums] == [[[k, k]] for k in range(5)]
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 2), (4, 1, 1), (4, 37, 2), (3, 500, 1), (2, 131, 3)])
@@ -66,7 +64,7 @@ def test_means_and_errors(shape: tuple[int, int, int]) -> None:
     found, length = averages_of(chains), 1
     while shape[1] // length >= BATCHES:
         length *= 2
-    assert found.count == shape[0] * shape[1]
+    assert found.iterations == shape[1]
     assert found.mean() == pytest.approx(chains.mean(axis=(0, 1)), abs=1e-13)
     whole = chains[:, : shape[1] // length * length].reshape(-1, length, shape[2])
     errors = found.standard_errors()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 from scipy import stats
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.core.dtypes import Bool, Float
+from deptree_cli.core.dtypes import Bool, Float, Integers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.pruning.methods import Averages, Chain, Selection, start
+from deptree_cli.pruning.methods import Averages, Chain, selections, start
 from deptree_cli.pruning.program import AnyProgram
 from deptree_cli.second_order import SecondOrder
 from deptree_cli.second_order.arcs import SecondOrderArcs
@@ -20,33 +21,30 @@ from tests.pruning.toy import Segmentations, all_or_none, enumerated, random_seg
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 
 
-class Paper(Selection):
+# How the confident variables of a chain are selected: from them, the number of variables and a generator.
+Select = Callable[..., Iterator[Bool]]
+
+
+def paper(*given: Any) -> Iterator[Bool]:
     """Selections as they are in the paper: without the step that pins nothing."""
-
-    def next(self) -> Bool:
-        """Go on to the next one."""
-        while not (found := super().next()).any():
-            pass
-        return found
+    return filter(np.any, selections(*given))
 
 
-class Positive(Selection):
-    """The trap of section 3.2: what is pinned are the positive ones, each with probability 1/2."""
+def positive(confident: Integers, variables: int, rng: np.random.Generator) -> Iterator[Bool]:
+    """The trap of section 3.2: what is pinned are the positive ones, each with probability 1/2.
 
-    chain: Chain
+    `chain_of` makes `variables` the chain, by whose assignment is chosen.
+    """
+    chain: Any = variables
+    while True:
+        yield chain._assigned & (rng.random(len(chain._assigned)) < 0.5)
 
-    def next(self) -> Bool:
-        """Choose by what is assigned."""
-        return self.chain._assigned & (self._rng.random(self._variables) < 0.5)
 
-
-def chain_of(program: AnyProgram, seed: int, kind: type[Selection] = Selection, dispersed: bool = False) -> Chain:
+def chain_of(program: AnyProgram, seed: int, select: Select = selections, dispersed: bool = False) -> Chain:
     """A chain with selections of some kind."""
     rng = np.random.default_rng(seed)
-    chain = Chain(program, program.confident(), rng, dispersed)
-    chain._selection = kind(program.confident(), program.variables(), rng)
-    if isinstance(chain._selection, Positive):
-        chain._selection.chain = chain
+    chain: Any = Chain(program, program.confident(), rng, dispersed)
+    chain._selections = select(program.confident(), chain if select is positive else program.variables(), rng)
     return chain
 
 
@@ -69,13 +67,11 @@ def exact(program: AnyProgram) -> Float:
     return np.asarray(program.outside(program.inside(program.everything())[1]))
 
 
-def z_scores(program: AnyProgram, kind: type[Selection], chains: int = 4, size: int = 1500, soft: bool = True) -> Float:
+def z_scores(program: AnyProgram, select: Select, chains: int = 4, size: int = 1500, soft: bool = True) -> Float:
     """How far averages are from the exact expectations, in standard errors; 0 where nothing varies."""
-    averages = Averages(chains)
-    for number in range(chains):
-        chain = chain_of(program, number, kind, number > 0)
-        for _ in range(size):
-            averages.add(number, chain.step(soft))
+    averages, several = Averages(), [chain_of(program, number, select, number > 0) for number in range(chains)]
+    for _ in range(size):
+        averages.add(np.array([chain.step(soft) for chain in several]))
     errors = averages.standard_errors()
     assert errors is not None
     return np.asarray(np.abs(averages.mean() - exact(program)) / np.maximum(errors, 1e-12))
@@ -92,7 +88,7 @@ def test_averages_are_right(program: Any, soft: bool) -> None:
 
     6,000 steps. `test_an_adaptive_selection_is_noticed` shows that this finds what is wrong.
     """
-    assert z_scores(program, Selection, soft=soft).max() < 6
+    assert z_scores(program, selections, soft=soft).max() < 6
 
 
 @pytest.mark.slow("statistics")
@@ -100,13 +96,13 @@ def test_averages_are_right(program: Any, soft: bool) -> None:
 def test_an_adaptive_selection_is_noticed(soft: bool) -> None:
     """The same test as above refuses the chain that pins some of what is positive: it stays there for too long."""
     program = random_segmentations(5, 4)
-    assert z_scores(program, Selection, soft=soft).max() < 6
-    assert z_scores(program, Positive, soft=soft).max() > 12
+    assert z_scores(program, selections, soft=soft).max() < 6
+    assert z_scores(program, positive, soft=soft).max() > 12
 
 
-def sees(program: AnyProgram, kind: type[Selection], steps: int = 200) -> int:
+def sees(program: AnyProgram, select: Select, steps: int = 200) -> int:
     """How many assignments a chain sees."""
-    chain, seen = chain_of(program, 0, kind), set()
+    chain, seen = chain_of(program, 0, select), set()
     for _ in range(steps):
         chain.step()
         seen.add(chain._assigned.tobytes())
@@ -116,8 +112,8 @@ def sees(program: AnyProgram, kind: type[Selection], steps: int = 200) -> int:
 @pytest.mark.parametrize("program", [all_or_none(3), no_nulls(), two_words()])
 def test_variables_that_determine_each_other(program: Any) -> None:
     """Some are always pinned in the paper's chain, so that it never leaves where it begins; ours sees both."""
-    assert sees(program, Paper) == 1
-    assert sees(program, Selection) == 2
+    assert sees(program, paper) == 1
+    assert sees(program, selections) == 2
 
 
 @pytest.mark.slow("size")
@@ -127,10 +123,10 @@ def test_what_is_selected_never_depends_on_what_is_assigned() -> None:
     3 variables, 8,000 steps: chi-square tests of independence, each step of a chain in equilibrium thinned to every
     fourth; threshold 1e-6. It refuses the adaptive chain.
     """
-    for kind, holds in ((Selection, True), (Positive, False)):
+    for select, holds in ((selections, True), (positive, False)):
         program = random_segmentations(5, 3, scale=0.5)
         states: list[tuple[Bool, Bool]] = []
-        chain = chain_of(program, 1, kind)
+        chain = chain_of(program, 1, select)
         compiled = program.compile
 
         def note(selected: Bool, assigned: Bool, compiled: Any = compiled, states: Any = states) -> Bool:
@@ -238,7 +234,7 @@ def test_a_program_that_contradicts_itself_is_noticed() -> None:
     program = all_or_none(5)
     program.assign = lambda structure: np.array([True, False, True, False])  # type: ignore[method-assign]
     with pytest.raises(DeptreeError, match="mask removes the structure"):
-        sees(program, Paper, 3)
+        sees(program, paper, 3)
 
 
 def test_toy_agrees_with_its_enumeration() -> None:

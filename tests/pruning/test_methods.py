@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.pruning.methods import METHODS, expectations
-from deptree_cli.pruning.settings import ITERATIONS, Settings
+from deptree_cli.pruning.methods import ITERATIONS, METHODS, Settings, expectations
 from tests.pruning.toy import enumerated, random_segmentations
 
 

@@ -12,7 +12,7 @@ import pytest
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.pruning import methods
 from deptree_cli.pruning.methods import Chain, expectations
-from tests.pruning.test_chain import Paper, exact
+from tests.pruning.test_chain import exact, paper
 from tests.pruning.toy import all_or_none, random_segmentations
 
 
@@ -56,7 +56,7 @@ def test_modes_that_no_chain_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     program = all_or_none(3)
     good = expectations(program, "randomized", 2, iterations=300)
     assert (good.r_hat or 0.0) < 1.1
-    monkeypatch.setattr(methods, "Selection", Paper)
+    monkeypatch.setattr(methods, "selections", paper)
     bad = expectations(program, "randomized", 2, iterations=300)
     assert bad.r_hat == np.inf
     alone = expectations(program, "randomized", 2, iterations=300, chains=1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from math import comb
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from deptree_cli.pruning.methods import Selection
+from deptree_cli.pruning.methods import selections
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds
 
@@ -24,8 +24,7 @@ def transitions(selected: Set, all_of_them: Set) -> set[Set]:
 
 
 def run(confident: np.ndarray, steps: int, seed: int = 0, variables: int = 40) -> list[Set]:
-    selection = Selection(confident, variables, np.random.default_rng(seed))
-    found = [selection.next() for _ in range(steps)]
+    found = list(islice(selections(confident, variables, np.random.default_rng(seed)), steps))
     assert all(each.shape == (variables,) and each.dtype == np.bool_ for each in found)
     return [frozenset(np.flatnonzero(each).tolist()) for each in found]
 
@@ -99,9 +98,9 @@ def test_few_confident_variables() -> None:
 
 
 def test_what_was_handed_out_does_not_change() -> None:
-    selection = Selection(np.arange(6), 6, np.random.default_rng(1))
-    first = selection.next()
+    found = selections(np.arange(6), 6, np.random.default_rng(1))
+    first = next(found)
     copy = first.copy()
     for _ in range(20):
-        selection.next()
+        next(found)
     assert np.array_equal(first, copy)

@@ -14,8 +14,7 @@ import pytest
 
 from deptree_cli.bitext import read_pairs
 from deptree_cli.core.streams import sentence_stream
-from deptree_cli.pruning.methods import METHODS
-from deptree_cli.pruning.settings import Settings
+from deptree_cli.pruning.methods import METHODS, Settings
 from tests.sample import DATA
 
 SCORES = str(DATA / "bitext.npz")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 
 from deptree_cli.bitext.distribution import AlignmentDistribution
-from deptree_cli.bitext.files import PairInterpretation, PairRecord, ScoredPair
+from deptree_cli.bitext.files import PairRecord, ScoredPair, scored
 from deptree_cli.core.errors import DeptreeError
 
 SCORES = np.array([[1.0, -np.inf, 0.5], [-1.0, 2.0, 0.25]])
@@ -22,7 +23,7 @@ def record(**changed: object) -> PairRecord:
 
 
 def test_the_distribution_of_a_record() -> None:
-    found = PairInterpretation(2.0)(record())
+    found = scored(record(), 2.0)
     ours, theirs = found.distribution, AlignmentDistribution(SCORES / 2, "log", NULLS[0] / 2, NULLS[1] / 2)
     assert (found.id, ours.id) == ("x", "x")
     for name in ("log_scores", "source_nulls", "target_nulls"):
@@ -30,8 +31,8 @@ def test_the_distribution_of_a_record() -> None:
 
 
 def test_it_travels() -> None:
-    """The interpretation and the records go to worker processes, the result may come back."""
-    how, read = pickle.loads(pickle.dumps((PairInterpretation(0.5), record())))
+    """What is done to records and these go to worker processes, the result may come back."""
+    how, read = pickle.loads(pickle.dumps((partial(scored, temperature=0.5), record())))
     back: ScoredPair = pickle.loads(pickle.dumps(how(read)))
     assert (back.record.source, back.record.target) == (("a", "b"), ("c", "d", "e"))
     np.testing.assert_array_equal(back.distribution.log_scores, SCORES / 0.5)
@@ -39,6 +40,6 @@ def test_it_travels() -> None:
 
 def test_errors_say_where() -> None:
     with pytest.raises(DeptreeError, match=r"^s\.npz\[x\] \(x\): there are no source words"):
-        PairInterpretation()(record(scores=SCORES[:0], source_nulls=NULLS[0][:0]))
+        scored(record(scores=SCORES[:0], source_nulls=NULLS[0][:0]))
     with pytest.raises(DeptreeError, match=r"^s\.npz\[x\] \(x\): the temperature"):
-        PairInterpretation(temperature=1e-200)(record())
+        scored(record(), temperature=1e-200)

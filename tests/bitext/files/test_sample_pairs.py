@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.files import PairInterpretation, PairRecord, PharaohLine, pharaoh_line, read_pharaoh
-from deptree_cli.bitext.scores import LinkCounts, links_of
+from deptree_cli.bitext.files import PairRecord, pharaoh_line, read_pharaoh, scored
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, links_of
 from deptree_cli.core.dtypes import Float
 from tests.sample import DATA
 
@@ -16,8 +16,8 @@ def sample(name: str) -> str:
 
 
 @pytest.fixture
-def gold() -> list[PharaohLine]:
-    return [line for line in read_pharaoh(sample("bitext_gold.align")) if isinstance(line, PharaohLine)]
+def gold() -> list[KnownLinks]:
+    return [line for line in read_pharaoh(sample("bitext_gold.align")) if isinstance(line, KnownLinks)]
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def test_all_files_hold_the_same_pairs(pairs, gold, read) -> None:
     for one, other, line in zip(pairs, with_text, gold, strict=True):
         np.testing.assert_array_equal(one.scores, other.scores)
         assert (one.sent_id, one.source, one.target) == (other.sent_id, other.source, other.target)
-        line.links.check_within(len(one.source), len(one.target))
-    lines = b"".join(pharaoh_line(line.links.sure, line.links.possible) for line in gold)
+        line.check_within(len(one.source), len(one.target))
+    lines = b"".join(pharaoh_line(line.sure, line.possible) for line in gold)
     assert sorted(lines.split()) == sorted((DATA / "bitext_gold.align").read_bytes().split())
 
 
@@ -42,20 +42,20 @@ def test_the_other_direction_is_much_the_same_but_not_quite(pairs, read) -> None
         assert 0 < np.abs(one.scores - mean.scores).max() < 1
 
 
-def of_sure(pair: PairRecord, line: PharaohLine) -> Float:
+def of_sure(pair: PairRecord, line: KnownLinks) -> Float:
     """The scores of the sure links."""
-    return np.array([pair.scores[link] for link in line.links.sure])
+    return np.array([pair.scores[link] for link in line.sure])
 
 
 def test_known_links_stand_out(pairs, gold) -> None:
     for pair, line in zip(pairs, gold, strict=True):
         assert of_sure(pair, line).min() > 4
-        others = [score for link, score in np.ndenumerate(pair.scores) if link not in line.links.possible and score > 2]
+        others = [score for link, score in np.ndenumerate(pair.scores) if link not in line.possible and score > 2]
         articles = sum(word in ("der", "die", "das", "den") for word in pair.source)
         assert len(others) <= articles  # only articles may be taken for one another
     words = sum(len(pair.source) + len(pair.target) for pair in pairs)
-    linked = sum(2 * len(line.links.sure) for line in gold)
-    crossing = [line for line in gold if any(a < c and b > d for a, b in line.links.sure for c, d in line.links.sure)]
+    linked = sum(2 * len(line.sure) for line in gold)
+    crossing = [line for line in gold if any(a < c and b > d for a, b in line.sure for c, d in line.sure)]
     assert words - linked > 4
     assert crossing
 
@@ -64,10 +64,10 @@ def test_the_best_links_are_right_but_for_the_close_call(pairs, gold) -> None:
     """In one pair the articles change places, by one nat at most; possible links cost nothing."""
     wrong = {}
     for pair, line in zip(pairs, gold, strict=True):
-        found = links_of(PairInterpretation()(pair).distribution.argmax())
-        if LinkCounts.of(found, line.links).alignment_error_rate:
-            wrong[pair.sent_id] = [pair.scores[link] for link in found - line.links.possible]
-            wrong[pair.sent_id] += [-pair.scores[link] for link in line.links.sure - found]
+        found = links_of(scored(pair).distribution.argmax())
+        if LinkCounts.of(found, line).alignment_error_rate:
+            wrong[pair.sent_id] = [pair.scores[link] for link in found - line.possible]
+            wrong[pair.sent_id] += [-pair.scores[link] for link in line.sure - found]
     assert list(wrong) == ["de-3"]
     assert len(wrong["de-3"]) == 4
     assert 0 < sum(wrong["de-3"]) <= 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deptree_cli.bitext.files import PairWords, PharaohLine, pharaoh_line, read_pharaoh, read_text
+from deptree_cli.bitext.files import PairWords, pharaoh_line, read_pharaoh, read_text
+from deptree_cli.bitext.scores import KnownLinks
 from deptree_cli.core.errors import DeptreeError
 
 
@@ -50,20 +51,20 @@ def test_missing_and_empty_files(scratch, says) -> None:
 def test_links(scratch) -> None:
     path = scratch("g.align", b"\xef\xbb\xbf0-0 10-2 1?1\r\n\n2p3 2-3  0-1\t\n")
     first, empty, third = read_pharaoh(path)
-    assert isinstance(first, PharaohLine)
-    assert first.links.sure == {(0, 0), (10, 2)}
-    assert first.links.possible == {(0, 0), (10, 2), (1, 1)}
-    assert isinstance(empty, PharaohLine)
-    assert (empty.links.sure, empty.links.possible, empty.place) == (frozenset(), frozenset(), "g.align:2")
-    assert isinstance(third, PharaohLine)
-    assert third.links.sure == third.links.possible == {(2, 3), (0, 1)}  # both possible and sure: sure
+    assert isinstance(first, KnownLinks)
+    assert first.sure == {(0, 0), (10, 2)}
+    assert first.possible == {(0, 0), (10, 2), (1, 1)}
+    assert isinstance(empty, KnownLinks)
+    assert (empty.sure, empty.possible, empty.place) == (frozenset(), frozenset(), "g.align:2")
+    assert isinstance(third, KnownLinks)
+    assert third.sure == third.possible == {(2, 3), (0, 1)}  # both possible and sure: sure
 
 
 @pytest.mark.parametrize("text", ["0-", "-1-0", "0-0-0", "a-b", "0:0", "1,2", "0x1", "٠-١", "0 - 0", "9999999999-0"])
 def test_what_is_no_link(text: str, scratch) -> None:
     good, bad, after = read_pharaoh(scratch("g.align", f"0-0\n1-1 {text}\n2-2\n".encode()))
-    assert isinstance(good, PharaohLine)
-    assert isinstance(after, PharaohLine)
+    assert isinstance(good, KnownLinks)
+    assert isinstance(after, KnownLinks)
     assert isinstance(bad, DeptreeError)
     assert str(bad).startswith(f"g.align:2: {text.split()[0]!r} is not a link")
     assert "\n" not in str(bad)
@@ -76,7 +77,7 @@ def test_written_and_read_again(scratch) -> None:
     assert pharaoh_line(sure, possible) == b"0?3 2-0 2-1 10-0\n"
     data = pharaoh_line(sure, possible) + pharaoh_line(frozenset()) + pharaoh_line(sure)
     lines = list(read_pharaoh(scratch("g.align", data)))
-    found = [line.links for line in lines if isinstance(line, PharaohLine)]
+    found = [line for line in lines if isinstance(line, KnownLinks)]
     assert [(each.sure, each.possible) for each in found] == [
         (sure, sure | possible),
         (frozenset(), frozenset()),

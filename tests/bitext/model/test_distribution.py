@@ -225,7 +225,8 @@ def test_flat_scores_count_alignments() -> None:
 def test_words_that_must_stay_unlinked_do_not_leave_float64(p: int, q: int) -> None:
     """Each of them prefers its best link by 20 nats or more, and most of them cannot have it."""
     links = np.random.default_rng(7).uniform(20.0, 25.0, size=(p, q))
-    chart = ItgChart(shift(links, np.zeros(p), np.zeros(q), None)).filled(nothing_pinned(p, q))
+    shifted = shift(links, np.zeros(p), np.zeros(q), None)
+    chart = ItgChart(shifted).filled(nothing_pinned(shifted))
     assert chart.kind is REAL
     assert chart.log_z == pytest.approx(_two_words(links if p == 2 else links.T), rel=1e-13)
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext import scores as module
-from deptree_cli.bitext.chart import KeptStates, LinkProgram, nothing_pinned, pinned
+from deptree_cli.bitext.chart import LinkProgram, nothing_pinned, pinned
 from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.scores import shift
 from deptree_cli.core.dtypes import Bool
 from tests.brute_itg import Alignments, Bispan, Grammar, Link, targets_of
 from tests.pearson import chi_square
@@ -110,14 +111,12 @@ def test_weights_of_parts_are_not_turned(monkeypatch: pytest.MonkeyPatch) -> Non
     grammar = grammar_of(4, 4)
     program = program_of(grammar)
     check(program, program.everything(), Alignments(grammar))
-    with pytest.raises(NotImplementedError):
-        program._turned  # noqa: B018
+    assert not program.everything().is_turned
 
 
 def test_states_are_not_turned(linked: Callable[[int, int], Grammar]) -> None:
-    program = program_of(linked(2, 2))
-    with pytest.raises(NotImplementedError):
-        program._turned.filled(KeptStates(np.ones((3, 3), dtype=np.bool_)))
+    program = program_of(linked(2, 3))
+    assert not program.keep(np.ones((3, 6), dtype=np.bool_)).is_turned
 
 
 def test_samples_on_either_side(linked: Callable[[int, int], Grammar]) -> None:
@@ -244,9 +243,8 @@ def test_weights_of_states_may_bring_back_what_float64_loses() -> None:
 def test_pins_by_hand() -> None:
     positive, negative = np.zeros((2, 2, 3), dtype=np.bool_)
     positive[0, 1] = negative[1, 0] = True
-    mask = pinned(positive, negative)
-    assert mask.target_of.tolist() == [1, -1]
-    assert mask.source_of.tolist() == [-1, 0, -1]
-    assert mask.allowed.tolist() == [[0, 1, 0], [0, 0, 1]]
-    assert nothing_pinned(2, 3).allowed.all()
-    assert KeptStates(np.ones((3, 6), dtype=np.bool_)).log_weights is None
+    links, source_nulls, target_nulls = pinned(positive, negative).factors
+    assert source_nulls.tolist() == [0, 1]
+    assert target_nulls.tolist() == [1, 0, 1]
+    assert links.tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert nothing_pinned(shift(np.zeros((2, 3)), np.zeros(2), np.zeros(3), None)).factors[0].all()

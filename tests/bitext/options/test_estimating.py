@@ -7,7 +7,13 @@ import signal
 
 import pytest
 
-from deptree_cli.bitext.options import Interrupt
+from deptree_cli.bitext.options import Estimating
+from deptree_cli.cli.run import RunOptions
+from deptree_cli.pruning.methods import METHODS, Settings
+
+
+def new() -> Estimating:
+    return Estimating(METHODS.get("randomized"), Settings(), RunOptions())
 
 
 def press() -> None:
@@ -15,29 +21,29 @@ def press() -> None:
 
 
 def test_the_first_is_noted_and_the_second_goes_through() -> None:
-    interrupt, before = Interrupt(), signal.getsignal(signal.SIGINT)
+    interrupt, before = new(), signal.getsignal(signal.SIGINT)
     with interrupt.listening():
-        assert not interrupt()
+        assert not interrupt.was_stopped
         press()
-        assert interrupt()
+        assert interrupt.was_stopped
         with pytest.raises(KeyboardInterrupt):
             press()
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_nobody_listens_outside() -> None:
-    interrupt = Interrupt()
+    interrupt = new()
     with interrupt.listening():
         pass
     with pytest.raises(KeyboardInterrupt):
         press()
-    assert not interrupt()
+    assert not interrupt.was_stopped
 
 
 def test_items_up_to_the_wish() -> None:
-    interrupt, seen = Interrupt(), []
+    interrupt, seen = new(), []
     with interrupt.listening():
-        for item in interrupt.until(iter(range(5))):
+        for item in interrupt.until_stopped(iter(range(5))):
             seen.append(item)
             if item == 2:
                 press()
