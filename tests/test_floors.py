@@ -33,7 +33,7 @@ WINGS: dict[str, list[str]] = {
 
 # The rooms of a wing: each keeps to what the floor of the main house keeps to.
 ROOMS = {"kernels": "kernels", "model": "core", "files": "io", "options": "cli", "commands": "commands"}
-ROOMS |= {"distribution": "core", "chart": "core", "arcs": "core", "scores": "core", "picture": "io"}
+ROOMS |= {"distribution": "core", "scores": "core", "picture": "io"}
 
 # Wings of one room.
 LIBRARIES = ("pruning", "torch", "jax")

@@ -29,13 +29,12 @@ from benchmarks.pruning.generated import FLAT, PEAKED, problem
 from benchmarks.pruning.races import HEURISTICS, race_table, races
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
-from deptree_cli.bitext.chart import LinkProgram
-from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution, LinkProgram
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.pruning.methods import Chain
 from deptree_cli.second_order import SecondOrder
-from deptree_cli.second_order.arcs import SecondOrderArcs
+from deptree_cli.second_order.distribution import SecondOrderArcs
 
 SCORES = {"flat (3)": FLAT, "peaked (6)": PEAKED, "peaked (9)": 9.0}
 PICTURED = "peaked (6)"

@@ -3,7 +3,7 @@
 - `AlignmentDistribution`: a distribution over the alignments of a sentence pair.
 - `read_pairs`: the pairs of a score file, each with its distribution, as the commands read them.
 
-Rooms: `kernels`, `scores`, `distribution` and `chart`, `files` and `picture`, `options`, `commands`. It
+Rooms: `kernels`, `scores`, `distribution`, `files` and `picture`, `options`, `commands`. It
 stands on the main house and on `deptree_cli.pruning`.
 """
 

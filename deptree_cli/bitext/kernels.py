@@ -63,9 +63,10 @@ def ends(kept, source, u):
 
 
 @kernel(forceinline=True)
-def begins(kept, source):
-    """Return the first place where target spans of a source span begin, and the one behind the last."""
-    return np.int64(kept.begins[source, 0]), np.int64(kept.begins[source, 1])
+def begins(kept, source, other):
+    """Return the first place where target spans of both source spans may begin, and the one behind the last."""
+    first, end = max(kept.begins[source, 0], kept.begins[other, 0]), min(kept.begins[source, 1], kept.begins[other, 1])
+    return np.int64(first), np.int64(end)
 
 
 @kernel(forceinline=True)
@@ -245,10 +246,9 @@ def linked(weights, s, t, u):
 def fill(weights, kept, chart, p, q, s, t):
     """Fill the items over a source span: A stands where A + C will, and B where B + C will."""
     source, nothing = by_start(p, s, t), zero(chart)
-    first_u, end_u = begins(kept, source)
+    first_u, end_u = begins(kept, source, source)
     for u in range(first_u, end_u):
-        first, end = ends(kept, source, u)
-        at = beginning(q, u)
+        (first, end), at = ends(kept, source, u), beginning(q, u)
         for i in range(Index(at + first), Index(at + max(first, end))):
             put(chart, (NOT_INVERTED, source, i), nothing)
             put(chart, (NOT_STRAIGHT, source, i), nothing)
@@ -264,15 +264,9 @@ def fill(weights, kept, chart, p, q, s, t):
 def add_products(kept, chart, q, x_at, y_at, sums_at):
     """Add the product of two triangular matrices to a third: each is a table of items over a source span."""
     (x_table, x_source), (y_table, y_source), (table, source) = x_at, y_at, sums_at
-    (x_first, x_end), (y_first, y_end), (first_u, end_u) = (
-        begins(kept, x_source),
-        begins(kept, y_source),
-        begins(kept, source),
-    )
-    for u in range(max(first_u, x_first), min(end_u, x_end)):
-        first_v, end_v = ends(kept, source, u)
-        first_n, end_n = ends(kept, x_source, u)
-        at = beginning(q, u)
+    (y_first, y_end), (first_u, end_u) = begins(kept, y_source, y_source), begins(kept, source, x_source)
+    for u in range(first_u, end_u):
+        (first_v, end_v), (first_n, end_n), at = ends(kept, source, u), ends(kept, x_source, u), beginning(q, u)
         for n in range(max(first_n, y_first), min(end_n, y_end)):
             x = get(chart, (x_table, x_source, at + n))
             if is_less(zero(chart), x):
@@ -324,10 +318,9 @@ def begin_backwards(weights, kept, total, adjoints, p, q):
     for s in range(p):
         for t in range(s + 1, p + 1):
             source = by_start(p, s, t)
-            first_u, end_u = begins(kept, source)
+            first_u, end_u = begins(kept, source, source)
             for u in range(first_u, end_u):
-                first, end = ends(kept, source, u)
-                at = beginning(q, u)
+                (first, end), at = ends(kept, source, u), beginning(q, u)
                 for table in range(TABLES):
                     for i in range(Index(at + first), Index(at + max(first, end))):
                         put(adjoints, (table, source, i), nothing)
@@ -339,7 +332,7 @@ def begin_backwards(weights, kept, total, adjoints, p, q):
 def fill_backwards(weights, kept, chart, adjoints, p, q, s, t, marginals):
     """Hand the adjoints of the items over a source span to what they were made of."""
     source = by_start(p, s, t)
-    first_u, end_u = begins(kept, source)
+    first_u, end_u = begins(kept, source, source)
     for u in range(first_u, end_u):
         finish_backwards(weights, kept, adjoints, q, source, s, t, u, marginals)
     for middle in range(s + 1, t):
@@ -356,11 +349,8 @@ def finish_backwards(weights, kept, adjoints, q, source, s, t, u, marginals):
     for v in range(first, end):
         target = at + v
         total = get(adjoints, (TOTAL, source, target))
-        not_straight, not_inverted = (
-            get(adjoints, (NOT_STRAIGHT, source, target)),
-            get(adjoints, (NOT_INVERTED, source, target)),
-        )
-        straight, inverted = add(total, not_inverted), add(total, not_straight)
+        not_straight = get(adjoints, (NOT_STRAIGHT, source, target))
+        straight, inverted = add(total, get(adjoints, (NOT_INVERTED, source, target))), add(total, not_straight)
         one_link = add(straight, not_straight)
         if length(weights.bispans):
             weight = get(weights.bispans, (source, target))
@@ -376,15 +366,9 @@ def finish_backwards(weights, kept, adjoints, q, source, s, t, u, marginals):
 def add_products_backwards(kept, chart, adjoints, q, x_at, y_at, sums_at):
     """Hand the adjoints of a product of two triangular matrices to both."""
     (x_table, x_source), (y_table, y_source), (table, source) = x_at, y_at, sums_at
-    (x_first, x_end), (y_first, y_end), (first_u, end_u) = (
-        begins(kept, x_source),
-        begins(kept, y_source),
-        begins(kept, source),
-    )
-    for u in range(max(first_u, x_first), min(end_u, x_end)):
-        first_v, end_v = ends(kept, source, u)
-        first_n, end_n = ends(kept, x_source, u)
-        at = beginning(q, u)
+    (y_first, y_end), (first_u, end_u) = begins(kept, y_source, y_source), begins(kept, source, x_source)
+    for u in range(first_u, end_u):
+        (first_v, end_v), (first_n, end_n), at = ends(kept, source, u), ends(kept, x_source, u), beginning(q, u)
         for n in range(max(first_n, y_first), min(end_n, y_end)):
             first, end = ends(kept, y_source, n)
             first, end = max(first, first_v), min(end, end_v)
@@ -478,9 +462,9 @@ def _total(grammar, item):
         return grammar.total
     source = by_start(grammar.p, s, t)
     found = entry(grammar, table, source, u, v)
-    return (
-        divide(found, get(grammar.bispans, (source, by_start(grammar.q, u, v)))) if length(grammar.bispans) else found
-    )
+    if length(grammar.bispans):
+        return divide(found, get(grammar.bispans, (source, by_start(grammar.q, u, v))))
+    return found
 
 
 @walker.rows.register(Alignments)

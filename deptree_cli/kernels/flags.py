@@ -24,14 +24,10 @@ def kernel(function: Any = None, allocates: bool = False, **options: Any) -> Any
     """
     if function is None:
         return partial(kernel, allocates=allocates, **options)
-    compiled = partial(_compiled, function, {"nopython": True, "_nrt": allocates} | OPTIONS | options)
+
+    def compiled() -> Any:
+        from deptree_cli.kernels.machine_code import Kernel  # imports numba
+
+        return Kernel(function, targetoptions={"nopython": True, "_nrt": allocates} | OPTIONS | options)
+
     return compiled() if BUDGET.steps is None else PythonKernel(function, compiled)
-
-
-def _compiled(function: Any, options: dict[str, Any]) -> Any:
-    """The function as numba compiles it, which is imported now."""
-    from deptree_cli.kernels.machine_code import Kernel, keep
-
-    found = Kernel(function, targetoptions=options)
-    keep(found)
-    return found

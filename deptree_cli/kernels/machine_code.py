@@ -103,10 +103,11 @@ WITHIN: Any = {"pipeline_class": Body} | NO_WRAPPERS
 
 
 class Kernel(CPUDispatcher):
-    """A compiled function that hands other kernels a `Linked` twin of itself."""
+    """A compiled function whose machine code is kept, and that hands other kernels a `Linked` twin of itself."""
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None, **options: Any) -> None:
         super().__init__(py_func, locals, targetoptions, **options)
+        self._cache: Any = KernelCache(py_func.__code__)
         self._twin = CPUDispatcher(py_func, locals, self.targetoptions | NO_WRAPPERS, pipeline_class=Linked)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -159,11 +160,6 @@ VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is mad
 FILES: dict[Path, bool] = {}
 
 NO_FOLDER = "no folder for it can be written, or is safe from others"
-
-
-def keep(function: Any) -> None:
-    """Have the machine code of a compiled function kept in our folder, if there is one."""
-    function._cache = KernelCache(function.py_func.__code__)
 
 
 class KernelCache:

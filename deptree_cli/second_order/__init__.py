@@ -4,7 +4,7 @@
 - `read`: the sentences of a `.npz` with such scores, each with its distribution.
 - `SecondOrderArcs`: the same as a program for `deptree_cli.pruning`, for sentences too long for exact sums.
 
-Rooms: `kernels`, `distribution`, `chart` and `arcs`, `files`. It stands on the main house and on `deptree_cli.pruning`.
+Rooms: `kernels`, `distribution`, `files`. It stands on the main house and on `deptree_cli.pruning`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from deptree_cli.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from deptree_cli.second_order.arcs import SecondOrderArcs
-    from deptree_cli.second_order.distribution import SecondOrder
+    from deptree_cli.second_order.distribution import SecondOrder, SecondOrderArcs
     from deptree_cli.second_order.files import read
 
 __all__ = ["SecondOrder", "SecondOrderArcs", "read"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"SecondOrder": "distribution", "SecondOrderArcs": "arcs", "read": "files"})
+__getattr__, __dir__ = lazy_names(
+    __name__, {"SecondOrder": "distribution", "SecondOrderArcs": "distribution", "read": "files"}
+)

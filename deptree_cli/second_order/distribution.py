@@ -1,27 +1,34 @@
-"""Distributions over projective trees by scores of arcs, grandparents and adjacent siblings."""
+"""Distributions over projective trees by scores of arcs, grandparents and adjacent siblings.
+
+The scores, the distribution, the chart behind its sums, and the program for `deptree_cli.pruning`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.arc_factored import GivenHeads, GivenLabels, OverTrees
+from deptree_cli.core.arc_factored import ArcFactored, GivenHeads, GivenLabels, OverTrees
 from deptree_cli.core.counts import how_many, room_for_trees
-from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.factorisation import Rules, SweepFactorisation, reach_of
 from deptree_cli.core.factorisation import shift as shift_arcs
 from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks
+from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.scores import check_numbers, checked_log_scores, checked_temperature, real_numbers, to_log
-from deptree_cli.core.spaces import space
-from deptree_cli.core.streams import Randomness, stream_of
-
-if TYPE_CHECKING:
-    from deptree_cli.second_order.chart import SecondOrderChart, Shifted
-
+from deptree_cli.core.spaces import TreeSpace, space
+from deptree_cli.core.streams import Randomness, kernel_state, stream_of
+from deptree_cli.kernels.charts import follow_best, log_partition, sample_trees, sum_to_one
+from deptree_cli.kernels.numbers import Tropical
+from deptree_cli.pruning.program import Program
+from deptree_cli.second_order import kernels
+from deptree_cli.second_order.kernels import TABLES, ArcMask, PartGrammar, Weights, inside, keep_items, outside
 
 # Scores of parts of trees beyond arcs (grandparents, adjacent siblings), from how they come to checked log-scores.
 
@@ -143,8 +150,6 @@ class SecondOrder(OverTrees):
         most = MOST / temperature
         arrays = [self.log_scores, *(np.append(part, 0.0) for part in self.parts.values())]
         if any(may_be_masks(array, self.n, most / len(arrays)) for array in arrays):
-            from deptree_cli.second_order.chart import laid_out, part_scores
-
             best = self.argmax()
             sibling = None if self.sibling is None else self.sibling - self.sibling.max()  # every word has one
             log_weights = shift_arcs(self.log_scores, self.space).log_weights[best, np.arange(1, self.n + 1)]
@@ -179,15 +184,11 @@ class SecondOrder(OverTrees):
     @cached_property
     def shifted(self) -> Shifted:
         """The scores that sums and the search for the best tree compute with."""
-        from deptree_cli.second_order.chart import shift  # loads kernels: when there is work
-
         return shift(self.log_scores, self.grandparent, self.sibling, self.space)
 
     @cached_property
     def factorisation(self) -> SecondOrderChart:
         """The chart behind the partition function, marginals and samples: O(n^4), or O(n^3) without grandparents."""
-        from deptree_cli.second_order.chart import SecondOrderChart
-
         return SecondOrderChart(self.shifted, self.shifted.everything).or_wide()
 
     def tree_log_probs(self, trees: Integers) -> Float:
@@ -226,3 +227,261 @@ class SecondOrder(OverTrees):
         """
         arrays = {"log_scores": self.log_scores, **self.parts}
         return self._with(**{name: checked_temperature(array, temperature) for name, array in arrays.items()})
+
+
+# The chart behind log Z, marginals, exact samples and the best tree.
+#
+# As in `core/spaces.py`, it adds and multiplies positive numbers only, in float64 where its range suffices, else in
+# wide ones.
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """The scores of a sentence's parts, shifted so that no weight exceeds 1; no tree's probability changes by it.
+
+    `log_weights` are laid out for the kernels; `constant` is what log Z loses by the shift.
+    """
+
+    space: Rules
+    log_weights: Weights
+    constant: float
+
+    @property
+    def n(self) -> int:
+        return len(self.log_weights.arcs) - 1
+
+    @property
+    def by_grandparent(self) -> bool:
+        return self.log_weights.arcs.shape[2] > 1
+
+    def weights(self, exp: Any) -> Weights:
+        return Weights(*map(exp, self.log_weights))
+
+    def chart(self, zeros: Any) -> Any:
+        return zeros((TABLES, *self.log_weights.arcs.shape))
+
+    def grammar(self, weights: Weights, chart: Any) -> PartGrammar:
+        return PartGrammar(self.space.single_root, self.by_grandparent, weights, chart)
+
+    @property
+    def everything(self) -> ArcMask:
+        arcs = np.ones((self.n + 1, self.n + 1), dtype=np.bool_)
+        return ArcMask(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
+
+    def maximum_tree(self) -> Heads:
+        """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
+        heads, weights = np.zeros(self.n, dtype=np.int32), self.weights(Tropical)
+        chart = self.chart(lambda shape: Tropical(np.full(shape, -np.inf)))
+        inside(weights, self.everything, self.space.single_root, chart)
+        follow_best(self.grammar(weights, chart), heads)
+        return heads
+
+
+class SecondOrderChart(SweepFactorisation):
+    """The chart of one sentence's distribution, over all trees or under a mask; immutable once filled.
+
+    `shifted_log_z` and the chart (see `kernels.py`) are of the shifted weights.
+
+    chart, weights: memory of zeros to be filled, and the weights as numbers of this kind; made if not given.
+    """
+
+    def __init__(
+        self, shifted: Shifted, kept: ArcMask, kind: Kind = REAL, weights: Weights | None = None, chart: Any = None
+    ) -> None:
+        self.shifted, self.kept, self.kind = shifted, kept, kind
+        self._weights = shifted.weights(kind.exp) if weights is None else weights
+        self._chart = shifted.chart(kind.zeros) if chart is None else chart
+        total = inside(self._weights, kept, shifted.space.single_root, self._chart)
+        self.shifted_log_z, in_range = log_partition(total, shifted.n)
+        self.in_range = in_range or kind is WIDE
+
+    @property
+    def log_z(self) -> float:
+        return self.shifted_log_z + self.shifted.constant
+
+    def _in(self, kind: Kind) -> SecondOrderChart:
+        return SecondOrderChart(self.shifted, self.kept, kind)
+
+    def tree_log_probs(self, trees: Integers) -> Float:
+        """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
+        return np.minimum(part_scores(self.shifted.log_weights, trees)[0] - self.shifted_log_z, 0.0)
+
+    def marginals(self, adjoints: Any = None) -> Float:
+        """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts.
+
+        adjoints: a chart of zeros of this kind of numbers to work in, which is made if not given.
+        """
+        return self.answer(lambda own: own._marginals(adjoints if own is self else None))
+
+    def _marginals(self, adjoints: Any) -> tuple[Float, bool]:
+        found = self.kind.zeros((self.shifted.n + 1, self.shifted.n + 1))
+        adjoints = self.shifted.chart(self.kind.zeros) if adjoints is None else adjoints
+        outside(self._weights, self.kept, self.shifted.space.single_root, self._chart, adjoints, found)
+        marginals: Float = self.kind.floats(found)
+        return marginals, sum_to_one(marginals)
+
+    def sample(self, size: int, rng: np.random.Generator) -> Heads:
+        """Independent exact trees, (size, n); O(n^2) each at worst."""
+        heads = np.empty((size, self.shifted.n), dtype=np.int32)
+        sample_trees(self.shifted.grammar(self._weights, self._chart), kernel_state(rng), heads)
+        return heads
+
+
+def part_scores(log_weights: Weights, trees: Integers) -> tuple[Float, Float]:
+    """The log-weights of projective trees (k, n), (k,), and those of the last tree's words, (n,)."""
+    heads = np.ascontiguousarray(trees, dtype=np.int64)
+    totals, parts = np.empty(len(heads)), np.empty(heads.shape[1])
+    kernels.part_scores(log_weights, heads, totals, parts)
+    return totals, parts
+
+
+def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
+    """The first head of each node among arcs (n+1, n+1), and the one behind the last, (n+1, 2): `ArcMask.above`."""
+    above = np.zeros((len(arcs), 2), dtype=np.int64)
+    above[:, 1] = 1
+    if by_grandparent:
+        above[1:, 0] = arcs[:, 1:].argmax(axis=0)
+        above[1:, 1] = len(arcs) - arcs[::-1, 1:].argmax(axis=0)
+    return above
+
+
+def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, space: Rules) -> Shifted:
+    """Shift checked scores, and lay them out for the kernels.
+
+    The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
+    word is over words as heads, and ROOT's row is then shifted as a whole: every tree has exactly one of its arcs.
+    """
+    above, beside = laid_out(len(log_scores), grandparent, sibling)
+    nearest = beside.max(axis=2, keepdims=True)
+    siblings = beside - _finite(nearest)
+    offsets = _highest(nearest, (0,))  # every word has one sibling, or its head in the place of one
+    nearest -= offsets
+    plain, constant = shift_arcs(log_scores, space)
+    constant += float(offsets.sum())
+    arcs = plain[..., None] + above + nearest
+    peaks = _highest(arcs[int(space.single_root) :], (0, 2))
+    arcs -= peaks
+    constant += float(peaks.sum())
+    if space.single_root:
+        top = float(_highest(arcs[0], (0, 1)).item())
+        arcs[0] -= top
+        constant += top
+    arcs[0, 0, 0] = siblings[0, 0, 0] = 0.0  # see `Weights`
+    return Shifted(space, Weights(arcs, siblings), constant)
+
+
+def laid_out(nodes: int, grandparent: Float | None, sibling: Float | None) -> Weights:
+    """Scores of grandparents ``[head, dependent, grandparent]`` and of siblings ``[head, dependent, sibling]``.
+
+    ROOT's arcs have no grandparent, which is number 0.
+    """
+    above, beside = np.zeros((nodes, nodes, 1)), np.zeros((nodes,) * 3)
+    if grandparent is not None:
+        above = grandparent.transpose(1, 2, 0).copy()
+        above[0, :, 0] = 0.0
+    return Weights(above, beside if sibling is None else sibling.swapaxes(1, 2).copy())
+
+
+def _highest(scores: Float, axes: tuple[int, ...]) -> Float:
+    """The largest scores along some axes, which stay; 0 where everything is forbidden."""
+    return _finite(scores.max(axis=axes, keepdims=True, initial=-np.inf))
+
+
+def _finite(peaks: Float) -> Float:
+    """Peaks that can be subtracted: 0 where everything is forbidden."""
+    return np.where(np.isfinite(peaks), peaks, 0.0)
+
+
+# Randomized pruning of second-order trees: the variables are arcs, and what is pinned leaves a chart of fewer items.
+#
+# A pinned arc is a selected positive one: every tree that is left contains it.
+
+
+# The least marginal, by scores of arcs alone, of an arc that is pinned; above a half no word has two of them.
+CONFIDENT = 0.9
+
+
+class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
+    """Sums over the projective trees of a sentence of n words; the variables are its arcs, a mask the items kept.
+
+    Variables are numbered in the order of the rows of an (n+1, n+1) matrix, ``[head, dependent]``, which is also the
+    shape of the features. Structures are trees: the heads of the words, (n,), 0 for ROOT. A step costs what its mask
+    keeps, in memory that is cleared only where it was used; its chart lasts until the next call of `inside`.
+    """
+
+    def __init__(self, distribution: SecondOrder) -> None:
+        self._distribution, self._shifted = distribution, distribution.shifted
+        self._shape = distribution.n + 1, distribution.n + 1
+        self._weights = self._shifted.weights(REAL.exp)
+        self._chart, self._adjoints = (self._shifted.chart(REAL.zeros) for _ in range(2))
+        self._kept: ArcMask | None = None  # the mask that the chart is filled under
+
+    def variables(self) -> int:
+        """Return M, which is (n+1)^2."""
+        return self._shape[0] * self._shape[1]
+
+    def confident(self) -> Integers:
+        """Return the numbers of the arcs that are in nine of ten trees by the scores of arcs alone."""
+        first_order = ArcFactored(self._distribution.log_scores, space=self._distribution.space)
+        return np.flatnonzero(first_order.marginals() >= CONFIDENT)
+
+    def compile(self, selected: Bool, assigned: Bool) -> ArcMask:
+        """See `Program`; `kept_arcs` and `kept_items` say what is pruned."""
+        pinned, forbidden = (selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape)
+        arcs = kept_arcs(pinned, forbidden, self._distribution.space)
+        return kept_items(pinned, arcs, self._shifted.by_grandparent)
+
+    def inside(self, mask: ArcMask) -> tuple[float, SecondOrderChart]:
+        """See `Program`; O(n^4) at worst, O(n^3) without grandparents."""
+        if self._kept is not None:
+            clear(self._kept, self._chart)
+        self._kept = mask
+        found = SecondOrderChart(self._shifted, mask, REAL, self._weights, self._chart).or_wide()
+        return found.log_z, found
+
+    def outside(self, chart: SecondOrderChart) -> Float:
+        """Return the marginals of arcs under the mask, (n+1, n+1); as costly as two charts."""
+        if chart.is_wide:
+            return chart.marginals()
+        found = chart.marginals(self._adjoints)
+        clear(chart.kept, self._adjoints)
+        return found
+
+    def sample(self, chart: SecondOrderChart, rng: np.random.Generator) -> Heads:
+        """Sample a tree under the pruning mask, (n,); O(n^2) at worst."""
+        return chart.sample(1, rng)[0]
+
+    def assign(self, structure: Heads) -> Bool:
+        """Return which arcs are in a tree, (M,)."""
+        found = np.zeros(self._shape, dtype=np.bool_)
+        found[structure, np.arange(1, self._shape[1])] = True
+        return found.ravel()
+
+    def features(self, structure: Heads) -> Float:
+        """Return the arcs of a tree, (n+1, n+1): their expectations are the marginals."""
+        return self.assign(structure).reshape(self._shape).astype(np.float64)
+
+
+def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:
+    """Which arcs are kept, (n+1, n+1): those not forbidden that some tree of the space has with the pinned ones.
+
+    Nothing is kept where an arc into ROOT is pinned, for no tree has one.
+    """
+    if pinned[:, 0].any():
+        return np.zeros_like(pinned)
+    return ~forbidden & space.compatible_arcs(pinned)
+
+
+def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> ArcMask:
+    """Which items of a second-order chart are kept: `pinned` arcs are those selected and positive."""
+    heads = possible_heads(arcs, by_grandparent=True)
+    above = heads if by_grandparent else possible_heads(arcs, by_grandparent)
+    kept = ArcMask(np.ones_like(arcs), arcs, np.ones_like(arcs), above)
+    keep_items(pinned, *reach_of(pinned), heads, kept)
+    return kept
+
+
+def clear(kept: ArcMask, chart: Float) -> None:
+    """Make a chart of these items, or of their adjoints, one of zeros again."""
+    for table, is_kept in zip(chart, kept[:TABLES], strict=True):
+        table[is_kept] = 0.0

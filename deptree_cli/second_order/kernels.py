@@ -215,7 +215,7 @@ def part_scores(log_weights, heads, totals, parts):
 # before an arc's dependent in row 1, the head itself for none in row 0; behind which node a pair is divided.
 
 
-class SecondOrder(NamedTuple):
+class PartGrammar(NamedTuple):
     """The grammar: whether ROOT has one arc only, whether grandparents score; `chart.Weights`, and the chart."""
 
     single_root: Any
@@ -246,12 +246,12 @@ def entry(chart, kind, i, j, above):
     return get(chart, (kind, Index(i), Index(j), Index(above)))
 
 
-@walker.total.register(SecondOrder)
+@walker.total.register(PartGrammar)
 def _total(grammar, item):
     return entry(grammar.chart, item[0], item[1], item[2], item[3])
 
 
-@walker.choose.register(SecondOrder)
+@walker.choose.register(PartGrammar)
 def _choose(grammar, item, rest):
     if item[0] == ARC:
         return choose(Arc(grammar.single_root, grammar.by_grandparent, grammar.weights, grammar.chart), item, rest)
@@ -299,7 +299,7 @@ def _part_of_arc(grammar, at, place):
     return multiply(multiply(entry(grammar.chart, *first), factor), weight)
 
 
-@walker.split.register(SecondOrder)
+@walker.split.register(PartGrammar)
 def _split(grammar, item, row, place):
     kind, i, j, above = item[0], item[1], item[2], item[3]
     head, step = i if grammar.by_grandparent else 0, 1 if i < j else -1

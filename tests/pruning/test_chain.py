@@ -15,7 +15,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.pruning.methods import Averages, Chain, selections, start
 from deptree_cli.pruning.program import AnyProgram
 from deptree_cli.second_order import SecondOrder
-from deptree_cli.second_order.arcs import SecondOrderArcs
+from deptree_cli.second_order.distribution import SecondOrderArcs
 from tests.pruning.toy import Segmentations, all_or_none, enumerated, random_segmentations
 
 LEVEL = 1e-6  # a test of a law fails by chance once in a million seeds

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.chart import LinkProgram
-from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution, LinkProgram
 from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.pruning.methods import Ratio, expectations, inclusion_probabilities

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.bitext.chart import DOUBT, Direction, directions
-from deptree_cli.bitext.distribution import LinkScores
+from deptree_cli.bitext.distribution import DOUBT, Direction, LinkScores, directions
 from deptree_cli.core.dtypes import Bool, Float, Int
 
 
 def bispan_merits(scores: LinkScores) -> Float:
-    """What `deptree_cli.bitext.chart` says of parts, (source spans, target spans), of empty spans as well.
+    """What `deptree_cli.bitext.distribution` says of parts, (source spans, target spans), of empty spans as well.
 
     Single words, links by themselves and the whole are always kept; nothing beside nothing is no state.
     """

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext import scores as module
-from deptree_cli.bitext.chart import best_links
-from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution, best_links
 from deptree_cli.bitext.scores import links_of, shift
 from deptree_cli.core.errors import DeptreeError
 from tests.brute_itg import Alignments, Grammar

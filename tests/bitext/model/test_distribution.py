@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.chart import ItgChart, nothing_pinned
-from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution, ItgChart, nothing_pinned
 from deptree_cli.bitext.scores import shift
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import REAL

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.bitext import scores as module
-from deptree_cli.bitext.chart import LinkProgram, nothing_pinned, pinned
-from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import AlignmentDistribution, LinkProgram, nothing_pinned, pinned
 from deptree_cli.bitext.scores import shift
 from deptree_cli.core.dtypes import Bool
 from tests.brute_itg import Alignments, Bispan, Grammar, Link, targets_of

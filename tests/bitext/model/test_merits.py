@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.chart import bispan_merits, confidences
+from deptree_cli.bitext.distribution import bispan_merits, confidences
 from deptree_cli.bitext.scores import LinkScores
 from deptree_cli.core.dtypes import Float
 

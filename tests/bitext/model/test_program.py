@@ -7,8 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.chart import CONFIDENT, LinkProgram, bispan_merits, confidences
-from deptree_cli.bitext.distribution import AlignmentDistribution
+from deptree_cli.bitext.distribution import CONFIDENT, AlignmentDistribution, LinkProgram, bispan_merits, confidences
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.pruning.methods import METHODS, expectations
 from tests.brute_itg import Alignments, Grammar

@@ -11,7 +11,7 @@ from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE_MULTI
-from deptree_cli.second_order.arcs import clear, kept_arcs, kept_items
+from deptree_cli.second_order.distribution import clear, kept_arcs, kept_items
 from deptree_cli.second_order.kernels import TABLES, ArcMask, Weights, inside, outside
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])

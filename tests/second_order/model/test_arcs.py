@@ -13,8 +13,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.pruning import expectations
-from deptree_cli.second_order.arcs import SecondOrderArcs, kept_arcs
-from deptree_cli.second_order.distribution import SecondOrder
+from deptree_cli.second_order.distribution import SecondOrder, SecondOrderArcs, kept_arcs
 from tests.pearson import chi_square
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
