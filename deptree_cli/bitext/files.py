@@ -196,11 +196,6 @@ def check_not_padding(scores: Array, layout: PairLayout) -> None:
 # The words of sentence pairs, a line each: ``source words ||| target words``, the format of fast_align.
 
 
-_BETWEEN = b"|||"
-
-_REMEDY = "Give a line 'source words ||| target words' for every sentence pair"
-
-
 class PairWords(NamedTuple):
     """The words of both sentences of a pair, and where they were read."""
 
@@ -222,11 +217,11 @@ def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
 
 def _words(line: bytes, place: str) -> PairWords | DeptreeError:
     words = line.split()  # of bytes: a no-break space is part of a word
-    if words.count(_BETWEEN) != 1:
-        times = words.count(_BETWEEN)
+    if (times := words.count(b"|||")) != 1:
         problem = f"there are {times} ||| between words" if times else "there is no ||| between words"
-        return DeptreeError(problem, _REMEDY, place=place)
-    middle = words.index(_BETWEEN)
+        remedy = "Give a line 'source words ||| target words' for every sentence pair"
+        return DeptreeError(problem, remedy, place=place)
+    middle = words.index(b"|||")
     try:
         source, target = (tuple(word.decode() for word in side) for side in (words[:middle], words[middle + 1 :]))
     except UnicodeDecodeError:
@@ -244,8 +239,6 @@ def _words(line: bytes, place: str) -> PairWords | DeptreeError:
 
 _LINK = re.compile(rb"([0-9]{1,9})([-?p])([0-9]{1,9})")
 
-_SURE = b"-"
-
 
 def read_pharaoh(path: str) -> Iterator[KnownLinks | DeptreeError]:
     """The links of each pair in a file, or the error of a line not in the format; file and lines may be empty."""
@@ -262,7 +255,7 @@ def _parsed(line: bytes, place: str) -> KnownLinks | DeptreeError:
         if match is None:
             shown = text.decode("utf-8", "replace")[:20]
             return DeptreeError(f"{shown!r} is not a link", "Write links as 0-0, possible ones as 0?1", place=place)
-        (sure if match[2] == _SURE else possible).add((int(match[1]), int(match[3])))
+        (sure if match[2] == b"-" else possible).add((int(match[1]), int(match[3])))
     return KnownLinks(frozenset(sure), frozenset(sure | possible), place)
 
 
@@ -300,9 +293,6 @@ def _add(pair: Any, known: KnownLinks) -> None:
 # The scores of a sentence pair at the lengths of its sentences, from one direction or from both.
 
 
-_SAME = "Check that all files hold the same sentence pairs in the same order, with the same words"
-
-
 # The roles of a pair's scores as read, of those of the other direction, and of its words.
 RAW, REVERSE, WORDS = "raw", "reverse", "words"
 
@@ -312,7 +302,7 @@ def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
     raw: RawScores = pair.companions[RAW]
     reverse, text, sent_id = pair.companions.get(REVERSE), pair.companions.get(WORDS), pair.sent_id
     try:
-        words = text or _own_words(raw)
+        words = text or (PairWords(*raw.pair, raw.place) if raw.pair else None)
         found = layout.link_scores(_fitted(raw, words, layout))
         if reverse is not None:
             found = averaged(found, _turned(reverse, raw.key, found.links.shape, layout))
@@ -322,10 +312,6 @@ def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
         return error.at(raw.place, sent_id)
     source, target = (words.source, words.target) if words else ((), ())
     return PairRecord(sent_id, pair.number, raw.place, *found, source, target, raw.key)
-
-
-def _own_words(raw: RawScores) -> PairWords | None:
-    return None if raw.pair is None else PairWords(*raw.pair, raw.place)
 
 
 def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Array:
@@ -342,12 +328,12 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
     if lengths == words.lengths or _is_cut(raw, words.lengths, layout):
         return layout.cut(raw.scores, *words.lengths)
     problem = f"the scores are for {_sizes(lengths)} words, but there are {_sizes(words.lengths)} words"
-    rows = "rows are source words, columns target words" + "; if NULL has one of each, pass --null" * (
-        layout.null is None
-    )
+    null = "" if layout.null else "; if NULL has one of each, pass --null"
+    rows = f"rows are source words, columns target words{null}"
     if words.place == raw.place:
         raise DeptreeError(problem, f"Correct one of them: {rows}")
-    raise OutOfStep(f"{problem} at {words.place}", f"{_SAME}: {rows}")
+    same = "Check that all files hold the same sentence pairs in the same order, with the same words"
+    raise OutOfStep(f"{problem} at {words.place}", f"{same}: {rows}")
 
 
 def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layout: PairLayout) -> LinkScores:
@@ -377,6 +363,7 @@ def _sizes(lengths: tuple[int, ...]) -> str:
 # Sentence pairs from their files: scores, scores of the other direction and words together, and never out of step.
 
 
+@dataclass
 class PairSource:
     """The files of sentence pairs, read once; `-` is standard input for one of them.
 
@@ -384,11 +371,10 @@ class PairSource:
     once it is known: in a container with names, while `read` goes on.
     """
 
-    def __init__(self, path: str, symmetric: str | None = None, text: str | None = None) -> None:
-        self.path = path
-        self.symmetric = symmetric
-        self.text = text
-        self.count: int | None = None
+    path: str
+    symmetric: str | None = None
+    text: str | None = None
+    count: int | None = None
 
     @property
     def paths(self) -> list[str]:

@@ -70,21 +70,6 @@ class Estimator:
         return self.method.estimate(program, rng, self.settings)
 
 
-def convergence(estimate: MonteCarloEstimate) -> dict[str, Any]:
-    """What an estimate tells of its errors, by the names of its fields; what there is."""
-    errors = estimate.standard_errors
-    found = {
-        "standard_errors": None if errors is None else errors.tolist(),
-        **{name: getattr(estimate, name) for name in ("iterations", "effective_size", "r_hat")},
-        "interrupted": estimate.is_interrupted or None,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _tell(iterations: int) -> None:
-    status().draw(f"{iterations:,} {plural(iterations, 'iteration')}")
-
-
 class Estimating(Fold[float]):
     """One run; counts how far the chains of results differ.
 
@@ -97,7 +82,11 @@ class Estimating(Fold[float]):
     def __init__(self, method: Method, settings: Settings, run: RunOptions) -> None:
         self._listens = method.goes_on and not run.workers.are_elsewhere
         if self._listens:
-            settings = replace(settings, stop=lambda: self.was_stopped, tell=_tell)
+
+            def tell(done: int) -> None:
+                status().draw(f"{done:,} {plural(done, 'iteration')}")
+
+            settings = replace(settings, stop=lambda: self.was_stopped, tell=tell)
         self.work = Estimator(method, settings)
         self.was_stopped = False
         self._done = self._apart = 0
@@ -138,13 +127,9 @@ class Estimating(Fold[float]):
 
 
 # Options that commands of sentence pairs had, and what does their work now.
-GONE_OF_PAIRS = {
-    **dict.fromkeys(
-        ("--chains", "--burn-in", "--counts", "--margin", "--kept"),
-        "in Python, deptree_cli.pruning.expectations takes it",
-    ),
-    "--symmetric": "in Python, deptree_cli.bitext.read_pairs takes it",
-}
+GONE_OF_PAIRS = dict.fromkeys(
+    ("--chains", "--burn-in", "--counts", "--margin", "--kept"), "in Python, deptree_cli.pruning.expectations takes it"
+) | {"--symmetric": "in Python, deptree_cli.bitext.read_pairs takes it"}
 
 # What commands of sentence pairs read and how: SCORES, the options of reading, and the object that they become.
 

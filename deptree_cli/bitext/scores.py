@@ -19,23 +19,16 @@ from deptree_cli.core.scores import check_numbers, checked_temperature, real_num
 # How far a long computation has come, told to whoever watches it in the same process.
 
 
-Tell = Callable[[str], object]
-
-_watching: list[Tell] = []
+_watching: list[Callable[[str], object]] = []
 
 
 @contextmanager
-def watched(tell: Tell) -> Iterator[None]:
+def watched(tell: Callable[[str], object]) -> Iterator[None]:
     _watching.append(tell)
     try:
         yield
     finally:
         _watching.remove(tell)
-
-
-def tell(how_far: str) -> None:
-    for each in _watching:
-        each(how_far)
 
 
 # What sums over the alignments of a sentence pair cost, and how they are divided where that is much.
@@ -83,16 +76,13 @@ def pieces(p: int, q: int, what: str, backwards: bool = False) -> Iterator[tuple
         return
     done, joins = 0, max((p**3 - p) // 6, 1)
     for size in range(p, 0, -1) if backwards else range(1, p + 1):
-        tell(f"{what}: {done / joins:.0%}")
+        for tell in _watching:
+            tell(f"{what}: {done / joins:.0%}")
         yield size, size + 1
         done += (p + 1 - size) * (size - 1)
 
 
 # From scores of a sentence pair as they come to checked log-scores.
-
-
-# What stands at an index, for a message.
-_Named = Callable[[tuple[int, ...]], str]
 
 
 class LinkScores(NamedTuple):
@@ -147,7 +137,7 @@ def checked_bispans(scores: ArrayLike, p: int, q: int, temperature: float) -> Fl
     return _checked(array, "log", temperature, lambda at: f"score of the bispan {at}")
 
 
-def _checked(array: Float, scale: str, temperature: float, name: _Named) -> Float:
+def _checked(array: Float, scale: str, temperature: float, name: Callable[[tuple[int, ...]], str]) -> Float:
     check_numbers(array, scale, lambda at, what: name(at))
     return checked_temperature(to_log(array, scale), temperature)
 
@@ -276,7 +266,11 @@ class KnownLinks:
 
 @dataclass(frozen=True, slots=True)
 class LinkCounts:
-    """Counts over sentence pairs that can be added, of links but for `pairs`; sure ones are possible, too."""
+    """Counts over sentence pairs that can be added, of links but for `pairs`; sure ones are possible, too.
+
+    Of links A that were found, S that are sure and P that are possible: precision |A & P| / |A|, recall |A & S| / |S|,
+    alignment error rate 1 - (|A & S| + |A & P|) / (|A| + |S|); None for a share of nothing.
+    """
 
     pairs: int = 0
     found: int = 0
@@ -293,17 +287,14 @@ class LinkCounts:
 
     @property
     def precision(self) -> float | None:
-        """The share of found links that are possible, |A & P| / |A|; None where nothing was found."""
         return self.found_possible / self.found if self.found else None
 
     @property
     def recall(self) -> float | None:
-        """The share of sure links that were found, |A & S| / |S|; None where nothing is sure."""
         return self.found_sure / self.sure if self.sure else None
 
     @property
     def alignment_error_rate(self) -> float | None:
-        """1 - (|A & S| + |A & P|) / (|A| + |S|); None where nothing was found and nothing is sure."""
         links = self.found + self.sure
         return 1 - (self.found_sure + self.found_possible) / links if links else None
 
@@ -311,8 +302,3 @@ class LinkCounts:
         counts = {"pairs": self.pairs, "links": self.found, "sure": self.sure}
         rates = {"precision": self.precision, "recall": self.recall}
         return counts | rates | {"alignment_error_rate": self.alignment_error_rate}
-
-
-def alignment_error_rate(found: Links, known: KnownLinks) -> float | None:
-    """Return the alignment error rate of one pair, 0 at best and 1 at worst; None where there are no links at all."""
-    return LinkCounts.of(found, known).alignment_error_rate

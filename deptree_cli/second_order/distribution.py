@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -59,9 +59,17 @@ def checked_part(name: str, scores: ArrayLike, nodes: int, scale: str, temperatu
 
     Scores are of that shape, by `AXES`; `name` is that of the kind of parts, in `PARTS`.
     """
-    array, possible = _cube(name, scores, nodes), PARTS[name](nodes)
+    array, possible = real_numbers(scores, f"{name} scores"), PARTS[name](nodes)
+    if array.shape != (nodes,) * 3:
+        problem = f"the {name} scores have shape {array.shape}, those of arcs {(nodes,) * 2}"
+        raise DeptreeError(problem, f"Give an array {(nodes,) * 3}: {', '.join(AXES[name])}")
+
+    def place(at: tuple[int, ...], what: str) -> str:
+        places = ", ".join(f"{axis} {node or 'ROOT'}" for axis, node in zip(AXES[name], at, strict=True))
+        return f"{name} score of {places}"
+
     array[~possible] = 0.0
-    check_numbers(array, scale, partial(_place, name), "parts")
+    check_numbers(array, scale, place, "parts")
     log_scores = checked_temperature(to_log(array, scale), temperature)
     log_scores[~possible] = -np.inf
     return log_scores
@@ -69,19 +77,6 @@ def checked_part(name: str, scores: ArrayLike, nodes: int, scale: str, temperatu
 
 def forbids_some(name: str, log_scores: Float) -> bool:
     return bool(np.isneginf(log_scores[PARTS[name](len(log_scores))]).any())
-
-
-def _cube(name: str, scores: ArrayLike, nodes: int) -> Float:
-    array = real_numbers(scores, f"{name} scores")
-    if array.shape != (nodes,) * 3:
-        problem = f"the {name} scores have shape {array.shape}, those of arcs {(nodes,) * 2}"
-        raise DeptreeError(problem, f"Give an array {(nodes,) * 3}: {', '.join(AXES[name])}")
-    return array
-
-
-def _place(name: str, at: tuple[int, ...], what: str) -> str:
-    places = ", ".join(f"{axis} {node or 'ROOT'}" for axis, node in zip(AXES[name], at, strict=True))
-    return f"{name} score of {places}"
 
 
 # A distribution over projective trees by scores of arcs, of grandparents and of adjacent siblings.
@@ -205,8 +200,12 @@ class SecondOrder(OverTrees):
             return self.factorisation.sample(size, stream)
 
     def argmax(self) -> Heads:
-        """The most probable tree, (n,)."""
-        return self.shifted.maximum_tree()
+        """The most probable tree, (n,). As costly as the partition function."""
+        own, heads = self.shifted, np.zeros(self.n, dtype=np.int32)
+        weights, chart = own.weights(Tropical), own.chart(lambda shape: Tropical(np.full(shape, -np.inf)))
+        inside(weights, own.everything, self.single_root, chart)
+        follow_best(own.grammar(weights, chart), heads)
+        return heads
 
     def given(self, heads: GivenHeads | None = None, labels: GivenLabels | None = None) -> Self:
         """The distribution given the heads and labels of some words: n of each, None for words that may have any.
@@ -267,14 +266,6 @@ class Shifted:
     def everything(self) -> ArcMask:
         arcs = np.ones((self.n + 1, self.n + 1), dtype=np.bool_)
         return ArcMask(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
-
-    def maximum_tree(self) -> Heads:
-        """The tree of the largest weight, (n,); there is a tree. As costly as log Z."""
-        heads, weights = np.zeros(self.n, dtype=np.int32), self.weights(Tropical)
-        chart = self.chart(lambda shape: Tropical(np.full(shape, -np.inf)))
-        inside(weights, self.everything, self.space.single_root, chart)
-        follow_best(self.grammar(weights, chart), heads)
-        return heads
 
 
 class SecondOrderChart(SweepFactorisation):

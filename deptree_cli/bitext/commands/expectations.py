@@ -16,7 +16,6 @@ from deptree_cli.bitext.options import (
     Estimator,
     PruningOptions,
     bitext_options,
-    convergence,
     pruning_options,
 )
 from deptree_cli.cli.options import command
@@ -70,12 +69,19 @@ class Expected:
 
     def to_jsonl(self) -> bytes:
         """One object; fields that a method does not tell are left out."""
-        found = self.estimate
+        found, errors = self.estimate, self.estimate.standard_errors
         p, q = found.expectations.shape
-        row: dict[str, Any] = {"sent_id": self.name, "p": p, "q": q}
-        if found.log_partition is not None:
-            row["log_z"] = found.log_partition
-        return dump({**row, "expectations": found.expectations.tolist(), **convergence(found)})
+        row: dict[str, Any] = {
+            "sent_id": self.name,
+            "p": p,
+            "q": q,
+            "log_z": found.log_partition,
+            "expectations": found.expectations.tolist(),
+            "standard_errors": None if errors is None else errors.tolist(),
+            **{name: getattr(found, name) for name in ("iterations", "effective_size", "r_hat")},
+            "interrupted": found.is_interrupted or None,
+        }
+        return dump({name: value for name, value in row.items() if value is not None})
 
     def arrays(self) -> list[tuple[str, Float, str]]:
         """The expectations, and their standard errors if there are some."""

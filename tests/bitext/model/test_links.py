@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, alignment_error_rate, links_of
+from deptree_cli.bitext.scores import KnownLinks, LinkCounts, Links, links_of
 from deptree_cli.core.errors import DeptreeError
 
 
@@ -48,7 +48,7 @@ def test_rates_by_the_definitions() -> None:
         assert counts.precision == pytest.approx(in_possible / found.sum())
         assert counts.recall == pytest.approx(in_sure / sure.sum())
         rate = 1 - (in_sure + in_possible) / (found.sum() + sure.sum())
-        assert alignment_error_rate(cells[0], KnownLinks(*cells[1:])) == pytest.approx(rate)
+        assert LinkCounts.of(cells[0], KnownLinks(*cells[1:])).alignment_error_rate == pytest.approx(rate)
 
 
 def test_with_sure_links_alone_the_error_rate_is_one_minus_f1() -> None:
@@ -70,7 +70,7 @@ def test_with_sure_links_alone_the_error_rate_is_one_minus_f1() -> None:
 )
 def test_best_and_worst(found: Links, rate: float) -> None:
     """Possible links cost nothing, whether they are found or not."""
-    assert alignment_error_rate(found, KNOWN) == pytest.approx(rate)
+    assert LinkCounts.of(found, KNOWN).alignment_error_rate == pytest.approx(rate)
 
 
 def test_rates_of_nothing_are_none() -> None:
