@@ -9,12 +9,11 @@ Count trees with a `Tally`, whose `audit()` tests them; `judge` turns the audits
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -46,16 +45,14 @@ TOGETHER, LOG_PROBABILITY = "together", "log-probability"
 SHARES = {TREES: 4, ARCS: 4, PAIRS: 2, TOGETHER: 2, TAILS: 1, LOG_PROBABILITY: 1}
 
 
-@dataclass(frozen=True)
-class Detector:
+class Detector(NamedTuple):
     """The test of a group that sees a given tree best: the probability of its event, and its share of the level."""
 
     probability: float
     share: float
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What one group of tests, a key of SHARES, found.
 
     `rarest` is the probability of the event that sees the rival tree best; None where the group has no events.
@@ -67,39 +64,7 @@ class Finding:
     rarest: float | None = None
 
 
-class Tests(ABC):
-    """What is tested of one sentence; counts are as `empty` returns them.
-
-    `slack` is how far the computed probability of an event may be from the true one.
-    """
-
-    method: str
-    rival_prob: float | None
-    slack: float
-
-    @abstractmethod
-    def empty(self) -> Any:
-        """Counts of no trees."""
-
-    @abstractmethod
-    def add(self, counts: Any, heads: Integers, times: Int) -> None:
-        """Count possible trees (k, n), each times (k,) times."""
-
-    @abstractmethod
-    def findings(self, counts: Any, size: int) -> list[Finding | None]:
-        """The tests of the counts of size trees, group by group."""
-
-    @abstractmethod
-    def distances(self, counts: Any, size: int, impossible: int) -> tuple[float, float]:
-        """The observed distance from the exact distribution, and its mean without bias; as of an `Audit`."""
-
-    @abstractmethod
-    def log_prob_z(self, counts: Any, size: int) -> float | None:
-        """By how many standard deviations the mean log-probability differs from minus the entropy."""
-
-
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """All tests of a sentence.
 
     The p-value comes from the group `evidence` and the smallest of its tests; `tests` counts those of all groups, and
@@ -126,17 +91,14 @@ def combine(findings: Sequence[Finding | None]) -> Family:
     Shares add up to 1, so by the union bound P(p-value <= u) <= the sum of P(p_i <= share_i u) <= u.
     """
     found = [finding for finding in findings if finding is not None]
-    total = sum(SHARES[finding.group] for finding in found)
-    shares = [SHARES[finding.group] / (total * finding.tests) for finding in found]
     if not found:
         return Family(1.0, None, 1.0, 0, ())
-    weighted = [finding.smallest / share for finding, share in zip(found, shares, strict=True)]
-    best = min(range(len(found)), key=weighted.__getitem__)
-    detectors = [
-        Detector(one.rarest, share) for one, share in zip(found, shares, strict=True) if one.rarest is not None
-    ]
+    total = sum(SHARES[finding.group] for finding in found)
+    each = [(finding, SHARES[finding.group] / (total * finding.tests)) for finding in found]
+    weighted, best = min((finding.smallest / share, number) for number, (finding, share) in enumerate(each))
+    detectors = tuple(Detector(finding.rarest, share) for finding, share in each if finding.rarest is not None)
     tests = sum(finding.tests for finding in found)
-    return Family(min(1.0, weighted[best]), found[best].group, found[best].smallest, tests, tuple(detectors))
+    return Family(min(1.0, weighted), found[best].group, found[best].smallest, tests, detectors)
 
 
 def rival_tree(distribution: ArcFactored, marginals: Float) -> Heads | None:
@@ -249,7 +211,7 @@ TAIL_MASSES = 0.5 ** np.arange(1, 41)
 
 @dataclass(frozen=True)
 class Events:
-    """A group of e tests: sets of trees, of which equal ones have equal fingerprints (sums of the trees' keys).
+    """A group of e tests: sets of trees.
 
     `rival` tells whether the rival tree is in the set, `count` turns counts of trees (m,) into those of events. Sets
     that are the same as, or the opposite of, some before are not `tested`.
@@ -257,14 +219,17 @@ class Events:
 
     group: str
     probs: Float
-    fingerprints: Integers
     rival: Bool
     count: Callable[[Float], Float]
     tested: Bool
 
 
-class Enumerated(Tests):
-    """A sentence's trees and the tests of how often each was drawn; `probs` (m,) are in the order of `all_trees`."""
+class Enumerated:
+    """A sentence's trees and the tests of how often each was drawn; `probs` (m,) are in the order of `all_trees`.
+
+    `slack` is how far the computed probability of an event may be from the true one. Counts are as `empty` returns
+    them.
+    """
 
     method = "enumeration"
 
@@ -286,16 +251,15 @@ class Enumerated(Tests):
         return np.zeros(len(self.probs), dtype=np.int64)
 
     def add(self, counts: Int, heads: Integers, times: Int) -> None:
+        """Count possible trees (k, n), each times (k,) times."""
         np.add.at(counts, self._codes.index(heads), times)
 
     def findings(self, counts: Int, size: int) -> list[Finding | None]:
-        given = counts.astype(float)
-        found = [
-            events_finding(
-                one.group, one.count(given)[one.tested], size, one.probs[one.tested], self.slack, one.rival[one.tested]
-            )
-            for one in self._events
-        ]
+        """The tests of the counts of size trees, group by group."""
+        given, found = counts.astype(float), []
+        for one in self._events:
+            drawn, some = one.count(given), one.tested
+            found.append(events_finding(one.group, drawn[some], size, one.probs[some], self.slack, one.rival[some]))
         return [*found, omnibus(given[self._order], size, self.probs[self._order], self.slack)]
 
     def distances(self, counts: Int, size: int, impossible: int) -> tuple[float, float]:
@@ -317,38 +281,27 @@ class Enumerated(Tests):
     def _distinct(self, rival: int) -> list[Events]:
         """The groups of events, each set of trees (or its opposite) once, and none that is certain or empty."""
         keys = np.where(self._possible, self._codes.keys, 0).astype(np.uint64)
-        is_rival, tested = np.arange(len(keys)) == rival, np.ones(len(keys), dtype=bool)
-        groups = [
-            Events(TREES, self.probs, keys, is_rival, lambda counts: counts, tested),
-            self._marked(ARCS, self._codes.arcs, keys, rival),
-            self._marked(PAIRS, self._codes.pairs, keys, rival),
-            self._tails(keys, rival),
-        ]
-        fingerprints = np.concatenate([one.fingerprints for one in groups])
-        fingerprints = np.minimum(fingerprints, keys.sum() - fingerprints)  # one name for a set and its opposite
-        first = np.zeros(len(fingerprints), dtype=bool)
-        first[np.unique(fingerprints, return_index=True)[1]] = True
-        first &= fingerprints != 0
-        parts = np.split(first, np.cumsum([len(one.probs) for one in groups])[:-1])
-        return [replace(one, tested=part) for one, part in zip(groups, parts, strict=True)]
-
-    def _marked(self, group: str, marks: Marks, keys: Integers, rival: int) -> Events:
-        is_rival = np.zeros(marks.total, dtype=bool)
-        is_rival[marks.numbers[rival]] = True
-        fingerprints = marks.fingerprints if self._possible.all() else marks.sums(keys)
-        tested = np.ones(marks.total, dtype=bool)
-        return Events(group, marks.count(self.probs), fingerprints, is_rival, marks.count, tested)
-
-    def _tails(self, keys: Integers, rival: int) -> Events:
-        order = self._order
+        order, is_rival = self._order, np.arange(len(keys)) == rival
+        groups = [(TREES, self.probs, is_rival, lambda counts: counts)]
+        sums: list[Integers] = [keys]  # sets of trees that are equal have equal sums of keys
+        for group, marks in ((ARCS, self._codes.arcs), (PAIRS, self._codes.pairs)):
+            has_rival = np.zeros(marks.total, dtype=bool)
+            has_rival[marks.numbers[rival]] = True
+            groups.append((group, marks.count(self.probs), has_rival, marks.count))
+            sums.append(marks.fingerprints if self._possible.all() else marks.sums(keys))
         mass = np.cumsum(self.probs[order])
         cuts = np.searchsorted(mass, TAIL_MASSES, side="right") - 1  # the last tree of each tail
         cuts = np.unique(cuts[cuts >= 0])
-        is_rival = cuts >= int(np.flatnonzero(order == rival)[0])
-        tested = np.ones(len(cuts), dtype=bool)
-        return Events(
-            TAILS, mass[cuts], np.cumsum(keys[order])[cuts], is_rival, lambda c: np.cumsum(c[order])[cuts], tested
-        )
+        has_rival = cuts >= int(np.flatnonzero(order == rival)[0])
+        groups.append((TAILS, mass[cuts], has_rival, lambda counts: np.cumsum(counts[order])[cuts]))
+        sums.append(np.cumsum(keys[order])[cuts])
+        every = np.concatenate(sums)
+        every = np.minimum(every, keys.sum() - every)  # one name for a set and its opposite
+        first = np.zeros(len(every), dtype=bool)
+        first[np.unique(every, return_index=True)[1]] = True
+        first &= every != 0
+        parts = np.split(first, np.cumsum([len(one) for one in sums])[:-1])
+        return [Events(*group, tested) for group, tested in zip(groups, parts, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -426,15 +379,14 @@ AT_ONCE = 2**20
 OFTEN = 5.0
 
 
-@dataclass
-class ArcCounts:
+class ArcCounts(NamedTuple):
     """How often arcs (a,), by head * (n+1) + dependent, and pairs (paired arcs, a) of arcs were drawn."""
 
     arcs: Int
     pairs: Int
 
 
-class Summed(Tests):
+class Summed:
     """A sentence's exact marginals, joint probabilities of arcs with `paired` ones, and the tests of their counts."""
 
     method = "marginals"
@@ -458,8 +410,8 @@ class Summed(Tests):
 
     def add(self, counts: ArcCounts, heads: Integers, times: Int) -> None:
         numbers, length = self._numbers(heads), len(self._probs)
-        weights = None if (times == 1).all() else times
-        counts.arcs += _count(numbers, weights, length)
+        weights, arcs = None if (times == 1).all() else times, counts.arcs
+        arcs += _count(numbers, weights, length)
         dependents = self.paired % (self.distribution.n + 1)
         step = max(1, AT_ONCE // max(numbers.size, 1))
         for first in range(0, len(self.paired), step):
@@ -561,6 +513,8 @@ def _count(numbers: Int, weights: Int | None, length: int) -> Int:
     return np.rint(np.bincount(numbers.ravel(), repeated, length)).astype(np.int64)
 
 
+Tests: TypeAlias = Enumerated | Summed
+
 # What the trees drawn for a sentence tell, and the verdicts on the sentences of a file.
 
 
@@ -632,8 +586,7 @@ def detectable_tvs(audits: Sequence[Audit], level: float) -> list[float | None]:
     return [None if one.size == 0 or least > 1.0 else least * (1.0 - one.rival_prob) for one, least in pairs]
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The verdict on one sentence.
 
     Attributes:
@@ -650,14 +603,11 @@ def judge(audits: Sequence[Audit], alpha: float) -> list[Verdict]:
     """Verdicts on sentences that call an unbiased sampler biased anywhere with probability alpha at most (Holm)."""
     levels = holm([audit.p_value for audit in audits], alpha)
     detectable = detectable_tvs(audits, alpha / len(audits)) if audits else []
-    return [_verdict(*each) for each in zip(audits, levels, detectable, strict=True)]
-
-
-def _verdict(audit: Audit, level: float, detectable: float | None) -> Verdict:
-    if audit.p_value < level:
-        return Verdict(BIASED, detectable)
-    seen = detectable is not None and detectable <= LARGEST_DETECTABLE
-    return Verdict(UNBIASED if seen else UNDECIDED, detectable)
+    found = []
+    for audit, level, distance in zip(audits, levels, detectable, strict=True):
+        seen = distance is not None and distance <= LARGEST_DETECTABLE
+        found.append(Verdict(BIASED if audit.p_value < level else UNBIASED if seen else UNDECIDED, distance))
+    return found
 
 
 def holm(p_values: list[float], alpha: float) -> list[float]:
@@ -704,7 +654,7 @@ class Tally:
     def __init__(self, distribution: ArcFactored) -> None:
         self.distribution = distribution
         self._tests: Tests = (Enumerated if distribution.n <= ENUMERATED_N else Summed)(distribution)
-        self._counts = self._tests.empty()
+        self._counts: Any = self._tests.empty()
         self._waiting: list[tuple[Integers, Integers]] = []
         self._waiting_trees = 0
         self.size = 0

@@ -1,63 +1,89 @@
-"""Distinct trees by division of their space into cells, and what `auto` chooses."""
+"""What `auto` chooses: distinct trees by what is left beside those drawn, in a tree that divides their space."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.conditionals import draw_trie, eisner_of, some_are_improbable, weights_in_range
-from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.numbers import REAL, WIDE, Kind, in_range
-from deptree_cli.core.spaces import (
-    Eisner,
-    Elimination,
-    EliminationTables,
-    NonProjective,
-    Projective,
-    by_space,
-    elimination_of,
-)
+from deptree_cli.core.spaces import Eisner, EliminationTables, NonProjective, Projective, by_space, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor import LEAST, Draws, clock_of
 from deptree_cli.core.walks import alias_tables, path_tables
 from deptree_cli.kernels import cells as kernel
 from deptree_cli.kernels import derivations
-from deptree_cli.kernels.cells import (
-    Cells,
-    Cursor,
-    Drawn,
-    PartitionProblem,
-    PartitionRules,
-    PartitionTree,
-    PartitionWorkspace,
-    hash_table,
-)
+from deptree_cli.kernels.cells import COUNT, Rules, hash_table
 from deptree_cli.kernels.charts import LOG_LOST
-from deptree_cli.kernels.derivations import DerivationProblem, DerivationWorkspace, Trie
 from deptree_cli.kernels.elimination import WIDTH
 from deptree_cli.kernels.head_path import NONE
 from deptree_cli.kernels.operations import SAFE_LOG
-from deptree_cli.kernels.walker import NONE as NO_NODE
 from deptree_cli.kernels.walker import WIDTH as ITEM_WIDTH
 
-# Memory for the cells of a partition tree, and trees from inside a cell by elimination.
+
+def draw_auto(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
+    """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`.
+
+    Trees are drawn with replacement, repeats dropped, while that pays, and then from what is left: in float64, and once
+    next to nothing is left, in wide numbers. So the last tree comes as surely as the first, however improbable.
+    """
+    tree_of = by_space(TREES, distribution.space)
+    if tree_of is None:
+        return draw_trie(distribution, size, rng, mass)
+    clock, sums = clock_of(rng), distribution.factorisation
+    heads, log_left, weights = np.empty((size, distribution.n), np.int32), np.empty(size + 1), sums.shifted.log_weights
+    state, count = np.empty(4, np.uint64), 0
+    drawn = kernel.Drawn(heads, np.empty(size), log_left, None, state, weights, sums.shifted_log_z)
+
+    def fill(kind: Kind) -> tuple[int, bool]:
+        nonlocal count
+        tree = tree_of(distribution, kind, enlarged(drawn, count), count, 1.0 - mass, rng)
+        while (needs := tree.draw()) != kernel.DONE:
+            tree.provide(needs)
+        count = int(tree.cursor[COUNT])
+        return count, not (log_left[count] <= tree.rules.lowest and some_are_improbable(weights))
+
+    in_range(fill, sums.kind if isinstance(sums, Eisner) else REAL)
+    return Draws.timed(heads[:count], distribution.tree_log_probs(heads[:count]), log_left[: count + 1], clock)
 
 
-# The weights of a sentence's arcs, in a kind of numbers.
-Weights = Callable[[Kind], Any]
+def enlarged(drawn: Any, count: int) -> Any:
+    """The trees drawn, of which there are so many, with room for more in their hash table."""
+    return drawn._replace(seen=hash_table(drawn.heads, count))
 
-BY_CELL = ("share", "left", "total")  # those that hold numbers
-OTHERS = ("below", "newest", "drawn", "above", "choice", "level", "log_prob", "spent")
+
+def longer(array: Any) -> Any:
+    """An array with room for twice as many rows, the new ones not filled."""
+    longer = np.empty((2 * len(array) + 2, *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+# Trees that may cross: the partition tree of `kernels/cells.py`.
+
+
+# A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
+# speed is much the same from 0.05 to 1.
+REPEATS = 0.3
+
+# What elimination costs, in steps of a walk, about five nanoseconds: a tree for each of its words, and a factorisation
+# times n^3; in float64, and in wide numbers.
+TREE, WIDE_TREE = 50, 110
+FACTORS, WIDE_FACTORS = 0.04, 0.45
+
+# Room for so many divided cells at first; most sentences do with fewer.
+CELLS = 1024
+
+# What grows with the number of divided cells.
+BY_CELL = ("share", "left", "total", "below", "newest", "drawn", "above", "choice", "level", "log_prob", "spent")
 
 
 def no_cells(capacity: int, size: int, n: int, kind: Kind) -> Any:
     """Memory for so many divided cells, none of them in use."""
-    return Cells(
+    return kernel.Cells(
         used=np.zeros(1, dtype=np.int64),
         share=kind.zeros((capacity, n + 1)),
         left=kind.zeros((capacity, n + 1)),
@@ -77,212 +103,128 @@ def no_cells(capacity: int, size: int, n: int, kind: Kind) -> Any:
     )
 
 
-def more_cells(cells: Any, kind: Kind) -> Any:
-    by_cell = {name: kind.each(longer, getattr(cells, name)) for name in BY_CELL}
-    return cells._replace(**by_cell, **{name: longer(getattr(cells, name)) for name in OTHERS})
-
-
-def longer(array: Any) -> Any:
-    """An array with room for twice as many rows, the new ones not filled."""
-    capacity = 2 * len(array) + 2
-    longer = np.empty((capacity, *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
 def empty_factors(n: int, kind: Kind) -> Any:
     square = n + 1, n + 1
     return kernel.Factors(*(kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))))
 
 
-@dataclass(frozen=True, eq=False)
-class CellFactors:
-    """The factors of one cell: of the smaller graph in which words with heads are merged with what they hang on.
+class PartitionTree:
+    """The cells of one sentence's trees in one kind of numbers, from tree `count` of `drawn` on.
 
-    `root` is the node that its trees hang on, `heads` (n+1,) what they share; weights are of the sentence's arcs.
+    until there are enough trees, or none is left:
+        go down from the cell of all trees to an undivided one, by what is left of each
+        until that has given a tree that was not drawn before:
+            if repeats have cost as much as dividing the cell: divide it, and go down further
+            else: walk to a tree of the cell, or where that takes too long draw one by elimination
+        take the tree out of what is left of all cells above it
     """
 
-    weights: Any
-    root: int
-    heads: Int
-    cell: Int
-    factors: Any
-
-    @classmethod
-    def of(cls, weights: Weights, root: int, heads: Int, kind: Kind) -> CellFactors:
-        return in_range(partial(cls._in, weights, root, heads), kind)
-
-    @classmethod
-    def _in(cls, weights: Weights, root: int, heads: Int, kind: Kind) -> tuple[CellFactors, bool]:
-        n = len(heads) - 1
-        found = cls(weights(kind), root, heads, np.empty((kernel.ROWS, n + 1), dtype=np.int64), empty_factors(n, kind))
-        return found, kernel.factorise_cell(found.weights, root, heads, found.cell, found.factors)
-
-    def draw(self, state: Any, row: Heads) -> None:
-        """Fill row (n,) with a tree of the cell."""
-        kernel.draw_from(self.weights, self.root, self.heads, self.cell, self.factors, state, row)
-
-
-class CellSampler:
-    """Trees of undivided cells by elimination: from the whole sentence's factors, or those of the last cell with heads.
-
-    `top` is log P(root), (n+1,).
-    """
-
-    def __init__(self, whole: Elimination, weights: Weights, kind: Kind, top: Float) -> None:
-        self._whole, self._weights, self._kind, self._top = whole, weights, kind, top
+    def __init__(
+        self, distribution: ArcFactored, kind: Kind, drawn: Any, count: int, stop: float, rng: np.random.Generator
+    ) -> None:
+        whole, n, log_weights = elimination_of(distribution.factorisation), distribution.n, drawn.log_weights
+        self._whole, self._kind, self._weights = whole, kind, cache(lambda kind: kind.exp(log_weights))
+        self._room = cache(self._division_workspace)
+        self.rules = Rules(float(REPEATS), LEAST, stop, SAFE_LOG if kind is REAL else -np.inf)
+        drawn.state[:] = kernel_state(rng)
+        order = np.argsort(-distribution.marginals()[:, 1:].max(axis=0), kind="stable") + 1  # the most certain first
+        rank = np.full(n + 1, n)
+        rank[order] = np.arange(n)
+        single_root, is_wide = whole.space.single_root, whole.is_wide
+        tables, bits = alias_tables(self._weights(REAL), 1 if single_root else 0)
+        choices, fixed, free, stamp = (
+            np.zeros(length, dtype=np.int64) for length in (n if single_root else n + 1, n + 1, n, n + 1)
+        )
+        self._tree = kernel.PartitionTree(
+            rules=self.rules,
+            drawn=drawn,
+            cells=no_cells(CELLS, len(drawn.heads), n, kind),
+            walks=kind is REAL,
+            tree_steps=int(n * (WIDE_TREE if is_wide else TREE)),
+            factor_steps=WIDE_FACTORS if is_wide else FACTORS,
+            single_root=single_root,
+            order=order,
+            rank=rank,
+            tables=tables,
+            bits=bits,
+            choices=choices,
+            fixed=fixed,
+            free=free,
+            stamp=stamp,
+            row=np.zeros(n, dtype=np.int32),
+        )
+        self._top = np.where(np.arange(n + 1) == 0, 0.0, -np.inf)  # log P(root): of several, all hang on node 0
+        if single_root:
+            with np.errstate(divide="ignore"):
+                self._top = whole.log_root_marginals() if kind is WIDE else np.log(distribution.root_marginals)
         self._tables: EliminationTables | None = None
-        self._factors: CellFactors | None = None
+        self._factors: Any = None
+        self.cursor = np.array([count, NONE, NONE, 0, NONE, NONE, 0])
+        kernel.begin(self._tree, kind.exp(self._top), count)
+        if count:
+            self._divide()
 
-    def draw(self, cursor: Cursor, work: Any, state: Any) -> Cursor:
-        """Put a tree of the cell that a cursor has come to, which `work` describes, into work.row."""
-        needs, count, cell, choice, _, inside_cell, inside_choice, walks = cursor
-        root = int(work.choices[0])
-        if cell == 0 and self._reaches(root):
+    def draw(self) -> int:
+        return kernel.draw_by_walk(self._tree, self.cursor)
+
+    def provide(self, needs: int) -> None:
+        if needs == kernel.INSIDE:
+            self._draw_inside()
+        elif needs == kernel.DIVIDE:
+            self._divide()
+        else:
+            self._tree = self._tree._replace(drawn=enlarged(self._tree.drawn, self.cursor[COUNT]))
+
+    def _draw_inside(self) -> None:
+        """Draw a tree of the cell at hand by the whole sentence's factors, or those of the last cell with heads."""
+        tree, cursor, root, place = self._tree, self.cursor, int(self._tree.choices[0]), self.cursor[kernel.PLACE]
+        cursor[kernel.FROM_INSIDE] = 1
+        if place[0] == 0 and self._reaches(root):
             self._tables = self._tables or EliminationTables(self._whole)
-            self._tables.draw(np.array([root]), state, work.row[None])
-            return Cursor(needs, count, cell, choice, True, inside_cell, inside_choice, walks)
-        if self._factors is None or (inside_cell, inside_choice) != (cell, choice):
-            self._factors = CellFactors.of(self._weights, root, work.fixed.copy(), self._kind)
-        self._factors.draw(state, work.row)
-        return Cursor(needs, count, cell, choice, True, cell, choice, walks)
+            self._tables.draw(np.array([root]), tree.drawn.state, tree.row[None])
+            return
+        if (cursor[kernel.INSIDE_PLACE] != place).any():
+            fixed, nodes = tree.fixed.copy(), self._whole.n + 1
+
+            def factorised(kind: Kind) -> tuple[Any, bool]:
+                memory = np.empty((kernel.ROWS, nodes), dtype=np.int64), empty_factors(nodes - 1, kind)
+                found = self._weights(kind), root, fixed, *memory
+                return found, kernel.factorise_cell(*found)
+
+            self._factors = in_range(factorised, self._kind)
+            cursor[kernel.INSIDE_PLACE] = place
+        kernel.draw_from(*self._factors, tree.drawn.state, tree.row)
 
     def _reaches(self, root: int) -> bool:
         """Whether the sentence's factors do for trees that hang on a node: unless it is hardly ever the root."""
-        if self._whole.is_wide or root == 0:
-            return True
-        return bool(self._top[root] - self._whole.shifted.log_weights[0, root] > SAFE_LOG)
+        weights = self._whole.shifted.log_weights
+        return self._whole.is_wide or root == 0 or bool(self._top[root] - weights[0, root] > SAFE_LOG)
 
-
-# The default: drawing with replacement, repeats dropped, in a space of trees that is divided where they pile up.
-#
-# The partition tree of `kernels/cells.py`, first in float64, then, once less than e^-300 is left,
-# in wide numbers: so the last tree comes as surely as the first, however improbable.
-
-
-# A cell is divided once walks that ended in trees drawn before have cost that many times what dividing it costs; the
-# speed is much the same from 0.05 to 1.
-REPEATS = 0.3
-
-# What elimination costs, in steps of a walk, about five nanoseconds: a tree for each of its words, and a factorisation
-# times n^3; in float64, and in wide numbers.
-TREE, WIDE_TREE = 50, 110
-FACTORS, WIDE_FACTORS = 0.04, 0.45
-
-# Room for so many divided cells at first; most sentences do with fewer.
-CELLS = 1024
-
-
-def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-    """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`."""
-    clock = clock_of(rng)
-    n, whole = distribution.n, elimination_of(distribution.factorisation)
-    drawn: Any = Drawn(np.empty((size, n), dtype=np.int32), np.empty(size), np.empty(size + 1))
-    rules = PartitionRules(
-        walks=True,
-        tree=int(n * (WIDE_TREE if whole.is_wide else TREE)),
-        factors=WIDE_FACTORS if whole.is_wide else FACTORS,
-        repeats=float(REPEATS),
-        least=LEAST,
-        stop=1.0 - mass,
-    )
-    count = Partition(distribution, REAL, rules, rng, drawn, 0).fill()
-    if drawn.log_left[count] <= SAFE_LOG and some_are_improbable(whole.shifted.log_weights):
-        count = Partition(distribution, WIDE, rules._replace(walks=False), rng, drawn, count).fill()
-    heads = drawn.heads[:count]
-    return Draws.timed(heads, distribution.tree_log_probs(heads), drawn.log_left[: count + 1], clock)
-
-
-def _root_log_probs(distribution: ArcFactored, whole: Elimination, kind: Kind) -> Float:
-    """log P(root), (n+1,), of those in the range of a kind; where there may be several, all trees hang on node 0."""
-    if not whole.space.single_root:
-        return np.where(np.arange(whole.n + 1) == 0, 0.0, -np.inf)
-    if kind is WIDE:
-        return whole.log_root_marginals()
-    with np.errstate(divide="ignore"):
-        return np.log(distribution.root_marginals)
-
-
-class Partition:
-    """The cells of one sentence's trees in one kind of numbers, from tree `count` of `drawn` on."""
-
-    def __init__(
-        self, distribution: ArcFactored, kind: Kind, rules: Any, rng: np.random.Generator, drawn: Any, count: int
-    ) -> None:
-        whole = elimination_of(distribution.factorisation)
-        n, log_weights, top = whole.n, whole.shifted.log_weights, _root_log_probs(distribution, whole, kind)
-        self._kind, weights = kind, cache(lambda kind: kind.exp(log_weights))
-        self._room = cache(partial(_division_workspace, n, weights, weights_in_range(log_weights), kind))
-        self._inside, self._state = CellSampler(whole, weights, kind, top), kernel_state(rng)
-        cells = no_cells(CELLS, len(drawn.heads), n, kind)
-        problem = _problem(distribution, whole, weights, kind)
-        work = _workspace(n, depth=n if whole.space.single_root else n + 1)
-        self._tree: Any = PartitionTree(problem, rules, cells, drawn, hash_table(drawn.heads, count), work)
-        kernel.begin(self._tree, kind.exp(top), count)
-        self._cursor = kernel.Cursor(kernel.DIVIDE, count, NONE, NONE, False, NONE, NONE, 0)
-
-    def fill(self) -> int:
-        """Draw as many trees as there are to be; how many there are then.
-
-        until there are enough trees, or none is left:
-            go down from the cell of all trees to an undivided one, by what is left of each
-            until that has given a tree that was not drawn before:
-                if repeats have cost as much as dividing the cell: divide it, and go down further
-                else: walk to a tree of the cell, or where that takes too long draw one by elimination
-            take the tree out of what is left of all cells above it
-        """
-        cursor = self._cursor if self._cursor.n_drawn == 0 else self._divide_cell(self._cursor)
-        while True:
-            cursor = kernel.draw_by_walk(self._tree, cursor, self._state)
-            if cursor.needs == kernel.INSIDE:
-                cursor = self._inside.draw(cursor, self._tree.work, self._state)
-            elif cursor.needs == kernel.DIVIDE:
-                cursor = self._divide_cell(cursor)
-            elif cursor.needs == kernel.SET:
-                self._tree = self._tree._replace(seen=hash_table(self._tree.drawn.heads, cursor.n_drawn))
-            else:
-                return cursor.n_drawn
-
-    def _divide_cell(self, cursor: kernel.Cursor) -> kernel.Cursor:
+    def _divide(self) -> None:
         """Divide the cell that the draw has come to, then cancelled ones; the draw goes on below that cell."""
-        needs, count, cell, choice, from_inside, inside_cell, inside_choice, walks = cursor
-        kind, r, h, result = self._kind, cell, choice, NONE
-        while result != kernel.DONE:
-            result, r, h = kernel.divide_cells(self._tree, r, h, self._room(kind))
-            if result == kernel.NO_ROOM:
-                self._tree = self._tree._replace(cells=more_cells(self._tree.cells, self._kind))
-            elif result == kernel.UNSOUND:
-                kind = WIDE
-        below = NONE if cell == NONE else int(self._tree.cells.below[cell, choice])
-        return kernel.Cursor(needs, count, below, NONE, from_inside, inside_cell, inside_choice, walks)
+        cell, choice = r, h = self.cursor[kernel.PLACE].tolist()
+
+        def divide(kind: Kind) -> tuple[int, bool]:
+            nonlocal r, h
+            result = kernel.ROOM
+            while result == kernel.ROOM:
+                result, r, h = kernel.divide_cells(self._tree, r, h, self._room(kind))
+                if result == kernel.ROOM:
+                    cells = self._tree.cells
+                    more = {name: self._kind.each(longer, getattr(cells, name)) for name in BY_CELL}
+                    self._tree = self._tree._replace(cells=cells._replace(**more))
+            return result, result == kernel.DONE
+
+        in_range(divide, self._kind)
+        self.cursor[kernel.PLACE] = NONE if cell == NONE else self._tree.cells.below[cell, choice], NONE
+
+    def _division_workspace(self, kind: Kind) -> Any:
+        n, lossless = self._whole.n, kind is WIDE or weights_in_range(self._whole.shifted.log_weights)
+        tables = path_tables(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
+        return kernel.DivisionWorkspace(self._weights(kind), lossless, *tables)
 
 
-def _division_workspace(
-    n: int, weights: Weights, in_range: bool, of_cells: Kind, kind: Kind
-) -> kernel.DivisionWorkspace:
-    tables = path_tables(n, kind), kind.zeros(n + 1), of_cells.zeros(n + 1)
-    return kernel.DivisionWorkspace(weights(kind), in_range or kind is WIDE, *tables)
-
-
-def _problem(distribution: ArcFactored, whole: Elimination, weights: Weights, kind: Kind) -> PartitionProblem:
-    certain = distribution.marginals()[:, 1:].max(axis=0)
-    order = np.argsort(-certain, kind="stable") + 1  # the most certain word first
-    rank = np.full(whole.n + 1, whole.n)
-    rank[order] = np.arange(whole.n)
-    single_root, log_weights, log_z = whole.space.single_root, whole.shifted.log_weights, whole.shifted_log_z
-    tables, bits = alias_tables(weights(REAL), 1 if single_root else 0)
-    return PartitionProblem(single_root, weights(kind), log_weights, log_z, order, rank, tables, bits)
-
-
-def _workspace(n: int, depth: int) -> PartitionWorkspace:
-    choices, fixed, free, stamp = (np.zeros(length, dtype=np.int64) for length in (depth, n + 1, n, n + 1))
-    return PartitionWorkspace(choices, fixed, free, stamp, np.zeros(n, dtype=np.int32))
-
-
-# Distinct projective trees: drawing with replacement, repeats dropped, then from a trie of how the trees are made.
-#
-# The trie of `kernels/derivations.py` is in the chart's numbers, and once next to nothing is left, in wide ones: so the
-# last tree comes as surely as the first, however improbable.
+# Projective trees: with replacement, then from the trie of `kernels/derivations.py`, made of how trees are made.
 
 
 # A tree from the trie costs about as much as so many with replacement.
@@ -295,86 +237,62 @@ LOWEST = 0.5 * LOG_LOST
 SLOTS = 4096
 
 
-def draw_derivations(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-    """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`."""
-    clock = clock_of(rng)
-    eisner = eisner_of(distribution.factorisation)
-    lossy = not eisner.is_wide and some_are_improbable(eisner.shifted.log_weights)
-    rules = derivations.DerivationRules(TRIE_COST, LEAST, 1.0 - mass, LOWEST if lossy else -np.inf)
-    drawing = Drawing(distribution.n, size, rng)
-    if not drawing.with_replacement(eisner, rules):
-        drawing.from_trie(eisner, rules)
-        if drawing.log_left[drawing.count] < rules.lowest:
-            drawing.from_trie(eisner.in_wide_numbers, rules._replace(lowest=-np.inf))
-    heads, log_left = drawing.heads[: drawing.count], drawing.log_left[: drawing.count + 1]
-    return Draws.timed(heads, distribution.tree_log_probs(heads), log_left, clock)
+class DerivationTree:
+    """How projective trees are made, in one kind of numbers, from tree `count` of `drawn` on; a trie once that pays."""
 
+    def __init__(
+        self, distribution: ArcFactored, kind: Kind, drawn: Any, count: int, stop: float, rng: np.random.Generator
+    ) -> None:
+        eisner = eisner_of(distribution.factorisation)
+        lossy = kind is REAL and some_are_improbable(drawn.log_weights)
+        self.rules = Rules(float(TRIE_COST), LEAST, stop, LOWEST if lossy else -np.inf)
+        self._drawn, self._todo = drawn, np.empty((2 * distribution.n + 2, ITEM_WIDTH), dtype=np.int64)
+        self.cursor = np.array([count, 0, NONE])
+        self._trie: Any = None
+        if kind is eisner.kind:
+            self._eisner, drawn.state[:] = eisner, kernel_state(rng)
+        else:  # goes on where float64 has ended
+            self._eisner = eisner.in_wide_numbers
+            self.provide(derivations.TRIE)
 
-class Drawing:
-    """Up to `size` trees of n words, as far as they have been drawn.
+    def draw(self) -> int:
+        if self._trie is None:
+            given = self._eisner.grammar, self.rules, self._drawn, self._todo
+            return derivations.draw_with_replacement(*given, self.cursor)
+        return derivations.draw_from_trie(self._trie, self.cursor)
 
-    `log_left` (size+1,) is the logarithm of the mass left before each tree and after the last.
-    """
+    def provide(self, needs: int) -> None:
+        if needs == derivations.TRIE:
+            self.cursor[derivations.IN_TRIE], self._trie = 0, self._no_nodes()
+        elif needs == kernel.ROOM:
+            left, below = self._trie.left, longer(self._trie.below)
+            self._trie = self._trie._replace(left=self._eisner.kind.each(longer, left), below=below)
+        else:
+            self._drawn = enlarged(self._drawn, self.cursor[COUNT])
 
-    def __init__(self, n: int, size: int, rng: np.random.Generator) -> None:
-        self.heads: Heads = np.empty((size, n), dtype=np.int32)
-        self.log_left: Float = np.empty(size + 1)
-        self._state = kernel_state(rng)
-        self._cursor = derivations.Cursor(derivations.SET, 0, 0, 0)
-
-    @property
-    def count(self) -> int:
-        return self._cursor.n_drawn
-
-    def with_replacement(self, eisner: Eisner, rules: derivations.DerivationRules) -> bool:
-        """Draw with replacement, dropping repeats, while that pays; whether no more trees are to be drawn."""
-        problem, todo = _derivation_problem(eisner), np.empty((2 * eisner.n + 2, ITEM_WIDTH), dtype=np.int64)
-        drawn = self._state, self.heads, self.log_left
-        while self._cursor.needs == derivations.SET:
-            seen = hash_table(self.heads, self.count)
-            self._cursor = derivations.draw_new(problem, rules, *drawn, seen, self._cursor, todo)
-        return self._cursor.needs == derivations.DONE
-
-    def from_trie(self, eisner: Eisner, rules: derivations.DerivationRules) -> None:
-        """Draw all other trees that are to be drawn, in the chart's numbers as far as these reach."""
-        problem, trie, work = (
-            _derivation_problem(eisner),
-            _no_nodes(eisner.kind),
-            _derivation_workspace(eisner.n, eisner.kind),
+    def _no_nodes(self) -> Any:
+        n, kind = self._eisner.n, self._eisner.kind
+        first, last = np.empty((2, n + 1), dtype=np.int64)
+        path, other = np.empty((2, 2 * n, 4), dtype=np.int64)
+        return derivations.Trie(
+            rules=self.rules,
+            drawn=self._drawn,
+            grammar=self._eisner.grammar,
+            used=np.ones(1, dtype=np.int64),
+            left=kind.exp(np.append(0.0, np.full(SLOTS - 1, -np.inf))),
+            below=np.full(SLOTS, NONE),
+            todo=self._todo,
+            stack=np.empty_like(self._todo),
+            first=first,
+            last=last,
+            path=path,
+            other=other,
+            rest=kind.zeros(2 * n + 1),
+            other_rest=kind.zeros(2 * n + 1),
+            slots=np.empty(2 * n + 1, dtype=np.int64),
+            known=np.full(1, NONE),
         )
-        drawn = self._state, self.heads, self.log_left
-        self._cursor = derivations.draw_rest(problem, rules, *drawn, trie, self._cursor._replace(in_trie=0), work)
-        while self._cursor.needs == derivations.SLOTS:
-            trie = trie._replace(left=eisner.kind.each(longer, trie.left), below=longer(trie.below))
-            self._cursor = derivations.draw_rest(problem, rules, *drawn, trie, self._cursor, work)
 
 
-def _derivation_problem(eisner: Eisner) -> DerivationProblem:
-    return DerivationProblem(eisner.grammar, eisner.shifted.log_weights, eisner.shifted_log_z)
-
-
-def _no_nodes(kind: Kind) -> Trie:
-    left = kind.exp(np.append(0.0, np.full(SLOTS - 1, -np.inf)))
-    return Trie(np.ones(1, dtype=np.int64), left, np.full(SLOTS, NO_NODE))
-
-
-def _derivation_workspace(n: int, kind: Kind) -> DerivationWorkspace:
-    todo, stack = np.empty((2, 2 * n + 2, ITEM_WIDTH), dtype=np.int64)
-    first, last = np.empty((2, n + 1), dtype=np.int64)
-    path, other = np.empty((2, 2 * n, 4), dtype=np.int64)
-    rest, other_rest, slots = kind.zeros(2 * n + 1), kind.zeros(2 * n + 1), np.empty(2 * n + 1, dtype=np.int64)
-    return DerivationWorkspace(todo, stack, first, last, path, other, rest, other_rest, slots, np.full(1, NO_NODE))
-
-
-# The default, by tree space: each draws with replacement while that pays, and then from what is left.
-#
-# Spaces without an algorithm of their own are drawn from by a trie of heads.
-
-
-ALGORITHMS = {NonProjective: draw, Projective: draw_derivations}
-
-
-def draw_auto(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-    """Up to `size` distinct trees, of which the last brings the probability drawn to `mass`."""
-    algorithm = by_space(ALGORITHMS, distribution.space, draw_trie)
-    return algorithm(distribution, size, rng, mass)
+# Spaces without a tree of their own are drawn from by a trie of heads.
+TREES = {NonProjective: PartitionTree, Projective: DerivationTree}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -15,7 +16,7 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.factorisation import Factorisation
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.numbers import REAL, WIDE
+from deptree_cli.core.numbers import REAL, WIDE, Kind, in_range
 from deptree_cli.core.spaces import Conditioned, Eisner, NonProjective, Projective, by_space, elimination_of
 from deptree_cli.core.swor import Algorithm, Draws, clock_of, most_certain, size_for_mass
 from deptree_cli.core.walks import path_tables
@@ -120,9 +121,22 @@ def pick(log_weights: Float, rng: np.random.Generator) -> int:
     return int(np.searchsorted(cumulative, rng.random() * weights.sum(), side="right"))
 
 
-def goes_on(log_left: float, mass: float) -> bool:
-    """Whether trees are left, and those drawn have less probability than `mass`; log_left: what is left."""
-    return log_left > -np.inf and not (mass < 1.0 and np.exp(log_left) <= 1.0 - mass)
+def one_by_one(
+    distribution: ArcFactored,
+    size: int,
+    mass: float,
+    clock: np.random.Generator,
+    draw: Callable[[], tuple[Heads, float]],
+) -> Draws:
+    """Up to `size` trees, or as many as reach the mass: `draw` returns each and the logarithm of what is left then."""
+    trees: list[Heads] = []
+    log_left = [0.0]
+    while len(trees) < size and log_left[-1] > -np.inf and not (mass < 1.0 and np.exp(log_left[-1]) <= 1.0 - mass):
+        heads, left = draw()
+        trees.append(heads)
+        log_left.append(left)
+    heads = np.array(trees, dtype=np.int32).reshape(-1, distribution.n)
+    return Draws.timed(heads, distribution.tree_log_probs(heads), np.array(log_left), clock)
 
 
 def log_sum(log_values: Float) -> float:
@@ -146,39 +160,38 @@ class Conditionals(TreeChoices):
     """The root, if there is a single one, then the heads of the other words from left to right."""
 
     def __init__(self, distribution: ArcFactored) -> None:
-        self.distribution = distribution
+        self.distribution, self.depth = distribution, distribution.n
         self._elimination = elimination_of(distribution.factorisation)
         log_weights = self._elimination.shifted.log_weights
-        self.weights = {kind: kind.exp(log_weights) for kind in (REAL, WIDE)}
-        self.in_range = weights_in_range(log_weights)
-        self.depth = n = distribution.n
-        self._tables = cache(lambda kind: (path_tables(n, kind), kind.zeros(n + 1)))
+        self.weights = cache(lambda kind: kind.exp(log_weights))
+        self.first = REAL if weights_in_range(log_weights) else WIDE
+        self._tables = cache(lambda kind: (path_tables(self.depth, kind), kind.zeros(self.depth + 1)))
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(m^3) each with m words open."""
         if self.distribution.single_root and not prefixes.shape[1]:
             return np.tile(self._elimination.log_root_marginals(), (len(prefixes), 1))
-        roots, heads, words = map(np.ascontiguousarray, self.parts_of(prefixes))
-        out, in_range = np.empty((len(prefixes), self.distribution.n + 1)), np.full(len(prefixes), self.in_range)
-        for kind, weights in self.weights.items():
-            log_head_probs_of_each(weights, roots, heads, words, *self._tables(kind), out, in_range)
-            if in_range.all():
-                break
-            in_range = ~in_range
-        return out
+        given = [np.ascontiguousarray(part) for part in self.parts_of(prefixes)]
+        out, found = np.empty((len(prefixes), self.depth + 1)), np.zeros(len(prefixes), dtype=np.bool_)
+
+        def ask(kind: Kind) -> tuple[Float, bool]:
+            log_head_probs_of_each(self.weights(kind), *given, *self._tables(kind), out, found)
+            return out, bool(found.all())
+
+        return in_range(ask, self.first)
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
         """See `TreeChoices`; of a prefix that is not empty, O(m^3) in all."""
         roots, heads, words = self.parts_of(np.array([prefix], dtype=np.int64))
-        n, free = self.distribution.n, words[0].copy()
-        uniforms, chosen, out = rng.random(len(free)), np.empty(len(free), dtype=np.int64), np.empty((len(free), n + 1))
-        for kind, weights in self.weights.items():
-            if kind is REAL and not self.in_range:
-                continue
+        free, uniforms = words[0].copy(), rng.random(words.shape[1])
+        chosen, out = np.empty_like(free), np.empty((len(free), self.depth + 1))
+
+        def ask(kind: Kind) -> tuple[tuple[Float, Choices], bool]:
             tables, probs = self._tables(kind)
-            if log_heads_along(weights, roots[0], heads[0], free, tables, uniforms, probs, chosen, out):
-                break
-        return out, chosen
+            given = self.weights(kind), roots[0], heads[0], free, tables, uniforms, probs
+            return (out, chosen), log_heads_along(*given, chosen, out)
+
+        return in_range(ask, self.first)
 
     def beam(self, size: int) -> Beam:
         """See `TreeChoices`; O(n^3) for each prefix in all, and without memory for that O(n^4)."""
@@ -210,21 +223,22 @@ class HeadPaths(Beam):
     def __init__(self, choices: Conditionals, size: int) -> None:
         super().__init__(choices)
         self._conditionals, self._size = choices, size
-        self._kind = REAL if choices.in_range else WIDE
+        self._kind = choices.first
         self._paths: Any = None
+        self._tables: Any = None
 
     def log_probs(self) -> Float:
         choices, n = self._conditionals, self._conditionals.depth
         if choices.distribution.single_root and not self.prefixes.shape[1]:
             return super().log_probs()
         roots, out = choices.parts_of(self.prefixes)[0], np.empty((len(self.prefixes), n + 1))
-        while True:
-            if self._paths is None:
-                self._start()
-            weights, probs = choices.weights[self._kind], self._kind.zeros(n + 1)
-            if log_next_heads(self._paths, weights, roots, self._tables, probs, out):
-                return out
-            self._kind, self._paths = WIDE, None
+
+        def ask(kind: Kind) -> tuple[Float, bool]:
+            if self._paths is None or kind is not self._kind:
+                self._start(kind)
+            return out, log_next_heads(self._paths, choices.weights(kind), roots, self._tables, kind.zeros(n + 1), out)
+
+        return in_range(ask, self._kind)
 
     def grow(self, above: Int, values: Choices) -> None:
         super().grow(above, values)
@@ -232,11 +246,10 @@ class HeadPaths(Beam):
             self._paths = Path(*(part[above] for part in self._paths))
             set_heads(self._paths, values)
 
-    def _start(self) -> None:
+    def _start(self, kind: Kind) -> None:
         """Begin at these prefixes, in tables of its own each."""
-        kind, paths = self._kind, []
-        weights = self._conditionals.weights[kind]
-        self._tables = path_tables(self._conditionals.depth, kind, self._size)
+        weights, paths = self._conditionals.weights(kind), []
+        self._kind, self._tables = kind, path_tables(self._conditionals.depth, kind, self._size)
         for i, (root, heads, words) in enumerate(zip(*self._conditionals.parts_of(self.prefixes), strict=True)):
             tables = PathTables(*(kind.each(itemgetter(i), numbers) for numbers in self._tables))
             paths.append(start_path(weights, root, heads, words.copy(), True, tables))
@@ -367,21 +380,18 @@ class Node:
 
 def draw_trie(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees; one walk down the trie each."""
-    clock = clock_of(rng)
-    conditionals = choices_in(distribution)
+    clock, conditionals = clock_of(rng), choices_in(distribution)
     root = Node(conditionals.log_probs(()))
-    heads: list[Heads] = []
-    log_left = [0.0]
-    while len(heads) < size and goes_on(log_left[-1], mass):
+
+    def draw() -> tuple[Heads, float]:
         path = walk_known(root, conditionals.depth, rng)
         if len(path) < conditionals.depth:
             for log_probs, choice in zip(*conditionals.branch(choices_of(path), rng), strict=True):
                 path.append((add_node(path, log_probs), int(choice)))
-        heads.append(conditionals.heads(choices_of(path)))
         remove(path)
-        log_left.append(log_sum(root.log_left))
-    trees = np.array(heads, dtype=np.int32).reshape(-1, distribution.n)
-    return Draws.timed(trees, distribution.tree_log_probs(trees), np.array(log_left), clock)
+        return conditionals.heads(choices_of(path)), log_sum(root.log_left)
+
+    return one_by_one(distribution, size, mass, clock, draw)
 
 
 def walk_known(root: Node, depth: int, rng: np.random.Generator) -> list[tuple[Node, int]]:
@@ -429,25 +439,22 @@ Drawn = Int  # (trees, depth): the choices of each drawn tree
 
 def draw_zmigrod(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees."""
-    clock = clock_of(rng)
-    conditionals = choices_in(distribution)
+    clock, conditionals = clock_of(rng), choices_in(distribution)
     drawn: Drawn = np.empty((0, conditionals.depth), dtype=np.int64)
     log_probs: Float = np.empty(0)
-    lefts = [0.0]
-    while len(drawn) < size and goes_on(lefts[-1], mass):
+
+    def draw() -> tuple[Heads, float]:
+        nonlocal drawn, log_probs
         prefix, log_prob, kept = Prefix(), 0.0, np.arange(len(drawn))
         while len(prefix) < conditionals.depth:
-            log_left = _log_left(conditionals, prefix, drawn[kept], log_probs[kept] - log_prob)
-            choice = pick(log_left, rng)
+            choice = pick(_log_left(conditionals, prefix, drawn[kept], log_probs[kept] - log_prob), rng)
             log_prob += conditionals.log_probs(prefix)[choice]
             kept = kept[drawn[kept, len(prefix)] == choice]
             prefix = (*prefix, choice)
-        drawn = np.vstack([drawn, prefix])
-        log_probs = np.append(log_probs, log_prob)
-        lefts.append(log_sum(_log_left(conditionals, (), drawn, log_probs)))
-    heads = [conditionals.heads(tuple(prefix)) for prefix in drawn.tolist()]
-    trees = np.array(heads, dtype=np.int32).reshape(-1, distribution.n)
-    return Draws.timed(trees, distribution.tree_log_probs(trees), np.array(lefts), clock)
+        drawn, log_probs = np.vstack([drawn, prefix]), np.append(log_probs, log_prob)
+        return conditionals.heads(prefix), log_sum(_log_left(conditionals, (), drawn, log_probs))
+
+    return one_by_one(distribution, size, mass, clock, draw)
 
 
 def _log_left(conditionals: TreeChoices, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:
@@ -491,8 +498,12 @@ def draw(
 
     The labelings are drawn by streams of the seed of `rng`, which does not move on: see `label_stream`.
     """
+    if distribution.labels is None:
+        problem, option = "the scores tell no labels to draw", Setting("labels")
+        raise DeptreeError(problem, f"Give their names ({option})", sent_id=distribution.id, options=[option])
     trees = algorithm.draw(distribution, size, rng)
-    each = _labelings(distribution, trees.heads, rng)
+    of_trees = distribution.labels.of(trees.heads)
+    each = [Labelings(own, label_stream(rng, number)) for number, own in enumerate(of_trees)]
     waiting = list(zip(trees.arrivals.tolist(), range(len(each)), strict=True))  # increasing: a heap
     drawn: list[tuple[int, tuple[int, ...], float, float]] = []
     most = most_certain(size) if mass < 1 else 0
@@ -516,18 +527,6 @@ def draw(
     labels_of = np.array(labels_drawn, dtype=np.int32).reshape(heads.shape)
     exhausted = not waiting and trees.exhausted
     return Draws(heads, np.array(log_probs), np.array(arrivals), tau, exhausted, certain, labels_of)
-
-
-LABELS = Setting("labels")
-
-
-def _labelings(distribution: ArcFactored, trees: Heads, rng: np.random.Generator) -> list[Labelings]:
-    """Those of each of k trees, (k, n) heads."""
-    if distribution.labels is None:
-        problem = "the scores tell no labels to draw"
-        raise DeptreeError(problem, f"Give their names ({LABELS})", sent_id=distribution.id, options=[LABELS])
-    log_probs = distribution.labels.of(trees)
-    return [Labelings(own, label_stream(rng, number)) for number, own in enumerate(log_probs)]
 
 
 class Labelings:

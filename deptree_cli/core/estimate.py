@@ -66,27 +66,22 @@ def weights(log_probs: Float, window: float, certain: int = 0) -> Float:
 
 
 class Timed(Protocol):
-    """Distinct trees of a distribution, from `sample_without_replacement` or from a file."""
+    """Distinct trees of a distribution, from `sample_without_replacement` or from a file; see `Draws`.
+
+    Arrivals are None where they are not known; the window is the time from the last certain tree, or from 0, to when
+    the next tree would have come.
+    """
 
     @property
-    def heads(self) -> Heads:
-        """The trees, (k, n)."""
-
+    def heads(self) -> Heads: ...
     @property
-    def log_probs(self) -> Float:
-        """Their log-probabilities, (k,)."""
-
+    def log_probs(self) -> Float: ...
     @property
-    def arrivals(self) -> Float | None:
-        """When each came, (k,); None where that is not known."""
-
+    def arrivals(self) -> Float | None: ...
     @property
-    def certain(self) -> int:
-        """How many of the first trees were drawn to reach a mass."""
-
+    def certain(self) -> int: ...
     @property
-    def window(self) -> float:
-        """The time from the last of these, or from 0, to when the next tree would have come."""
+    def window(self) -> float: ...
 
 
 def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estimate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 
 LOG_LARGEST = math.log(sys.float_info.max)
+
+# What sums over the trees of a space, and such sums.
+SumOf = Callable[[TreeSpace], "LogPartitions"]
+Sums = dict[TreeSpace, "LogPartitions"]
 
 
 class Partition(NamedTuple):
@@ -64,99 +69,69 @@ def partition(distribution: ArcFactored) -> Partition:
     Raises:
         DeptreeError: its own has no other beside it that differs in the number of roots.
     """
-    single, multi = with_roots(distribution.space, True), with_roots(distribution.space, False)
-    found = _sums(distribution, single, multi, *_spaces_of_masses(distribution.space))
-    own = found[single]
-    whole = found[multi] or LogSum.of(distribution.over(multi))  # raises
-    return Partition(
-        None if own is None else own.total,
-        whole.total,
-        _log_share(own, whole),
-        _log_mass(distribution.space, found),
-    )
+    return _partitions(distribution.space, _sum_of(distribution, with_roots(distribution.space, False)))[0]
 
 
 def partitions(batch: TreeBatch) -> list[Partition]:
     """The partition functions of many sentences at once, of plain scores: each has trees in every space."""
-    single, multi = with_roots(batch.space, True), with_roots(batch.space, False)
-    found = _summed(batch, single, multi, *_spaces_of_masses(batch.space))
-    columns = (
-        found[single].total,
-        found[multi].total,
-        _log_shares(found[single], found[multi]),
-        _log_masses(batch, found),
-    )
-    return list(map(Partition, *(column.tolist() for column in columns)))
+    return _partitions(batch.space, _sum_of_many(batch))
 
 
 def log_projective_masses(batch: TreeBatch) -> Float:
     """See `Partition`, of many sentences at once, of plain scores."""
-    return _log_masses(batch, _summed(batch, *_spaces_of_masses(batch.space)))
-
-
-def _summed(batch: TreeBatch, *spaces: TreeSpace) -> dict[TreeSpace, LogPartitions]:
-    return {trees: batch.over(trees).log_partition_parts() for trees in {*spaces}}
-
-
-def _spaces_of_masses(own: TreeSpace) -> tuple[TreeSpace, TreeSpace]:
-    return space(own.single_root, projective=True), space(own.single_root)
-
-
-def _log_masses(batch: TreeBatch, found: dict[TreeSpace, LogPartitions]) -> Float:
-    return _log_shares(*(found[trees] for trees in _spaces_of_masses(batch.space)))
+    return _log_masses(batch.space, _sums(batch.space, _sum_of_many(batch)))
 
 
 def log_projective_mass(distribution: ArcFactored) -> float:
     """See `Partition`; O(n^3)."""
-    return _log_mass(distribution.space, _sums(distribution, *_spaces_of_masses(distribution.space)))
+    return float(_log_masses(distribution.space, _sums(distribution.space, _sum_of(distribution)))[0])
 
 
-class LogSum(NamedTuple):
-    """A log-partition function: of shifted weights, and what it loses by the shift."""
-
-    shifted: float
-    constant: float
-
-    @classmethod
-    def of(cls, distribution: ArcFactored) -> LogSum:
-        found = distribution.factorisation
-        return cls(found.shifted_log_z, found.shifted.constant)
-
-    @property
-    def total(self) -> float:
-        return self.shifted + self.constant
+def _sum_of_many(batch: TreeBatch) -> SumOf:
+    return lambda trees: batch.over(trees).log_partition_parts()
 
 
-def _sums(distribution: ArcFactored, *spaces: TreeSpace) -> dict[TreeSpace, LogSum | None]:
-    """The sums over the trees of spaces, each once; None where there is no tree of positive weight.
+def _sum_of(distribution: ArcFactored, needed: TreeSpace | None = None) -> SumOf:
+    """What sums over the trees of a space, of one sentence: -inf where it has none, if they are not `needed`."""
+    from deptree_cli.core.blocks import LogPartitions  # loads kernels: when there is work
+
+    def sum_over(trees: TreeSpace) -> LogPartitions:
+        try:
+            found = distribution.over(trees).factorisation
+        except DeptreeError:
+            if trees == needed:
+                raise
+            return LogPartitions(np.array([-np.inf]), np.zeros(1), np.ones(1, dtype=np.bool_))
+        return LogPartitions(*(np.array([each]) for each in (found.shifted_log_z, found.shifted.constant, True)))
+
+    return sum_over
+
+
+def _sums(own: TreeSpace, sum_of: SumOf, *others: TreeSpace) -> Sums:
+    """The sums that masses are made of, and others, each once.
 
     That of its own space comes last: it is kept, and a long sentence's takes much memory.
     """
-    in_order = sorted({*spaces}, key=lambda trees: trees == distribution.space)
-    return {trees: _summed_up(distribution, trees) for trees in in_order}
+    spaces = {*others, space(own.single_root, projective=True), space(own.single_root)}
+    return {trees: sum_of(trees) for trees in sorted(spaces, key=lambda trees: trees == own)}
 
 
-def _summed_up(distribution: ArcFactored, trees: TreeSpace) -> LogSum | None:
-    try:
-        return LogSum.of(distribution.over(trees))
-    except DeptreeError:
-        return None
+def _partitions(own: TreeSpace, sum_of: SumOf) -> list[Partition]:
+    single, multi = with_roots(own, True), with_roots(own, False)
+    found = _sums(own, sum_of, single, multi)
+    log_z = [None if each == -math.inf else each for each in found[single].total.tolist()]
+    columns = found[multi].total, _log_shares(found[single], found[multi]), _log_masses(own, found)
+    return list(map(Partition, log_z, *(column.tolist() for column in columns)))
 
 
-def _log_mass(own: TreeSpace, found: dict[TreeSpace, LogSum | None]) -> float:
-    part, whole = (found[trees] for trees in _spaces_of_masses(own))
-    return -math.inf if part is None or whole is None else _log_share(part, whole)
+def _log_masses(own: TreeSpace, found: Sums) -> Float:
+    return _log_shares(found[space(own.single_root, projective=True)], found[space(own.single_root)])
 
 
 def _log_shares(parts: LogPartitions, wholes: LogPartitions) -> Float:
-    return np.minimum(parts.log_ratios(wholes), 0.0)
-
-
-def _log_share(part: LogSum | None, whole: LogSum) -> float:
-    if part is None:
-        return -math.inf
-    # at most 0 also where rounding would lift it, and exactly 0 where both are one
-    return min((part.shifted - whole.shifted) + (part.constant - whole.constant), 0.0)
+    """At most 0 also where rounding would lift them, and exactly 0 where both are one; -inf where there is no part."""
+    with np.errstate(invalid="ignore"):
+        return np.where(parts.shifted > -np.inf, np.minimum(parts.log_ratios(wholes), 0.0), -np.inf)
 
 
 class Summary:
@@ -225,51 +200,38 @@ class Peakedness(NamedTuple):
 
 def peakedness(distribution: ArcFactored) -> Peakedness:
     """Describe a distribution. Factorisations: its own, with crossing arcs or without, and with several roots."""
-    single_root_mass, projective_mass = _masses(distribution)
-    scores = distribution.log_scores[:, 1:]
-    allowed = np.isfinite(scores)
-    return Peakedness(
-        lowest=float(scores[allowed].min()),
-        highest=float(scores[allowed].max()),
-        forbidden=int((~allowed).sum()) - distribution.n,
-        normalised=bool(_normalised(scores)),
-        best_head=float(distribution.marginals()[:, 1:].max(axis=0).mean()),
-        entropy=entropy(distribution) / distribution.n,
-        single_root_mass=single_root_mass,
-        projective_mass=projective_mass,
-    )
+    facts = _facts(distribution.log_scores[None, :, 1:], distribution.marginals()[None, :, 1:])
+    masses = _masses(distribution.space, _sum_of(distribution))[0]
+    return Peakedness._make([*(each.item() for each in facts), entropy(distribution) / distribution.n, *masses])
 
 
 def peakednesses(batch: TreeBatch) -> list[Peakedness]:
     """Describe many distributions at once, of plain scores: no arc is forbidden."""
     from deptree_cli.core.blocks import alike  # loads kernels: when there is work
 
-    lowest, highest, best_head = np.empty((3, len(batch.lengths)))
-    normalised = np.empty(len(batch.lengths), dtype=np.bool_)
-    for some in alike(batch.lengths):
-        scores, marginals = some.of_arcs(batch.log_scores)[..., 1:], some.of_arcs(batch.marginals)[..., 1:]
-        lowest[some.rows] = np.where(np.isfinite(scores), scores, np.inf).min(axis=(1, 2))
-        highest[some.rows], normalised[some.rows] = scores.max(axis=(1, 2)), _normalised(scores)
-        best_head[some.rows] = marginals.max(axis=1).mean(axis=1)
-    columns = lowest, highest, np.zeros(len(lowest), dtype=np.int64), normalised, best_head
-    found = (*columns, batch.entropies / batch.lengths)
-    return list(map(Peakedness, *(each.tolist() for each in found), *_masses_of_many(batch)))
+    groups, scores, marginals = alike(batch.lengths), batch.log_scores, batch.marginals
+    found = [_facts(some.of_arcs(scores)[..., 1:], some.of_arcs(marginals)[..., 1:]) for some in groups]
+    back = np.argsort(np.concatenate([some.rows for some in groups]))
+    columns = *(np.concatenate(each)[back] for each in zip(*found, strict=True)), batch.entropies / batch.lengths
+    masses = _masses(batch.space, _sum_of_many(batch))
+    every = zip(*(each.tolist() for each in columns), masses, strict=True)
+    return [Peakedness._make([*facts, *each]) for *facts, each in every]
 
 
-def _normalised(scores: Float) -> Any:
-    """Whether weights of heads sum to 1 for every word, log-scores (..., n+1, n)."""
-    return np.isclose(np.logaddexp.reduce(scores, axis=-2), 0.0, atol=1e-3).all(axis=-1)
+def _facts(scores: Float, marginals: Float) -> tuple[Any, ...]:
+    """The first facts of a `Peakedness` about sentences of one length, (b,) each; scores, marginals: (b, n+1, n)."""
+    allowed, sums = np.isfinite(scores), np.logaddexp.reduce(scores, axis=1)
+    return (
+        np.where(allowed, scores, np.inf).min(axis=(1, 2)),
+        scores.max(axis=(1, 2)),
+        (~allowed).sum(axis=(1, 2)) - scores.shape[2],
+        np.all(np.isclose(sums, 0.0, atol=1e-3), axis=1),
+        marginals.max(axis=1).mean(axis=1),
+    )
 
 
-def _masses_of_many(batch: TreeBatch) -> tuple[list[float], list[float]]:
-    if not batch.space.single_root:
-        return [1.0] * len(batch.lengths), [math.exp(each) for each in log_projective_masses(batch).tolist()]
-    found = partitions(batch)
-    return [each.single_root_mass for each in found], [each.projective_mass for each in found]
-
-
-def _masses(distribution: ArcFactored) -> tuple[float, float]:
-    if not distribution.single_root:
-        return 1.0, math.exp(log_projective_mass(distribution))
-    found = partition(distribution)
-    return found.single_root_mass, found.projective_mass
+def _masses(own: TreeSpace, sum_of: SumOf) -> list[tuple[float, float]]:
+    """The masses of a `Peakedness`, of each sentence."""
+    if own.single_root:
+        return [(each.single_root_mass, each.projective_mass) for each in _partitions(own, sum_of)]
+    return [(1.0, math.exp(each)) for each in _log_masses(own, _sums(own, sum_of)).tolist()]

@@ -20,8 +20,7 @@ from deptree_cli.core.errors import counted
 from deptree_cli.core.register import Register, imported
 from deptree_cli.core.streams import kernel_state
 
-# What sampling without replacement gives: distinct trees, when they came, and what an estimator needs.
-
+__all__ = ["ALGORITHMS", "Algorithm", "Draws"]
 
 # Behind the trees that reach a mass come so many, and one for every so many of them if those are more.
 FURTHER = 5
@@ -123,9 +122,6 @@ def clock_of(rng: np.random.Generator) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(kernel_state(rng, 2).tolist()))
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "Draws"]
-
-
 @dataclass(frozen=True)
 class Algorithm:
     """An entry of the register.
@@ -153,17 +149,17 @@ class Algorithm:
         """
         target: Callable[..., Draws] = imported(self.target, __name__)
 
-        def draw(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float) -> Draws:
+        def drawn(size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
             return target(distribution, distribution.room_for(size), rng, mass)
 
         most = most_certain(size)
         if mass >= 1 or most == 0:
-            return draw(distribution, size, rng, 1.0)
+            return drawn(size, rng)
         if self.sequential:  # what reaches the mass comes twice: no algorithm has to know what is drawn behind it
-            certain = len(draw(distribution, most, deepcopy(rng), mass).heads)
-            draws = draw(distribution, size_for_mass(certain, size), rng, 1.0)
+            certain = len(drawn(most, deepcopy(rng), mass).heads)
+            draws = drawn(size_for_mass(certain, size), rng)
         else:
-            draws = draw(distribution, size, rng, 1.0)
+            draws = drawn(size, rng)
             certain = min(most, draws.reach(mass))
             draws = draws.first(size_for_mass(certain, size))
         return replace(draws, certain=certain)

@@ -1,4 +1,4 @@
-"""Distinct trees that may cross, drawn from cells: parts of the space of trees."""
+"""Distinct trees that may cross, drawn from cells: parts of the space of trees. And what all distinct trees share."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ from deptree_cli.kernels.operations import (
     multiply,
     part,
     put,
-    reaches,
     row,
     scale,
     zero,
 )
 from deptree_cli.kernels.wilson import walk
 
-# A set of trees: a hash table of their indices, with linear probing.
+# The trees drawn so far, of any space: a hash table of their indices, with linear probing, and what is left.
 
 
 @kernel(allocates=True)
@@ -71,20 +70,82 @@ def place_of(heads, row, table):
 
 @kernel
 def same(first, second):
-    """Return whether two trees (n,) have the same heads."""
     word = 0
     while word < first.shape[0] and first[word] == second[word]:
         word += 1
     return word == first.shape[0]
 
 
+class Drawn(NamedTuple):
+    """The trees drawn so far of a sentence, and what its distribution is made of.
+
+    heads (k, n), log_probs (k,), log_left (k+1,): the logarithm of the mass left before each tree was drawn, and after
+    the last. seen: a hash table of the trees. state: of the random bits. log_weights: (n+1, n+1), ``[head,
+    dependent]``, columns shifted. log_z: the logarithm of their partition function.
+    """
+
+    heads: Any
+    log_probs: Any
+    log_left: Any
+    seen: Any
+    state: Any
+    log_weights: Any
+    log_z: float
+
+
+class Rules(NamedTuple):
+    """The thresholds.
+
+    repeats: how dear repeats have to be for the space to be divided (the two trees count that differently). least:
+    below this share, what is left by subtraction has cancelled. stop: the mass left at which to stop. lowest: the
+    logarithm of the mass left down to which numbers are sound.
+    """
+
+    repeats: float
+    least: float
+    stop: float
+    lowest: float
+
+
+# What a draw needs to go on: nothing, as it is done; a larger hash table; more memory for the tree of what was drawn.
+DONE, SET, ROOM = range(3)
+
+# Where drawing is, integers: how many trees there are, then what each tree of what was drawn notes.
+COUNT = 0
+
+
+@kernel
+def is_done(drawn, rules, count, left):
+    """Note what is left before the next tree, a number; return whether there is to be none."""
+    drawn.log_left[count] = logarithm(left) if is_positive(left) else -math.inf
+    enough = count == drawn.heads.shape[0] or as_float(left) < rules.stop
+    return enough or drawn.log_left[count] <= rules.lowest
+
+
+@kernel
+def keep(drawn, tree, count):
+    """Store a tree (n,) behind the first `count`, unless it is one of these; return whether it is new."""
+    place = place_of(drawn.heads, tree, drawn.seen)
+    if drawn.seen[place] != NONE:
+        return False
+    log_prob = -drawn.log_z
+    for word in range(1, tree.shape[0] + 1):
+        head = np.int64(tree[word - 1])
+        drawn.heads[count, word - 1] = head
+        log_prob += drawn.log_weights[head, word]
+    drawn.log_probs[count] = min(log_prob, 0.0)
+    drawn.seen[place] = count
+    return True
+
+
 # The cells of a partition tree, and how much of each has not been drawn yet.
 #
-# A *cell* is the set of all trees that share their first choices. A cell divided by one more choice is an item of
-# `Cells`, and entry h of its rows stands for the cell below it with choice h. What is left of an undivided cell is one
-# minus the probabilities of the trees drawn from it, as shares of the cell; of a divided one it is a sum over the cells
-# below it. Where next to nothing is left of a cell, the subtraction has *cancelled*: such a cell is divided as soon as
-# what rounding may have done to it shows in what is left of all cells.
+# A *cell* is the set of all trees that share their first choices: the root (node 0 where there may be several), then
+# the heads of words in a fixed order. A cell divided by one more choice is an item of `Cells`, and entry h of its rows
+# stands for the cell below it with choice h. What is left of an undivided cell is one minus the probabilities of the
+# trees drawn from it, as shares of the cell; of a divided one it is a sum over the cells below it. Where next to
+# nothing is left of a cell, the subtraction has *cancelled*: such a cell is divided as soon as what rounding may have
+# done to it shows in what is left of all cells.
 
 
 class Cells(NamedTuple):
@@ -101,61 +162,88 @@ class Cells(NamedTuple):
     of their log-probabilities.
     """
 
-    used: object
-    share: object
-    left: object
-    total: object
-    below: object
-    newest: object
-    drawn: object
-    above: object
-    choice: object
-    level: object
-    log_prob: object
-    following: object
-    spent: object
-    cancelled: object
-    cancelled_count: object
-    largest_cancelled: object
+    used: Any
+    share: Any
+    left: Any
+    total: Any
+    below: Any
+    newest: Any
+    drawn: Any
+    above: Any
+    choice: Any
+    level: Any
+    log_prob: Any
+    following: Any
+    spent: Any
+    cancelled: Any
+    cancelled_count: Any
+    largest_cancelled: Any
+
+
+class PartitionTree(NamedTuple):
+    """A sentence's partition tree, in float64 or wide numbers (`kernels/numbers.py`).
+
+    rules, drawn: `Rules` and `Drawn`; a cell is divided once `repeats` times the steps of a division were spent on
+    trees drawn before. cells: `Cells`. walks: whether to walk at all. tree_steps: those that a tree takes by
+    elimination, after which a walk is given up; with m words free and some heads given, m^3 times `factor_steps` is
+    added. order: (n,) the words in the order in which their heads are chosen; rank: (n+1,) the place of each word in
+    it, of node 0 n. tables, bits: alias tables of the weights (`wilson.py`). To compute in: choices (depth,), fixed
+    (n+1,) and free (n,), int64, a cell's choices, the heads that follow from them, and the words without; stamp (n+1,)
+    int64, zeros, and row (n,) int32, a walk and its tree.
+    """
+
+    rules: Any
+    drawn: Any
+    cells: Any
+    walks: bool
+    tree_steps: int
+    factor_steps: float
+    single_root: bool
+    order: Any
+    rank: Any
+    tables: Any
+    bits: int
+    choices: Any
+    fixed: Any
+    free: Any
+    stamp: Any
+    row: Any
 
 
 @kernel
 def open_cell(cells, above, h, probs):
-    """Add a divided cell, entry h of cell `above`, whose choice has the probabilities probs (n+1,).
-
-    Returns its index, NONE if there is no memory left for it.
-    """
+    """Add a divided cell, entry h of cell `above`, whose choice has probabilities, probs (n+1,); return its index."""
     new = cells.used[0]
-    if new == cells.above.shape[0]:
-        return NONE
     cells.used[0] += 1
-    for choice in range(cells.drawn.shape[1]):
+    for choice in range(length(probs)):
         put(row(cells.share, new), choice, get(probs, choice))
         put(row(cells.left, new), choice, get(probs, choice))
-    put(cells.total, new, total_of(probs))
+    put(cells.total, new, sum_of_numbers(probs, 0, length(probs)))
     fill(cells.below[new], NONE)
     fill(cells.newest[new], NONE)
     fill(cells.drawn[new], 0.0)
     fill(cells.spent[new], 0)
-    cells.above[new] = above
-    cells.choice[new] = h
-    if above == NONE:
-        cells.level[new] = 0
-        cells.log_prob[new] = 0.0
-    else:
+    cells.above[new], cells.choice[new], cells.level[new], cells.log_prob[new] = above, h, 0, 0.0
+    if above != NONE:
         cells.level[new] = cells.level[above] + 1
-        cells.log_prob[new] = cells.log_prob[above] + logarithm(get(row(cells.share, above), h))
+        cells.log_prob[new] = log_prob_of(cells, above, h)
         cells.below[above, h] = new
     return new
 
 
 @kernel
-def total_of(left):
-    """Return the sum of a row of numbers."""
-    total = zero(left)
-    for h in range(length(left)):
-        total = add(total, get(left, h))
+def sum_of_numbers(numbers, start, stop):
+    """Return the sum of the numbers from start to stop - 1."""
+    total = zero(numbers)
+    for i in range(start, stop):
+        total = add(total, get(numbers, i))
     return total
+
+
+@kernel
+def log_prob_of(cells, r, h):
+    """Return the logarithm of the probability of the cell (r, h)."""
+    return cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
 
 
 @kernel
@@ -164,12 +252,6 @@ def record(cells, drawn, r, h, tree):
     cells.following[tree] = cells.newest[r, h]
     cells.newest[r, h] = tree
     cells.drawn[r, h] += math.exp(drawn.log_probs[tree] - log_prob_of(cells, r, h))
-
-
-@kernel
-def log_prob_of(cells, r, h):
-    """Return the logarithm of the probability of the cell (r, h)."""
-    return cells.log_prob[r] + logarithm(get(row(cells.share, r), h))
 
 
 @kernel
@@ -217,20 +299,51 @@ def cancellation_matters(cells, rules, log_prob):
 
 
 @kernel
-def refresh_divided(cells, r):
-    """Update what is left of the divided cell r from what is left of the cells below it."""
-    above, h = cells.above[r], cells.choice[r]
-    put(cells.total, r, total_of(row(cells.left, r)))
-    put(row(cells.left, above), h, multiply(get(row(cells.share, above), h), get(cells.total, r)))
+def pass_upwards(cells, r):
+    """Update what is left of the divided cell r, from what is left of the cells below it, and of all cells above."""
+    while r != NONE:
+        refresh_divided(cells, r)
+        r = cells.above[r]
 
 
 @kernel
-def pass_upwards(cells, r):
-    """Update what is left of cell r and of all cells above it."""
+def refresh_divided(cells, r):
+    above, h, left = cells.above[r], cells.choice[r], row(cells.left, r)
+    put(cells.total, r, sum_of_numbers(left, 0, length(left)))
+    if above != NONE:
+        put(row(cells.left, above), h, multiply(get(row(cells.share, above), h), get(cells.total, r)))
+
+
+@kernel
+def word_at(tree, root, level):
+    """Return the word whose head is the choice at a level from 1 on; a root that is a word has no choice."""
+    return tree.order[level - 1 if level - 1 < tree.rank[root] else level]
+
+
+@kernel
+def choice_of(tree, heads, root, level):
+    """Return the choice at a level that leads to a tree, heads (n,)."""
+    if level > 0:
+        return np.int64(heads[word_at(tree, root, level) - 1])
+    if tree.single_root:
+        for word in range(1, heads.shape[0] + 1):
+            if heads[word - 1] == 0:
+                return np.int64(word)
+    return np.int64(0)
+
+
+@kernel
+def fix(tree, r, h):
+    """Set tree.fixed to the heads that the trees of cell (r, h) share; return the node that they hang on."""
+    cells, choices, level = tree.cells, tree.choices, tree.cells.level[r]
+    choices[level] = h
     while r > 0:
-        refresh_divided(cells, r)
+        choices[cells.level[r] - 1] = cells.choice[r]
         r = cells.above[r]
-    put(cells.total, r, total_of(row(cells.left, r)))
+    fill(tree.fixed, FREE)
+    for earlier in range(1, level + 1):
+        tree.fixed[word_at(tree, choices[0], earlier)] = choices[earlier]
+    return choices[0]
 
 
 # Trees of one cell by elimination: exact draws where walks take too long, given a root and some words' heads.
@@ -247,11 +360,11 @@ class Factors(NamedTuple):
     A, across, W: (n+1, n+1); S: (n+1,); workspace: (3, WIDTH, n+1).
     """
 
-    A: object
-    S: object
-    across: object
-    W: object
-    workspace: object
+    A: Any
+    S: Any
+    across: Any
+    W: Any
+    workspace: Any
 
 
 # Rows of a cell, an int64 array (ROWS, n+1): how many words are free, and these by position from 1 on; the nodes of
@@ -260,32 +373,24 @@ WORDS, FIRST, NEXT, TREE, PLACES, ROWS = 0, 1, 2, 3, 4, 7
 
 
 @kernel
-def merge(cell, root, fixed):
-    """Fill a cell for a root and the heads (n+1,) given by node; return how many nodes its graph has."""
-    nodes, free, first, tops = fixed.shape[0], cell[WORDS], cell[FIRST], cell[TREE]
-    count = 0
-    for u in range(1, nodes):
-        if u != root and fixed[u] == FREE:
-            count += 1
-            free[count] = u
-    free[0] = count
-    find_tops(root, fixed, free[: count + 1], tops)
-    fill(first[: count + 1], NONE)
-    for u in range(nodes - 1, -1, -1):
-        if tops[u] != NONE:
-            cell[NEXT, u] = first[tops[u]]
-            first[tops[u]] = u
-    return count + 1
-
-
-@kernel
 def factorise_cell(weights, root, fixed, cell, factors):
     """Factorise the cell with the given root and heads (n+1,), FREE where not given; fill `cell` and `factors`.
 
     Returns whether their numbers held every term.
     """
-    nodes = merge(cell, root, fixed)
-    gather_arcs(weights, cell[WORDS, :nodes], cell[TREE], factors.A)
+    free, first, tops, nodes = cell[WORDS], cell[FIRST], cell[TREE], 1
+    for u in range(1, fixed.shape[0]):
+        if u != root and fixed[u] == FREE:
+            free[nodes] = u
+            nodes += 1
+    free[0] = nodes - 1
+    find_tops(root, fixed, free[:nodes], tops)
+    fill(first[:nodes], NONE)
+    for u in range(fixed.shape[0] - 1, -1, -1):
+        if tops[u] != NONE:
+            cell[NEXT, u] = first[tops[u]]
+            first[tops[u]] = u
+    gather_arcs(weights, free[:nodes], tops, factors.A)
     for i in range(nodes):
         for j in range(nodes):
             put(factors.W, (i, j), get(factors.A, (i, j)))
@@ -320,132 +425,14 @@ def draw_from(weights, root, fixed, cell, factors, state, out):
         out[word - 1] = h
 
 
-# What the adaptive partition tree is given, and a tree as a sequence of choices.
-#
-# The choices are the root (node 0 where there may be several), then the heads of words in a fixed order.
-
-
-class PartitionProblem(NamedTuple):
-    """A sentence's distribution as the kernel needs it; "numbers" are float64 or wide (`kernels/numbers.py`).
-
-    weights: numbers (n+1, n+1), ``[head, dependent]``, columns shifted. log_weights, log_z: their logarithms, and that
-    of their partition function. order: (n,) the words in the order in which their heads are chosen; rank:
-    (n+1,) the place of each word in it, of node 0 n. tables, bits: alias tables of the weights (`wilson.py`).
-    """
-
-    single_root: bool
-    weights: object
-    log_weights: object
-    log_z: float
-    order: object
-    rank: object
-    tables: object
-    bits: int
-
-
-class PartitionRules(NamedTuple):
-    """The thresholds of the algorithm.
-
-    walks: whether to walk at all. tree: the steps that a tree takes by elimination, after which a walk is given up;
-    with m words free and some heads given, m^3 times `factors` is added. repeats: a cell is divided after that many
-    times the steps of a division were spent on trees drawn before. least: below this share of a cell, what is left of
-    it has cancelled. stop: the total left at which to stop.
-    """
-
-    walks: bool
-    tree: int
-    factors: float
-    repeats: float
-    least: float
-    stop: float
-
-
-class Drawn(NamedTuple):
-    """Trees and their probabilities: heads (k, n), log_probs (k,), log_left (k+1,).
-
-    log_left: the logarithm of the mass left before each tree was drawn, and after the last.
-    """
-
-    heads: object
-    log_probs: object
-    log_left: object
-
-
-class PartitionWorkspace(NamedTuple):
-    """Arrays to compute in.
-
-    choices (depth,), fixed (n+1,) and free (n,), int64: a cell's choices, the heads that follow from them, and the
-    words without. stamp (n+1,) int64, zeros, and row (n,) int32: a walk, and its tree.
-    """
-
-    choices: object
-    fixed: object
-    free: object
-    stamp: object
-    row: object
-
-
-class PartitionTree(NamedTuple):
-    """A sentence's partition tree.
-
-    A `PartitionProblem`, `PartitionRules`, `Cells`, the trees `Drawn`, the hash table of them, a `PartitionWorkspace`.
-    """
-
-    problem: object
-    rules: object
-    cells: object
-    drawn: object
-    seen: object
-    work: object
-
-
-@kernel
-def word_at(problem, root, level):
-    """Return the word whose head is the choice at a level from 1 on; a root that is a word has no choice."""
-    return problem.order[level - 1 if level - 1 < problem.rank[root] else level]
-
-
-@kernel
-def choice_of(problem, heads, root, level):
-    """Return the choice at a level that leads to a tree, heads (n,)."""
-    if level > 0:
-        return np.int64(heads[word_at(problem, root, level) - 1])
-    if problem.single_root:
-        for word in range(1, heads.shape[0] + 1):
-            if heads[word - 1] == 0:
-                return np.int64(word)
-    return np.int64(0)
-
-
-@kernel
-def fix(cells, problem, r, h, work):
-    """Set work.fixed to the heads that the trees of cell (r, h) share; return the node that they hang on."""
-    choices = work.choices
-    level = cells.level[r]
-    choices[level] = h
-    while r > 0:
-        choices[cells.level[r] - 1] = cells.choice[r]
-        r = cells.above[r]
-    root = choices[0]
-    fill(work.fixed, FREE)
-    for earlier in range(1, level + 1):
-        work.fixed[word_at(problem, root, earlier)] = choices[earlier]
-    return root
-
-
 # Dividing cells of the partition tree along one of their trees: all head distributions on the way in O(m^3).
-
-
-DONE = 0
-NO_ROOM = 1
-UNSOUND = 2
 
 
 class DivisionWorkspace(NamedTuple):
     """What divisions compute in.
 
-    weights: numbers (n+1, n+1), those of the `PartitionProblem` or the same as wide numbers; in_range, tables: as of
-    `head_path.py`; row (n+1,): to compute in, of their kind; probs (n+1,): of the kind of the cells.
+    weights: numbers (n+1, n+1), those of the cells or the same as wide numbers; in_range, tables: as of `head_path.py`;
+    row (n+1,): to compute in, of their kind; probs (n+1,): of the kind of the cells.
     """
 
     weights: Any
@@ -455,12 +442,15 @@ class DivisionWorkspace(NamedTuple):
     probs: Any
 
 
+UNSOUND = -1
+
+
 @kernel
 def divide_cells(tree, r, h, room):
     """Divide cell (r, h), unless r is NONE, and then cancelled cells until no rounding shows in what is left of all.
 
-    tree: a `PartitionTree`; room: a `DivisionWorkspace`. Returns DONE, or, with the cell that it has come to, NO_ROOM
-    if there is not enough memory for cells and UNSOUND if weights have to be wide for it.
+    tree: a `PartitionTree`; room: a `DivisionWorkspace`. Returns DONE, or, with the cell that it has come to, ROOM if
+    there is not enough memory for cells and UNSOUND if weights have to be wide for it.
     """
     while True:
         if r != NONE:
@@ -491,77 +481,49 @@ def divide(tree, r, h, room):
 
     All other choices on the way become undivided cells. Arguments and result as of `divide_cells`.
     """
-    problem, rules, cells, drawn, _, work = tree
+    cells, drawn = tree.cells, tree.drawn
     first_new = cells.used[0]
-    root, level, depth = fix(cells, problem, r, h, work), cells.level[r], work.choices.shape[0]
-    words = work.free[: depth - 1 - level]
+    root, level, depth = fix(tree, r, h), cells.level[r], tree.choices.shape[0]
+    words = tree.free[: depth - 1 - level]
     if first_new + words.shape[0] > cells.above.shape[0]:
-        return NO_ROOM
+        return ROOM
     for x in range(words.shape[0]):
-        words[x] = word_at(problem, root, level + 1 + x)
-    likeliest = most_probable(cells, drawn, r, h)
-    path = start_path(room.weights, root, work.fixed, words, room.in_range, room.tables)
+        words[x] = word_at(tree, root, level + 1 + x)
+    likeliest = other = cells.newest[r, h]
+    while other != NONE:
+        if drawn.log_probs[other] > drawn.log_probs[likeliest]:
+            likeliest = other
+        other = cells.following[other]
+    path = start_path(room.weights, root, tree.fixed, words, room.in_range, room.tables)
     for x in range(words.shape[0]):
         log_pivots = next_heads(path, room.weights, root, room.tables, room.row)
         if not path_in_range(room.weights, path, log_pivots, log_pivots):
             if x == 0:
                 return UNSOUND
             break
-        r = open_below(tree, r, h, root, room)
-        h = np.int64(drawn.heads[likeliest, words[x] - 1])
+        for head in range(cells.drawn.shape[1]):
+            put(room.probs, head, from_wide(room.probs, get(room.row, head)))
+        new, other = open_cell(cells, r, h, room.probs), cells.newest[r, h]
+        while other != NONE:  # the trees drawn from the cell, which is divided now, are handed over
+            older = cells.following[other]
+            record(cells, drawn, new, choice_of(tree, drawn.heads[other], root, cells.level[new]), other)
+            other = older
+        r, h = new, np.int64(drawn.heads[likeliest, words[x] - 1])
         if cells.drawn[r, h] < 0.5:
             break
         set_head(path, h)
-    refresh_since(cells, rules, first_new, depth)
-    return DONE
-
-
-@kernel(forceinline=True)
-def open_below(tree, r, h, root, room):
-    """Open the cell below (r, h) with the probabilities in room.row, and hand over what was drawn; return its index."""
-    for head in range(tree.cells.drawn.shape[1]):
-        put(room.probs, head, from_wide(room.probs, get(room.row, head)))
-    new = open_cell(tree.cells, r, h, room.probs)
-    hand_over(tree.cells, tree.problem, tree.drawn, r, h, root)
-    return new
-
-
-@kernel
-def refresh_since(cells, rules, first_new, depth):
-    """Update what is left of the divided cells from `first_new` on; those above others come before them."""
-    for r in range(cells.used[0] - 1, first_new - 1, -1):
+    for new in range(cells.used[0] - 1, first_new - 1, -1):  # those above others come before them
         for choice in range(cells.drawn.shape[1]):
-            if cells.below[r, choice] == NONE and cells.newest[r, choice] != NONE:
-                refresh(cells, rules, r, choice, depth)
-        refresh_divided(cells, r)
-
-
-@kernel
-def most_probable(cells, drawn, r, h):
-    """Return the tree with the largest probability among those drawn from the undivided cell (r, h)."""
-    best = tree = cells.newest[r, h]
-    while tree != NONE:
-        if drawn.log_probs[tree] > drawn.log_probs[best]:
-            best = tree
-        tree = cells.following[tree]
-    return best
-
-
-@kernel
-def hand_over(cells, problem, drawn, r, h, root):
-    """Record the trees drawn from cell (r, h), which was divided, in the cells below it."""
-    new, tree = cells.below[r, h], cells.newest[r, h]
-    while tree != NONE:
-        older = cells.following[tree]
-        record(cells, drawn, new, choice_of(problem, drawn.heads[tree], root, cells.level[new]), tree)
-        tree = older
+            if cells.below[new, choice] == NONE and cells.newest[new, choice] != NONE:
+                refresh(cells, tree.rules, new, choice, depth)
+        refresh_divided(cells, new)
+    return DONE
 
 
 # Distinct trees, in the order in which drawing with replacement would first meet them: the adaptive partition tree.
 #
 # Drawing with replacement and dropping repeats gives that order, and is quick until repeats pile up; so the space of
-# trees is divided into cells where they do, and only there. The choices that a cell's trees share are the root (node 0
-# where there may be several), then the heads of words in a fixed order (algorithm and proof: docs/how_it_works.md).
+# trees is divided into cells where they do, and only there (algorithm and proof: docs/how_it_works.md).
 #
 # Costs are counted in steps of a walk, and decisions depend on counts only: the same stream gives the same trees.
 
@@ -574,28 +536,15 @@ BASE = 600
 FLAT = 10
 STEEP = 8
 
-# What a draw needs to go on: nothing, as it is done; a larger set of trees; a tree from inside the cell that it has
-# come to; that cell, or cancelled cells alone, to be divided.
-SET, INSIDE, DIVIDE = range(1, 4)  # and DONE
-FOUND = 4
+# What a draw needs to go on, beside what all do: a tree from inside the cell that it has come to; that cell, or
+# cancelled cells alone, to be divided.
+INSIDE, DIVIDE = 3, 4
+FOUND = 5
 
-
-class Cursor(NamedTuple):
-    """Where drawing is.
-
-    needs: DONE, SET, INSIDE or DIVIDE. n_drawn: how many trees there are. cell, choice: the undivided cell that the
-    draw has come to, or NONE; without a choice, the divided cell. from_inside: whether work.row is a tree of it that
-    was drawn by elimination. inside_cell, inside_choice: the cell whose factors are at hand. walks: how many so far.
-    """
-
-    needs: int
-    n_drawn: int
-    cell: int
-    choice: int
-    from_inside: bool
-    inside_cell: int
-    inside_choice: int
-    walks: int
+# Where drawing is: the undivided cell that the draw has come to, or NONE (without a choice, the divided cell); whether
+# tree.row is a tree of it that was drawn by elimination; the cell whose factors are at hand; how many walks so far.
+CELL, CHOICE, FROM_INSIDE, INSIDE_CELL, INSIDE_CHOICE, WALKS = range(1, 7)
+PLACE, INSIDE_PLACE = slice(CELL, CHOICE + 1), slice(INSIDE_CELL, INSIDE_CHOICE + 1)
 
 
 @kernel
@@ -604,62 +553,52 @@ def begin(tree, top, count):
 
     tree: a `PartitionTree` without a cell in use; top: numbers (n+1,), the distribution of the root.
     """
-    problem, rules, cells, drawn, _, work = tree
+    cells, drawn = tree.cells, tree.drawn
     open_cell(cells, NONE, NONE, top)
     for i in range(count):
-        record(cells, drawn, TOP, choice_of(problem, drawn.heads[i], TOP, TOP), i)
+        record(cells, drawn, TOP, choice_of(tree, drawn.heads[i], TOP, TOP), i)
     for choice in range(cells.drawn.shape[1]):
         if cells.newest[TOP, choice] != NONE:
-            refresh(cells, rules, TOP, choice, work.choices.shape[0])
+            refresh(cells, tree.rules, TOP, choice, tree.choices.shape[0])
     pass_upwards(cells, TOP)
 
 
 @kernel
-def draw_by_walk(tree, cursor, state):
-    """Go on drawing new trees by walks, until these do not do; return a cursor that says what the draw needs.
+def draw_by_walk(tree, cursor):
+    """Go on drawing new trees by walks, until these do not do; return what the draw needs.
 
-    tree: a `PartitionTree`, whose `drawn` and `seen` are filled. It is DONE at k trees, at the total left that the
-    rules name, or where float64 cannot tell what is left (log_left shows that). INSIDE asks for a tree of the cell that
-    work.choices and work.fixed describe, in work.row; after DIVIDE the draw goes on below that cell.
+    tree: a `PartitionTree`, whose `drawn` is filled. It is DONE at k trees, at the total left that the rules name, or
+    where float64 cannot tell what is left (log_left shows that). INSIDE asks for a tree of the cell that tree.choices
+    and tree.fixed describe, in tree.row; after DIVIDE the draw goes on below that cell.
     """
-    needs, count, r, h, from_inside, inside_cell, inside_choice, walks = cursor
+    cells, rules = tree.cells, tree.rules
     while True:
-        if r == NONE and is_done(tree.rules, tree.cells, tree.drawn, count):
-            needs = DONE
-            break
-        if 2 * count >= tree.seen.shape[0]:
-            needs = SET
-            break
-        if h == NONE:
-            r, h = undivided_cell(tree.cells, max(r, TOP), state)
-            if r == NONE:
+        count = cursor[COUNT]
+        if cursor[CELL] == NONE and is_done(tree.drawn, rules, count, get(cells.total, 0)):
+            return DONE
+        if 2 * count >= tree.drawn.seen.shape[0]:
+            return SET
+        if cursor[CHOICE] == NONE:
+            cursor[CELL], cursor[CHOICE] = undivided_cell(cells, max(cursor[CELL], TOP), tree.drawn.state)
+            if cursor[CELL] == NONE:
                 continue
-        has_factors = r == inside_cell and h == inside_choice
-        needs, walks = new_tree_of(tree, r, h, from_inside, has_factors, walks, state)
-        from_inside = False
+        needs = new_tree_of(tree, cursor)
+        cursor[FROM_INSIDE] = 0
         if needs != FOUND:
-            break
-        accept(tree, r, h, count)
-        count, r, h = count + 1, np.int64(NONE), np.int64(NONE)
-        if cancellation_matters(tree.cells, tree.rules, tree.cells.largest_cancelled[0]):
-            needs = DIVIDE
-            break
-    return Cursor(needs, count, r, h, from_inside, inside_cell, inside_choice, walks)
-
-
-@kernel
-def is_done(rules, cells, drawn, count):
-    """Note what is left before the next tree; return whether there is to be none."""
-    total = get(cells.total, 0)
-    drawn.log_left[count] = logarithm(total) if is_positive(total) else -math.inf
-    enough = count == drawn.heads.shape[0] or as_float(total) < rules.stop
-    return enough or not is_positive(total) or not reaches(cells.total, drawn.log_left[count])
+            return needs
+        r, h = cursor[CELL], cursor[CHOICE]
+        keep(tree.drawn, tree.row, count)
+        record(cells, tree.drawn, r, h, count)
+        refresh(cells, rules, r, h, tree.choices.shape[0])
+        pass_upwards(cells, r)
+        cursor[COUNT], cursor[CELL], cursor[CHOICE] = count + 1, NONE, NONE
+        if cancellation_matters(cells, rules, cells.largest_cancelled[0]):
+            return DIVIDE
 
 
 @kernel
 def undivided_cell(cells, r, state):
     """Go down from the divided cell r by what is left; return an undivided cell, or NONE if rounding left nothing."""
-    h = np.int64(NONE)
     while is_positive(get(cells.total, r)):
         h = draw_categorical(row(cells.left, r), 0, cells.drawn.shape[1], get(cells.total, r), state)
         if cells.below[r, h] == NONE:
@@ -669,66 +608,52 @@ def undivided_cell(cells, r, state):
 
 
 @kernel
-def new_tree_of(tree, r, h, from_inside, has_factors, walks, state):
-    """Try to walk to a tree of the undivided cell (r, h) that was not drawn yet, and put it into work.row.
+def new_tree_of(tree, cursor):
+    """Try to walk to a tree of the undivided cell at hand that was not drawn yet, and put it into tree.row.
 
-    from_inside: as of a cursor; has_factors: whether the cell's factors are at hand; walks: how many there were before.
-    Returns FOUND, INSIDE or DIVIDE, and how many walks there were. The cycles that a walk pops are independent of its
-    tree, so a walk that takes too long is given up and its tree drawn from the same cell by elimination. Giving up
-    after repeats favours no tree either: the cell is divided then, and the draw goes on inside it.
+    Returns FOUND, INSIDE or DIVIDE. The cycles that a walk pops are independent of its tree, so a walk that takes too
+    long is given up and its tree drawn from the same cell by elimination. Giving up after repeats favours no tree
+    either: the cell is divided then, and the draw goes on inside it.
     """
-    problem, rules, cells, work = tree.problem, tree.rules, tree.cells, tree.work
-    root, level = fix(cells, problem, r, h, work), cells.level[r]
-    free = work.choices.shape[0] - 1 - level
+    cells, r, h = tree.cells, cursor[CELL], cursor[CHOICE]
+    root, level = fix(tree, r, h), cells.level[r]
+    free = tree.choices.shape[0] - 1 - level
     if free == 0:  # every choice is made: there is one tree
-        for word in range(1, work.row.shape[0] + 1):
-            work.row[word - 1] = 0 if word == root else work.fixed[word]
-        return FOUND, walks
-    if from_inside:
+        for word in range(1, tree.row.shape[0] + 1):
+            tree.row[word - 1] = 0 if word == root else tree.fixed[word]
+        return FOUND
+    if cursor[FROM_INSIDE]:
         if is_new(tree, r, h):
-            return FOUND, walks
-        cells.spent[r, h] += rules.tree
-    budget = rules.tree + (np.int64(rules.factors * free * free * free) if level > 0 else 0)
+            return FOUND
+        cells.spent[r, h] += tree.tree_steps
+    has_factors = r == cursor[INSIDE_CELL] and h == cursor[INSIDE_CHOICE]
+    budget = tree.tree_steps + (np.int64(tree.factor_steps * free * free * free) if level > 0 else 0)
     while not pays_to_divide(tree, r, h, free):
-        if from_inside or has_factors or not rules.walks:
-            return INSIDE, walks
-        walks += 1
-        left = walk(problem.tables, problem.bits, root, work.fixed, state, budget, walks, work.stamp, work.row)
+        if cursor[FROM_INSIDE] or has_factors or not tree.walks:
+            return INSIDE
+        cursor[WALKS] += 1
+        state, now = tree.drawn.state, cursor[WALKS]
+        left = walk(tree.tables, tree.bits, root, tree.fixed, state, budget, now, tree.stamp, tree.row)
         if left < 0:
-            return INSIDE, walks
+            return INSIDE
         if is_new(tree, r, h):
-            return FOUND, walks
+            return FOUND
         cells.spent[r, h] += budget - left
-    return DIVIDE, walks
+    return DIVIDE
 
 
 @kernel(forceinline=True)
 def is_new(tree, r, h):
-    """Return whether work.row, a tree of the undivided cell (r, h), was not drawn yet."""
-    return tree.cells.newest[r, h] == NONE or tree.seen[place_of(tree.drawn.heads, tree.work.row, tree.seen)] == NONE
+    """Return whether tree.row, a tree of the undivided cell (r, h), was not drawn yet."""
+    drawn = tree.drawn
+    return tree.cells.newest[r, h] == NONE or drawn.seen[place_of(drawn.heads, tree.row, drawn.seen)] == NONE
 
 
 @kernel(forceinline=True)
 def pays_to_divide(tree, r, h, free):
     """Return whether repeats in the undivided cell (r, h) have cost what dividing it costs, or little is left of it."""
-    rules, cells = tree.rules, tree.cells
+    cells, rules = tree.cells, tree.rules
     if cells.newest[r, h] == NONE:
         return False
     patience = rules.repeats * (BASE + free * free * (FLAT + free / STEEP))
     return 1.0 - cells.drawn[r, h] < rules.least or cells.spent[r, h] >= patience
-
-
-@kernel
-def accept(tree, r, h, count):
-    """Store work.row, a tree of the undivided cell (r, h), behind the first `count`."""
-    problem, rules, cells, drawn, seen, work = tree
-    log_prob = -problem.log_z
-    for word in range(1, work.row.shape[0] + 1):
-        head = np.int64(work.row[word - 1])
-        drawn.heads[count, word - 1] = head
-        log_prob += problem.log_weights[head, word]
-    drawn.log_probs[count] = min(log_prob, 0.0)
-    seen[place_of(drawn.heads, work.row, seen)] = count
-    record(cells, drawn, r, h, count)
-    refresh(cells, rules, r, h, work.choices.shape[0])
-    pass_upwards(cells, r)

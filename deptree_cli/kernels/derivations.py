@@ -7,74 +7,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.kernels import walker
 from deptree_cli.kernels.categorical import draw_categorical
-from deptree_cli.kernels.cells import place_of
-from deptree_cli.kernels.charts import BETWEEN, RIGHT, Eisner
+from deptree_cli.kernels.cells import COUNT, DONE, ROOM, SET, is_done, keep, sum_of_numbers
+from deptree_cli.kernels.charts import BETWEEN, RIGHT
 from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.operations import (
     add,
-    as_float,
     divide,
     get,
     is_less,
+    is_negative,
     is_positive,
     length,
     logarithm,
     multiply,
     put,
     scale,
+    subtract,
     zero,
 )
-from deptree_cli.kernels.walker import NONE, WIDTH, draw_split, part, places, push, push_parts, rows, split, total, walk
+from deptree_cli.kernels.walker import NONE, WIDTH, draw_split, part, places, push, push_parts, split, total, walk
 from deptree_cli.kernels.xoshiro import uniform
 
 # A projective tree as a sequence of choices: how the items of Eisner's chart are split, from the top down.
 #
 # That makes 2 n choices for a tree of n words, and every tree is made by one sequence only. A choice is the node k at
 # which an item is split: there are so many even where an item can be split at one place only.
-
-
-class Complement(NamedTuple):
-    """The grammar `Eisner` less the derivations that split an item at the node `but`: one row before it, one behind.
-
-    The fields of that grammar come first.
-    """
-
-    single_root: Any
-    chart: Any
-    but: Any
-
-
-@walker.rows.register(Complement)
-def _rows(grammar, item):
-    return 2
-
-
-@walker.places.register(Complement)
-def _places(grammar, item, row):
-    first, stop, at = places(Eisner(grammar.single_root, grammar.chart), item, 0)
-    return (first, grammar.but, at) if row == 0 else (grammar.but + 1, stop, at)
-
-
-@walker.part.register(Complement)
-def _part(grammar, at, place):
-    return part(Eisner(grammar.single_root, grammar.chart), at, place)
-
-
+#
 # The helpers are inlined: handing over arrays would take longer than what they do.
-
-
-@kernel(forceinline=True, allocates=True)
-def complement(grammar, item, k):
-    """Return the grammar without the derivations that split an item at k, and the sum of the item's parts in it."""
-    rest, found = Complement(grammar.single_root, grammar.chart, k), zero(grammar.chart)
-    for row in range(rows(rest, item)):
-        first, stop, at = places(rest, item, row)
-        for place in range(first, stop):
-            found = add(found, part(rest, at, place))
-    return rest, found
 
 
 @kernel(forceinline=True)
@@ -91,7 +52,6 @@ def first_item(n, todo):
 
 @kernel(forceinline=True)
 def item_at(todo, place):
-    """Return an item on a stack."""
     return todo[place, 0], todo[place, 1], todo[place, 2]
 
 
@@ -169,28 +129,21 @@ def fill_path(grammar, tree, path, todo, first, last):
     items, choices = first_item(tree.shape[0], todo), 0
     while items > 0:
         items -= 1
-        item = item_at(todo, items)
+        item = kind, i, j = item_at(todo, items)
         k, stop, _ = places(grammar, item, 0)
         if stop - k > 1:
-            k = split_in(tree, item, first, last)
+            if kind == BETWEEN:
+                k = first[j] - 1 if tree[j - 1] == i else last[i]
+            else:
+                head, k = (i, j) if kind == RIGHT else (j, i)
+                while tree[k - 1] != head:
+                    k = tree[k - 1]
             path[choices, 0], path[choices, 1], path[choices, 2] = item
             path[choices, SPLIT] = k
             choices += 1
         below, above, _, _ = split(grammar, item, 0, k)
         items = push(todo, push(todo, items, below), above)
     return choices
-
-
-@kernel(forceinline=True)
-def split_in(tree, item, first, last):
-    """Return where a tree (n,) splits an item; first, last: as `fill_extents` fills them."""
-    kind, i, j = item
-    if kind == BETWEEN:
-        return first[j] - 1 if tree[j - 1] == i else last[i]
-    head, k = (i, j) if kind == RIGHT else (j, i)
-    while tree[k - 1] != head:
-        k = tree[k - 1]
-    return k
 
 
 @kernel
@@ -207,7 +160,33 @@ def fill_extents(tree, first, last):
             first[node], last[node] = min(first[node], word), max(last[node], word)
 
 
-@kernel(allocates=True)
+@kernel(forceinline=True)
+def sum_of_others(grammar, item, but):
+    """Return the sum of the parts of an item that is not split at the node `but`."""
+    first, stop, at = places(grammar, item, 0)
+    found = zero(grammar.chart)
+    for k in range(first, stop):
+        if k != but:
+            found = add(found, part(grammar, at, k))
+    return found
+
+
+@kernel(forceinline=True)
+def draw_other(grammar, item, but, rest):
+    """Return the node, not `but`, at which the sum of the parts of an item first exceeds `rest`; see `draw_split`."""
+    first, stop, at = places(grammar, item, 0)
+    found = NONE
+    for k in range(first, stop):
+        x = part(grammar, at, k)
+        if k != but and is_positive(x):
+            found = k
+            rest = subtract(rest, x)
+            if is_negative(rest):
+                break
+    return found
+
+
+@kernel
 def fill_rest(grammar, path, depth, choices, rest):
     """Fill rest[depth:], numbers, with the probability of all trees but a path's given its choices before each.
 
@@ -217,7 +196,7 @@ def fill_rest(grammar, path, depth, choices, rest):
     for d in range(choices - 1, depth - 1, -1):
         item, k = item_at(path, d), path[d, SPLIT]
         along = multiply(part(grammar, places(grammar, item, 0)[2], k), get(rest, d + 1))
-        put(rest, d, divide(add(complement(grammar, item, k)[1], along), total(grammar, item)))
+        put(rest, d, divide(add(sum_of_others(grammar, item, k), along), total(grammar, item)))
 
 
 # A trie of projective trees that were drawn, by the choices that they are made by, and of what is left beside them.
@@ -237,40 +216,24 @@ LEAF_BASE = -2
 TOP = np.int64(0)
 
 
-class DerivationProblem(NamedTuple):
-    """A sentence's distribution: its grammar `Eisner`, the logarithms of the weights in it, and that of its total."""
-
-    grammar: Any
-    log_weights: Any
-    log_z: float
-
-
 class Trie(NamedTuple):
-    """Memory for the trie.
+    """The trie of a sentence's trees.
 
-    Attributes:
-        used: (1,), how many slots are in use.
-        left: numbers (slots,), the probability of what was not drawn behind a slot, given that its node was reached.
-        below: (slots,) int64, what is known behind it: NONE, a tree, or a node.
+    rules, drawn: when to stop, and the trees, as of `cells.py`. grammar: `Eisner`, of float64 or wide numbers. used:
+    (1,), how many slots are in use. left: numbers (slots,), the probability of what was not drawn behind a slot, given
+    that its node was reached. below: (slots,) int64, what is known behind it: NONE, a tree, or a node. To compute in:
+    todo, stack, (2n+2, WIDTH), stacks of items; first, last, (n+1,), what a node and those below it extend to; path,
+    other, (2n, 4), the choices of two trees; rest, other_rest, numbers (2n+1,), the probability of all other trees
+    given the choices so far; slots, (2n+1,), those above the nodes of a path, and behind the last of them; known, (1,),
+    which tree `other` and `other_rest` are of, or NONE.
     """
 
+    rules: Any
+    drawn: Any
+    grammar: Any
     used: Any
     left: Any
     below: Any
-
-
-class DerivationWorkspace(NamedTuple):
-    """Arrays to compute in.
-
-    Attributes:
-        todo, stack: (2n+2, WIDTH), stacks of items.
-        first, last: (n+1,), what a node and those below it extend to.
-        path, other: (2n, 4), the choices of two trees.
-        rest, other_rest: numbers (2n+1,), the probability of all other trees given the choices so far.
-        slots: (2n+1,), the slots above the nodes of a path, and behind the last of them.
-        known: (1,), which tree `other` and `other_rest` are of, or NONE.
-    """
-
     todo: Any
     stack: Any
     first: Any
@@ -284,10 +247,10 @@ class DerivationWorkspace(NamedTuple):
 
 
 @kernel
-def draw_tree(problem, trie, heads, count, state, work):
-    """Draw heads[count] from what is left."""
-    todo, tree, grammar = work.todo, heads[count], problem.grammar
-    items = first_item(heads.shape[1], todo)
+def draw_tree(trie, count):
+    """Draw tree `count` from what is left."""
+    grammar, todo, tree, state = trie.grammar, trie.todo, trie.drawn.heads[count], trie.drawn.state
+    items = first_item(tree.shape[0], todo)
     slot, depth = TOP, 0
     while trie.below[slot] >= 0:
         items -= 1
@@ -296,108 +259,93 @@ def draw_tree(problem, trie, heads, count, state, work):
         if stop - k > 1:
             node = trie.below[slot]
             behind = node + stop - k
-            slot = draw_categorical(trie.left, node, behind, left_in(trie, node, behind), state)
+            slot = draw_categorical(trie.left, node, behind, sum_of_numbers(trie.left, node, behind), state)
             k, depth = k + slot - node, depth + 1
         items = push_parts(grammar, item, 0, k, todo, items, tree)
     if trie.below[slot] != NONE:
-        load_path(problem, heads, LEAF_BASE - trie.below[slot], depth, work)
-        items = leave(problem, depth, items, tree, state, work)
+        load_path(trie, LEAF_BASE - trie.below[slot], depth)
+        items = leave(trie, depth, items, tree)
     walk(grammar, state, todo, items, tree)
 
 
-@kernel(allocates=True)
-def leave(problem, depth, items, tree, state, work):
-    """Go on along the tree of work.other behind so many choices, and leave it at some choice.
+@kernel
+def leave(trie, depth, items, tree):
+    """Go on along the tree of trie.other behind so many choices, and leave it at some choice.
 
     It is left in proportion to the probability of all trees that leave it there. Returns how many items are still to be
     split.
     """
-    grammar, todo, path, rest = problem.grammar, work.todo, work.other, work.other_rest
-    while True:
+    grammar, todo, state, left = trie.grammar, trie.todo, trie.drawn.state, False
+    while not left:
         items -= 1
-        item, left = item_at(todo, items), False
+        item = item_at(todo, items)
         k, stop, at = places(grammar, item, 0)
         if stop - k > 1:
-            k, depth = path[depth, SPLIT], depth + 1
-            away, mass = complement(grammar, item, k)
-            along = multiply(part(grammar, at, k), get(rest, depth))
+            k, depth = trie.other[depth, SPLIT], depth + 1
+            mass = sum_of_others(grammar, item, k)
+            along = multiply(part(grammar, at, k), get(trie.other_rest, depth))
             left = not is_positive(along) or is_less(scale(add(mass, along), uniform(state)), mass)
             if left:
-                k = draw_split(away, item, scale(mass, uniform(state)))[1]
+                k = draw_other(grammar, item, k, scale(mass, uniform(state)))
         items = push_parts(grammar, item, 0, k, todo, items, tree)
-        if left:
-            return items
+    return items
 
 
 @kernel
-def load_path(problem, heads, tree, depth, work):
-    """Fill work.other with the path of heads[tree], and work.other_rest behind so many choices, if they are not it."""
-    if work.known[0] != tree:
-        choices = fill_path(problem.grammar, heads[tree], work.other, work.stack, work.first, work.last)
-        fill_rest(problem.grammar, work.other, depth, choices, work.other_rest)
-        work.known[0] = tree
+def load_path(trie, tree, depth):
+    """Fill trie.other with the path of a tree, and trie.other_rest behind so many choices, if they are not it."""
+    if trie.known[0] != tree:
+        heads, other = trie.drawn.heads[tree], trie.other
+        choices = fill_path(trie.grammar, heads, other, trie.stack, trie.first, trie.last)
+        fill_rest(trie.grammar, other, depth, choices, trie.other_rest)
+        trie.known[0] = tree
 
 
 @kernel
-def insert(problem, trie, heads, tree, work):
-    """Note that heads[tree] was drawn."""
-    path, slots = work.path, work.slots
-    choices = fill_path(problem.grammar, heads[tree], path, work.stack, work.first, work.last)
+def insert(trie, tree):
+    """Note that a tree was drawn.
+
+    If only one went on like it so far, nodes are opened up to where the two make different choices.
+    """
+    grammar, path, slots, below = trie.grammar, trie.path, trie.slots, trie.below
+    choices = fill_path(grammar, trie.drawn.heads[tree], path, trie.stack, trie.first, trie.last)
     slots[0], depth = TOP, 0
-    while trie.below[slots[depth]] >= 0:
-        slots[depth + 1] = trie.below[slots[depth]] + place_in(problem, path, depth)
+    while below[slots[depth]] >= 0:
+        slots[depth + 1] = below[slots[depth]] + place_in(grammar, path, depth)
         depth += 1
-    if trie.below[slots[depth]] != NONE:
-        depth = split_shared_prefix(problem, trie, heads, LEAF_BASE - trie.below[slots[depth]], depth, work)
-    fill_rest(problem.grammar, path, depth, choices, work.rest)
-    put_alone(problem, trie, slots[depth], path, depth, work.rest, tree)
+    if below[slots[depth]] != NONE:
+        other, together = LEAF_BASE - below[slots[depth]], True
+        load_path(trie, other, depth)
+        while together:
+            slots[depth + 1] = open_node(trie, slots[depth], item_at(path, depth)) + place_in(grammar, path, depth)
+            together = path[depth, SPLIT] == trie.other[depth, SPLIT]
+            depth += 1
+        beside = slots[depth] + trie.other[depth - 1, SPLIT] - path[depth - 1, SPLIT]
+        below[beside] = LEAF_BASE - other
+        put_left(trie, beside, trie.other, depth, get(trie.other_rest, depth))
+    fill_rest(grammar, path, depth, choices, trie.rest)
+    below[slots[depth]] = LEAF_BASE - tree
+    put_left(trie, slots[depth], path, depth, get(trie.rest, depth))
     while depth > 0:
         depth -= 1
-        first, stop, _ = places(problem.grammar, item_at(path, depth), 0)
-        node = trie.below[slots[depth]]
-        put_left(problem, trie, slots[depth], path, depth, left_in(trie, node, node + stop - first))
-
-
-@kernel
-def split_shared_prefix(problem, trie, heads, other, depth, work):
-    """Open nodes behind so many choices, up to where heads[other] and the tree of work.path make different ones.
-
-    Returns how many choices work.slots is filled for then.
-    """
-    path, slots = work.path, work.slots
-    load_path(problem, heads, other, depth, work)
-    together = True
-    while together:
-        slots[depth + 1] = open_node(problem, trie, slots[depth], item_at(path, depth)) + place_in(problem, path, depth)
-        together = path[depth, SPLIT] == work.other[depth, SPLIT]
-        depth += 1
-    beside = slots[depth] + work.other[depth - 1, SPLIT] - path[depth - 1, SPLIT]
-    put_alone(problem, trie, beside, work.other, depth, work.other_rest, other)
-    return depth
+        first, stop, _ = places(grammar, item_at(path, depth), 0)
+        node = below[slots[depth]]
+        put_left(trie, slots[depth], path, depth, sum_of_numbers(trie.left, node, node + stop - first))
 
 
 @kernel(forceinline=True)
-def place_in(problem, path, depth):
+def place_in(grammar, path, depth):
     """Return which of its item's places a choice of a path is, counted from 0."""
-    return path[depth, SPLIT] - places(problem.grammar, item_at(path, depth), 0)[0]
+    return path[depth, SPLIT] - places(grammar, item_at(path, depth), 0)[0]
 
 
 @kernel(forceinline=True)
-def left_in(trie, start, stop):
-    """Return what is left behind the slots start..stop-1, all together."""
-    total = zero(trie.left)
-    for slot in range(start, stop):
-        total = add(total, get(trie.left, slot))
-    return total
-
-
-@kernel(forceinline=True)
-def open_node(problem, trie, slot, item):
+def open_node(trie, slot, item):
     """Add an item's node below a slot; return its first slot."""
-    first, stop, _ = places(problem.grammar, item, 0)
+    first, stop, _ = places(trie.grammar, item, 0)
     node = trie.used[0]
     for k in range(first, stop):
-        put(trie.left, node + k - first, share(problem.grammar, item, k))
+        put(trie.left, node + k - first, share(trie.grammar, item, k))
         trie.below[node + k - first] = NONE
     trie.used[0] += stop - first
     trie.below[slot] = node
@@ -405,18 +353,10 @@ def open_node(problem, trie, slot, item):
 
 
 @kernel(forceinline=True)
-def put_alone(problem, trie, slot, path, depth, rest, tree):
-    """Note a tree as the only one drawn behind a slot."""
-    trie.below[slot] = LEAF_BASE - tree
-    put_left(problem, trie, slot, path, depth, get(rest, depth))
-
-
-@kernel(forceinline=True)
-def put_left(problem, trie, slot, path, depth, left):
+def put_left(trie, slot, path, depth, left):
     """Note how much is left behind a slot given the choices so far; depth: how many choices lead to it."""
     if depth > 0:
-        d = depth - 1
-        left = multiply(left, share(problem.grammar, item_at(path, d), path[d, SPLIT]))
+        left = multiply(left, share(trie.grammar, item_at(path, depth - 1), path[depth - 1, SPLIT]))
     put(trie.left, slot, left)
 
 
@@ -427,99 +367,54 @@ def put_left(problem, trie, slot, path, depth, left):
 # order is exact.
 
 
-# What a kernel comes back for: nothing more to draw, a larger set of trees, the trie, more slots.
-DONE, SET, TRIE, SLOTS = range(4)
+# What drawing with replacement comes back for beside what all do: the trie.
+TRIE = 3
 
-
-class Cursor(NamedTuple):
-    """Where drawing is.
-
-    needs: DONE, SET, TRIE or SLOTS. n_drawn: how many trees there are; repeats: how many draws were repeats;
-    in_trie: how many of the trees are in the trie.
-    """
-
-    needs: int
-    n_drawn: int
-    repeats: int
-    in_trie: int
-
-
-class DerivationRules(NamedTuple):
-    """The thresholds.
-
-    Attributes:
-        repeats: the trie comes in once there were so many repeats for every tree and one.
-        least: one minus the probabilities drawn is not sound below this.
-        stop: the probability left at which to stop.
-        lowest: the logarithm of the probability left down to which the chart's numbers are sound.
-    """
-
-    repeats: float
-    least: float
-    stop: float
-    lowest: float
+# Where drawing is: how many draws were repeats; how many trees are in the trie, NONE as long as there is no trie.
+REPEATS, IN_TRIE = 1, 2
 
 
 @kernel
-def draw_new(problem, rules, state, heads, log_left, seen, cursor, todo):
-    """Go on filling heads (k, n) and log_left (k+1,) with replacement; return a cursor that needs DONE, SET or TRIE.
+def draw_with_replacement(grammar, rules, drawn, todo, cursor):
+    """Go on drawing with replacement, dropping repeats; return what the draw needs: DONE, SET or TRIE.
 
-    seen: a set of the trees drawn (`cells.py`). log_left is the logarithm of the mass left before each tree, and
-    after the last.
+    The trie comes in once there were `rules.repeats` repeats for every tree and one, or the probabilities drawn leave
+    too little. todo: a stack of items.
     """
-    _, count, repeats, in_trie = cursor
-    covered = 0.0
-    for tree in range(count):
-        covered += probability_of(problem, heads[tree])
+    heads, covered = drawn.heads, 0.0
+    for tree in range(cursor[COUNT]):
+        covered += math.exp(drawn.log_probs[tree])
     while True:
-        left = 1.0 - covered
+        count, left = cursor[COUNT], 1.0 - covered
         if left < rules.least:
-            return Cursor(TRIE, count, repeats, in_trie)
-        log_left[count] = math.log(left)
-        if count == heads.shape[0] or left < rules.stop:
-            return Cursor(DONE, count, repeats, in_trie)
-        if repeats >= rules.repeats * (count + 1):
-            return Cursor(TRIE, count, repeats, in_trie)
-        if 2 * count >= seen.shape[0]:
-            return Cursor(SET, count, repeats, in_trie)
-        walk(problem.grammar, state, todo, first_item(heads.shape[1], todo), heads[count])
-        place = place_of(heads, heads[count], seen)
-        if seen[place] == NONE:
-            seen[place] = count
-            covered += probability_of(problem, heads[count])
-            count += 1
+            return TRIE
+        if is_done(drawn, rules, count, left):
+            return DONE
+        if cursor[REPEATS] >= rules.repeats * (count + 1):
+            return TRIE
+        if 2 * count >= drawn.seen.shape[0]:
+            return SET
+        walk(grammar, drawn.state, todo, first_item(heads.shape[1], todo), heads[count])
+        if keep(drawn, heads[count], count):
+            covered += math.exp(drawn.log_probs[count])
+            cursor[COUNT] += 1
         else:
-            repeats += 1
+            cursor[REPEATS] += 1
 
 
 @kernel
-def probability_of(problem, tree):
-    """Return the probability of a tree (n,)."""
-    log_prob = -problem.log_z
-    for word in range(1, tree.shape[0] + 1):
-        log_prob += problem.log_weights[tree[word - 1], word]
-    return math.exp(log_prob)
-
-
-@kernel
-def draw_rest(problem, rules, state, heads, log_left, trie, cursor, work):
-    """Go on filling heads and log_left from a trie; return a cursor that needs DONE or SLOTS.
-
-    It is done at k trees, at the mass left that the rules name, or where the numbers are no longer sound (log_left
-    shows that).
-    """
-    _, count, repeats, in_trie = cursor
-    n, size = heads.shape[1], heads.shape[0]
+def draw_from_trie(trie, cursor):
+    """Go on drawing from a trie; return what the draw needs: DONE, or ROOM for more slots."""
+    n = trie.drawn.heads.shape[1]
     while True:
+        count, in_trie = cursor[COUNT], cursor[IN_TRIE]
         if trie.used[0] + n * (n + 1) > length(trie.left):  # no tree's items have more places to be split at
-            return Cursor(SLOTS, count, repeats, in_trie)
+            return ROOM
         if in_trie < count:
-            insert(problem, trie, heads, in_trie, work)
-            in_trie += 1
-            continue
-        total = get(trie.left, TOP)
-        log_left[count] = logarithm(total) if is_positive(total) else -math.inf
-        if not is_positive(total) or log_left[count] < rules.lowest or count == size or as_float(total) < rules.stop:
-            return Cursor(DONE, count, repeats, in_trie)
-        draw_tree(problem, trie, heads, count, state, work)
-        count += 1
+            insert(trie, in_trie)
+            cursor[IN_TRIE] += 1
+        elif is_done(trie.drawn, trie.rules, count, get(trie.left, TOP)):
+            return DONE
+        else:
+            draw_tree(trie, count)
+            cursor[COUNT] += 1

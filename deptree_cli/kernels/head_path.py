@@ -328,17 +328,17 @@ def take_logarithms(probs, out):
 
 
 @kernel(allocates=True)
-def log_head_probs_of_each(weights, roots, heads, words, tables, probs, out, in_range):
+def log_head_probs_of_each(weights, roots, heads, words, tables, probs, out, found):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of each sentence's first free word.
 
-    roots (b,), heads (b, n+1), words (b, m): the free words; of each as of `start_path`. in_range: (b,) which rows are
-    wanted; unset where float64 lost digits of one. probs: (n+1,) to compute in.
+    roots (b,), heads (b, n+1), words (b, m): the free words; of each as of `start_path`. found: (b,) which rows are
+    filled: others only are, and are marked unless float64 lost digits of theirs. probs: (n+1,) to compute in.
     """
     for i in range(out.shape[0]):
-        if in_range[i]:
+        if not found[i]:
             path = start_path(weights, roots[i], heads[i], words[i], True, tables)
             depth = next_heads(path, weights, roots[i], tables, probs)
-            in_range[i] = path_in_range(weights, path, depth, -math.inf)
+            found[i] = path_in_range(weights, path, depth, -math.inf)
             take_logarithms(probs, out[i])
 
 

@@ -25,13 +25,8 @@ HARD = {
 }
 
 
-def drawn_by(trees: TreeSpace) -> Any:
-    """What draws trees of a space."""
-    return cells.draw_derivations if trees.projective else cells.draw
-
-
 def draw(distribution: TreeDistribution, size: int, seed: int = 1) -> Draws:
-    return drawn_by(distribution.space)(distribution, size, np.random.default_rng(seed))
+    return cells.draw_auto(distribution, size, np.random.default_rng(seed))
 
 
 @IN_EACH

@@ -25,9 +25,9 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     draw_by_walk = kernel.draw_by_walk
 
     def counting(*arguments: Any) -> Any:
-        cursor = draw_by_walk(*arguments)
-        asked[names[cursor.needs]] += 1
-        return cursor
+        needs = draw_by_walk(*arguments)
+        asked[names[needs]] += 1
+        return needs
 
     monkeypatch.setattr(kernel, "draw_by_walk", counting)
     return asked
