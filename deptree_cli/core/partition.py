@@ -134,45 +134,36 @@ def _log_shares(parts: LogPartitions, wholes: LogPartitions) -> Float:
         return np.where(parts.shifted > -np.inf, np.minimum(parts.log_ratios(wholes), 0.0), -np.inf)
 
 
+MASSES = "single_root_mass", "projective_mass"
+
+
 class Summary:
     """The partition functions of a file, from running sums: memory does not grow with the number of sentences."""
 
     def __init__(self) -> None:
         self._sentences = self._words = 0
         self._log_z = 0.0
-        self._shares = {"single_root_mass": Shares(), "projective_mass": Shares()}
+        self._sums, self._below_half = dict.fromkeys(MASSES, 0.0), dict.fromkeys(MASSES, 0)
+        self._least: dict[str, tuple[float | None, str | None]] = dict.fromkeys(MASSES, (None, None))
 
     def add(self, sent_id: str, n: int, found: Partition) -> None:
         self._sentences += 1
         self._words += n
         self._log_z += found.log_z or 0.0
-        for name, shares in self._shares.items():
-            shares.add(sent_id, getattr(found, name))
+        for name in MASSES:
+            mass, least = getattr(found, name), self._least[name][0]
+            self._sums[name] += mass
+            self._below_half[name] += mass < 0.5
+            if least is None or mass < least:
+                self._least[name] = mass, sent_id
 
     def row(self) -> dict[str, Any]:
-        sums = {"sentences": self._sentences, "words": self._words, "log_z_sum": self._log_z}
-        return sums | {f"{name}_{what}": value for name, each in self._shares.items() for what, value in each.row()}
-
-
-class Shares:
-    """The shares that some trees have in the sentences of a file."""
-
-    def __init__(self) -> None:
-        self._sentences = self._below_half = 0
-        self._sum = 0.0
-        self._least: tuple[float, str] | None = None
-
-    def add(self, sent_id: str, share: float) -> None:
-        self._sentences += 1
-        self._sum += share
-        self._below_half += share < 0.5
-        if self._least is None or share < self._least[0]:
-            self._least = share, sent_id
-
-    def row(self) -> list[tuple[str, float | str | None]]:
-        least, sent_id = self._least or (None, None)
-        mean = self._sum / self._sentences if self._sentences else None
-        return [("mean", mean), ("min", least), ("min_sent_id", sent_id), ("below_half", self._below_half)]
+        row: dict[str, Any] = {"sentences": self._sentences, "words": self._words, "log_z_sum": self._log_z}
+        for name in MASSES:
+            row[f"{name}_mean"] = self._sums[name] / self._sentences if self._sentences else None
+            row[f"{name}_min"], row[f"{name}_min_sent_id"] = self._least[name]
+            row[f"{name}_below_half"] = self._below_half[name]
+        return row
 
 
 class Peakedness(NamedTuple):

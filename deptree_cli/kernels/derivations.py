@@ -68,40 +68,35 @@ def follow_choices(grammar, choices, todo, heads):
     return count
 
 
-@kernel
-def fill_log_shares(grammar, item, out):
-    """Fill out (n+1,) with the log-probability of each split of an item, -inf where there is none."""
-    fill(out, -math.inf)
-    first, stop, _ = places(grammar, item, 0)
-    for k in range(first, stop):
-        x = share(grammar, item, k)
-        if is_positive(x):
-            out[k] = logarithm(x)
-
-
-@kernel(allocates=True)
-def log_choice_probs_of_each(grammar, prefixes, out):
-    """Fill out (b, n+1) with the log-probabilities of the choice that comes after each prefix (b, length)."""
-    n = out.shape[1] - 1
-    todo, heads = np.empty((2 * n + 2, WIDTH), np.int64), np.empty(n, np.int32)
-    for b in range(prefixes.shape[0]):
-        count = follow_choices(grammar, prefixes[b], todo, heads)
-        fill_log_shares(grammar, item_at(todo, count - 1), out[b])
-
-
 @kernel(allocates=True)
 def log_choice_probs_along(grammar, prefix, uniforms, chosen, out):
-    """Draw all choices after a prefix, chosen (m,), by uniform numbers (m,), and fill out (m, n+1) as above."""
+    """Draw the choices that come after a prefix, chosen (m,), by uniform numbers (m,).
+
+    Fills out (m, n+1) with the log-probabilities of each, -inf where there is no such choice.
+    """
     n = out.shape[1] - 1
     todo, heads = np.empty((2 * n + 2, WIDTH), np.int64), np.empty(n, np.int32)
     count = follow_choices(grammar, prefix, todo, heads)
     for choice in range(chosen.shape[0]):
         count -= 1
         item = item_at(todo, count)
-        fill_log_shares(grammar, item, out[choice])
+        fill(out[choice], -math.inf)
+        first, stop, _ = places(grammar, item, 0)
+        for k in range(first, stop):
+            x = share(grammar, item, k)
+            if is_positive(x):
+                out[choice, k] = logarithm(x)
         k = draw_split(grammar, item, scale(total(grammar, item), uniforms[choice]))[1]
         chosen[choice] = k
         count = push_parts(grammar, item, 0, k, todo, count, heads)
+
+
+@kernel(allocates=True)
+def log_choice_probs_of_each(grammar, prefixes, out):
+    """Fill out (b, n+1) with the log-probabilities of the choice that comes after each prefix (b, length)."""
+    uniforms, chosen = np.zeros(1), np.empty(1, np.int64)
+    for b in range(prefixes.shape[0]):
+        log_choice_probs_along(grammar, prefixes[b], uniforms, chosen, out[b : b + 1])
 
 
 @kernel(allocates=True)

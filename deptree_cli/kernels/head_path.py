@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.kernels.categorical import draw_categorical, pick
+from deptree_cli.kernels.categorical import pick
 from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.elimination import add_product
 from deptree_cli.kernels.flags import kernel
@@ -27,6 +27,7 @@ from deptree_cli.kernels.operations import (
     scale,
     zero,
 )
+from deptree_cli.kernels.xoshiro import uniform
 
 # A sentence given some heads is a smaller graph: every free word with the tree that hangs on it, and the root's tree.
 #
@@ -328,37 +329,37 @@ def take_logarithms(probs, out):
 
 
 @kernel(allocates=True)
+def log_heads_along(weights, root, heads, words, tables, uniforms, probs, chosen, out):
+    """Draw heads of the free words (m,) one after another: chosen, by the random numbers uniforms, both as long as out.
+
+    Fills out (m or less, n+1), float64, with the logarithms of the distributions that they were drawn from, unless it
+    is None; probs: (n+1,) to compute in; the rest as of `start_path`. Returns whether all of these were in range,
+    however small.
+    """
+    path = start_path(weights, root, heads, words, True, tables)
+    for x in range(chosen.shape[0]):
+        depth = next_heads(path, weights, root, tables, probs)
+        if out is not None:
+            if not path_in_range(weights, path, depth, -math.inf):
+                return False
+            take_logarithms(probs, out[x])
+        chosen[x] = pick(probs, 0, heads.shape[0], scale(one(probs), uniforms[x]))
+        set_head(path, chosen[x])
+    return True
+
+
+@kernel(allocates=True)
 def log_head_probs_of_each(weights, roots, heads, words, tables, probs, out, found):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of each sentence's first free word.
 
     roots (b,), heads (b, n+1), words (b, m): the free words; of each as of `start_path`. found: (b,) which rows are
     filled: others only are, and are marked unless float64 lost digits of theirs. probs: (n+1,) to compute in.
     """
+    uniforms, chosen = np.zeros(1), np.empty(1, np.int64)
     for i in range(out.shape[0]):
         if not found[i]:
-            path = start_path(weights, roots[i], heads[i], words[i], True, tables)
-            depth = next_heads(path, weights, roots[i], tables, probs)
-            found[i] = path_in_range(weights, path, depth, -math.inf)
-            take_logarithms(probs, out[i])
-
-
-@kernel(allocates=True)
-def log_heads_along(weights, root, heads, words, tables, uniforms, probs, chosen, out):
-    """Draw the heads of the free words (m,) one after another: chosen (m,), by the random numbers uniforms (m,).
-
-    Fills out (m, n+1), float64, with the logarithms of the distributions that they were drawn from; probs: (n+1,) to
-    compute in; the rest as of `start_path`. Returns whether all of them were in range, however small.
-    """
-    path = start_path(weights, root, heads, words, True, tables)
-    nodes = heads.shape[0]
-    for x in range(words.shape[0]):
-        depth = next_heads(path, weights, root, tables, probs)
-        if not path_in_range(weights, path, depth, -math.inf):
-            return False
-        take_logarithms(probs, out[x])
-        chosen[x] = pick(probs, 0, nodes, scale(one(probs), uniforms[x]))
-        set_head(path, chosen[x])
-    return True
+            root, own = roots[i], out[i : i + 1]
+            found[i] = log_heads_along(weights, root, heads[i], words[i], tables, uniforms, probs, chosen, own)
 
 
 @kernel(allocates=True)
@@ -369,19 +370,18 @@ def draw_ancestral(weights, roots, state, tables, probs, heads):
     of `log_heads_along`.
     """
     nodes = heads.shape[1] + 1
-    nothing, words = np.full(nodes, FREE), np.empty(nodes, np.int64)
+    nothing, uniforms = np.full(nodes, FREE), np.empty(nodes)
+    words, chosen = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     for i in range(heads.shape[0]):
         count = 0
         for word in range(1, nodes):
             heads[i, word - 1] = 0
-            words[count] = word
-            count += 1 if word != roots[i] else 0
-        path = start_path(weights, roots[i], nothing, words[:count], True, tables)
+            if word != roots[i]:
+                words[count], uniforms[count] = word, uniform(state)
+                count += 1
+        log_heads_along(weights, roots[i], nothing, words[:count], tables, uniforms, probs, chosen[:count], None)
         for x in range(count):
-            next_heads(path, weights, roots[i], tables, probs)
-            head = draw_categorical(probs, 0, nodes, one(probs), state)
-            heads[i, words[x] - 1] = head
-            set_head(path, head)
+            heads[i, words[x] - 1] = chosen[x]
 
 
 @kernel(allocates=True)
