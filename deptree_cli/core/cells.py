@@ -220,8 +220,7 @@ class PartitionTree:
 
     def _division_workspace(self, kind: Kind) -> Any:
         n, lossless = self._whole.n, kind is WIDE or weights_in_range(self._whole.shifted.log_weights)
-        tables = path_tables(n, kind), kind.zeros(n + 1), self._kind.zeros(n + 1)
-        return kernel.DivisionWorkspace(self._weights(kind), lossless, *tables)
+        return kernel.DivisionWorkspace(self._weights(kind), lossless, path_tables(n, kind), kind.zeros(n + 1))
 
 
 # Projective trees: with replacement, then from the trie of `kernels/derivations.py`, made of how trees are made.

@@ -215,10 +215,12 @@ def open_cell(cells, above, h, probs):
     """Add a divided cell, entry h of cell `above`, whose choice has probabilities, probs (n+1,); return its index."""
     new = cells.used[0]
     cells.used[0] += 1
+    share, left = row(cells.share, new), row(cells.left, new)
     for choice in range(length(probs)):
-        put(row(cells.share, new), choice, get(probs, choice))
-        put(row(cells.left, new), choice, get(probs, choice))
-    put(cells.total, new, sum_of_numbers(probs, 0, length(probs)))
+        x = from_wide(share, get(probs, choice))
+        put(share, choice, x)
+        put(left, choice, x)
+    put(cells.total, new, sum_of_numbers(left, 0, length(left)))
     fill(cells.below[new], NONE)
     fill(cells.newest[new], NONE)
     fill(cells.drawn[new], 0.0)
@@ -276,6 +278,15 @@ def refresh(cells, rules, r, h, depth):
 
 
 @kernel
+def refresh_all(cells, rules, r, depth):
+    """Update what is left of the divided cell r and of the undivided cells below it."""
+    for choice in range(cells.drawn.shape[1]):
+        if cells.below[r, choice] == NONE and cells.newest[r, choice] != NONE:
+            refresh(cells, rules, r, choice, depth)
+    refresh_divided(cells, r)
+
+
+@kernel
 def forget_stale(cells):
     """Keep only those cancelled cells that are still undivided, of which there are no more than trees."""
     kept = 0
@@ -300,7 +311,7 @@ def cancellation_matters(cells, rules, log_prob):
 
 @kernel
 def pass_upwards(cells, r):
-    """Update what is left of the divided cell r, from what is left of the cells below it, and of all cells above."""
+    """Update what is left of the divided cell r and of all cells above it."""
     while r != NONE:
         refresh_divided(cells, r)
         r = cells.above[r]
@@ -308,6 +319,7 @@ def pass_upwards(cells, r):
 
 @kernel
 def refresh_divided(cells, r):
+    """Update what is left of the divided cell r from what is left of the cells below it."""
     above, h, left = cells.above[r], cells.choice[r], row(cells.left, r)
     put(cells.total, r, sum_of_numbers(left, 0, length(left)))
     if above != NONE:
@@ -432,13 +444,12 @@ class DivisionWorkspace(NamedTuple):
     """What divisions compute in.
 
     weights: numbers (n+1, n+1), those of the cells or the same as wide numbers; in_range, tables: as of `head_path.py`;
-    row (n+1,): to compute in, of their kind; probs (n+1,): of the kind of the cells.
+    probs (n+1,): to compute in, of their kind.
     """
 
     weights: Any
     in_range: bool
     tables: Any
-    row: Any
     probs: Any
 
 
@@ -496,13 +507,11 @@ def divide(tree, r, h, room):
         other = cells.following[other]
     path = start_path(room.weights, root, tree.fixed, words, room.in_range, room.tables)
     for x in range(words.shape[0]):
-        log_pivots = next_heads(path, room.weights, root, room.tables, room.row)
+        log_pivots = next_heads(path, room.weights, root, room.tables, room.probs)
         if not path_in_range(room.weights, path, log_pivots, log_pivots):
             if x == 0:
                 return UNSOUND
             break
-        for head in range(cells.drawn.shape[1]):
-            put(room.probs, head, from_wide(room.probs, get(room.row, head)))
         new, other = open_cell(cells, r, h, room.probs), cells.newest[r, h]
         while other != NONE:  # the trees drawn from the cell, which is divided now, are handed over
             older = cells.following[other]
@@ -513,10 +522,7 @@ def divide(tree, r, h, room):
             break
         set_head(path, h)
     for new in range(cells.used[0] - 1, first_new - 1, -1):  # those above others come before them
-        for choice in range(cells.drawn.shape[1]):
-            if cells.below[new, choice] == NONE and cells.newest[new, choice] != NONE:
-                refresh(cells, tree.rules, new, choice, depth)
-        refresh_divided(cells, new)
+        refresh_all(cells, tree.rules, new, depth)
     return DONE
 
 
@@ -557,10 +563,7 @@ def begin(tree, top, count):
     open_cell(cells, NONE, NONE, top)
     for i in range(count):
         record(cells, drawn, TOP, choice_of(tree, drawn.heads[i], TOP, TOP), i)
-    for choice in range(cells.drawn.shape[1]):
-        if cells.newest[TOP, choice] != NONE:
-            refresh(cells, tree.rules, TOP, choice, tree.choices.shape[0])
-    pass_upwards(cells, TOP)
+    refresh_all(cells, tree.rules, TOP, tree.choices.shape[0])
 
 
 @kernel
