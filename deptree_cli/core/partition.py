@@ -69,7 +69,7 @@ def partition(distribution: ArcFactored) -> Partition:
     Raises:
         DeptreeError: its own has no other beside it that differs in the number of roots.
     """
-    return _partitions(distribution.space, _sum_of(distribution, with_roots(distribution.space, False)))[0]
+    return _partitions(distribution.space, _sum_of(distribution))[0]
 
 
 def partitions(batch: TreeBatch) -> list[Partition]:
@@ -91,18 +91,20 @@ def _sum_of_many(batch: TreeBatch) -> SumOf:
     return lambda trees: batch.over(trees).log_partition_parts()
 
 
-def _sum_of(distribution: ArcFactored, needed: TreeSpace | None = None) -> SumOf:
-    """What sums over the trees of a space, of one sentence: -inf where it has none, if they are not `needed`."""
+def _sum_of(distribution: ArcFactored) -> SumOf:
+    """What sums over the trees of a space, of one sentence: -inf where it has none, though it has trees in its own."""
     from deptree_cli.core.blocks import LogPartitions  # loads kernels: when there is work
+
+    own = distribution.space
 
     def sum_over(trees: TreeSpace) -> LogPartitions:
         try:
-            found = distribution.over(trees).factorisation
+            sums = distribution.over(trees).factorisation
         except DeptreeError:
-            if trees == needed:
+            if trees.single_root <= own.single_root and trees.projective <= own.projective:
                 raise
-            return LogPartitions(np.array([-np.inf]), np.zeros(1), np.ones(1, dtype=np.bool_))
-        return LogPartitions(*(np.array([each]) for each in (found.shifted_log_z, found.shifted.constant, True)))
+            return LogPartitions(np.array([-np.inf]), np.zeros(1), np.array([True]))
+        return LogPartitions(np.array([sums.shifted_log_z]), np.array([sums.shifted.constant]), np.array([True]))
 
     return sum_over
 
@@ -129,9 +131,7 @@ def _log_masses(own: TreeSpace, found: Sums) -> Float:
 
 
 def _log_shares(parts: LogPartitions, wholes: LogPartitions) -> Float:
-    """At most 0 also where rounding would lift them, and exactly 0 where both are one; -inf where there is no part."""
-    with np.errstate(invalid="ignore"):
-        return np.where(parts.shifted > -np.inf, np.minimum(parts.log_ratios(wholes), 0.0), -np.inf)
+    return np.minimum(parts.log_ratios(wholes), 0.0)  # also where rounding would lift them
 
 
 MASSES = "single_root_mass", "projective_mass"
@@ -211,11 +211,12 @@ def peakednesses(batch: TreeBatch) -> list[Peakedness]:
 
 def _facts(scores: Float, marginals: Float) -> tuple[Any, ...]:
     """The first facts of a `Peakedness` about sentences of one length, (b,) each; scores, marginals: (b, n+1, n)."""
-    allowed, sums = np.isfinite(scores), np.logaddexp.reduce(scores, axis=1)
+    every, sums = scores.reshape(len(scores), -1), np.logaddexp.reduce(scores, axis=1)
+    allowed = np.isfinite(every)
     return (
-        np.where(allowed, scores, np.inf).min(axis=(1, 2)),
-        scores.max(axis=(1, 2)),
-        (~allowed).sum(axis=(1, 2)) - scores.shape[2],
+        np.where(allowed, every, np.inf).min(axis=1),
+        every.max(axis=1),
+        (~allowed).sum(axis=1) - scores.shape[2],
         np.all(np.isclose(sums, 0.0, atol=1e-3), axis=1),
         marginals.max(axis=1).mean(axis=1),
     )
