@@ -21,7 +21,6 @@ from scipy import special
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.binomials import (
     LogProbability,
-    at_most,
     mean_deviation,
     probability_slack,
     shares_found,
@@ -82,7 +81,8 @@ def events_finding(group: str, counts: Array, size: int, probs: Float, slack: fl
     """The exact binomial tests of events (m,), each of which either contains the rival tree or not."""
     if not len(probs):
         return None
-    return Finding(group, smallest_p_value(counts, size, probs, slack), len(probs), at_most(probs, rival))
+    rarest = float(np.where(rival, probs, 1.0 - probs).min(initial=1.0))  # event with the rival, or opposite of one
+    return Finding(group, smallest_p_value(counts, size, probs, slack), len(probs), rarest)
 
 
 def combine(findings: Sequence[Finding | None]) -> Family:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.dtypes import Array, Bool, Float, Int
+from deptree_cli.core.dtypes import Array, Float, Int
 
 # Binomial tails that err on the safe side, the smallest p-value of many, and the power of a single test.
 #
@@ -136,11 +136,6 @@ def shares_found(sizes: Int, probs: Float, slacks: Float, levels: Float, power: 
     needed = special.betaincinv(counts[some], sizes[some] - counts[some] + 1, power)
     found[some] = np.maximum(0.0, (needed - probs[some]) / (1.0 - probs[some]))
     return found
-
-
-def at_most(probs: Float, holds: Bool) -> float:
-    """The smallest probability of an event (or the opposite of one) that a tree is in; holds: which it is in."""
-    return float(np.where(holds, probs, 1.0 - probs).min(initial=1.0))
 
 
 # Are trees as probable as they should be? Their mean log-probability against minus the entropy.

@@ -46,7 +46,7 @@ def draw_auto(distribution: ArcFactored, size: int, rng: np.random.Generator, ma
         count = int(tree.cursor[COUNT])
         return count, not (log_left[count] <= tree.rules.lowest and some_are_improbable(weights))
 
-    in_range(fill, sums.kind if isinstance(sums, Eisner) else REAL)
+    in_range(fill, sums.kind if isinstance(sums, Eisner) else REAL)  # shares of cells need no wide numbers to begin
     return Draws.timed(heads[:count], distribution.tree_log_probs(heads[:count]), log_left[: count + 1], clock)
 
 
@@ -124,7 +124,6 @@ class PartitionTree:
     ) -> None:
         whole, n, log_weights = elimination_of(distribution.factorisation), distribution.n, drawn.log_weights
         self._whole, self._kind, self._weights = whole, kind, cache(lambda kind: kind.exp(log_weights))
-        self._room = cache(self._division_workspace)
         self.rules = Rules(float(REPEATS), LEAST, stop, SAFE_LOG if kind is REAL else -np.inf)
         drawn.state[:] = kernel_state(rng)
         order = np.argsort(-distribution.marginals()[:, 1:].max(axis=0), kind="stable") + 1  # the most certain first
@@ -159,7 +158,8 @@ class PartitionTree:
                 self._top = whole.log_root_marginals() if kind is WIDE else np.log(distribution.root_marginals)
         self._tables: EliminationTables | None = None
         self._factors: Any = None
-        self.cursor = np.array([count, NONE, NONE, 0, NONE, NONE, 0])
+        self._rooms: dict[Kind, Any] = {}
+        self.cursor = np.array([count, NONE, NONE, 0, NONE, NONE, 0], dtype=np.int64)
         kernel.begin(self._tree, kind.exp(self._top), count)
         if count:
             self._divide()
@@ -206,9 +206,13 @@ class PartitionTree:
 
         def divide(kind: Kind) -> tuple[int, bool]:
             nonlocal r, h
+            if kind not in self._rooms:
+                n, lossless = self._whole.n, kind is WIDE or weights_in_range(self._whole.shifted.log_weights)
+                memory = path_tables(n, kind), kind.zeros(n + 1)
+                self._rooms[kind] = kernel.DivisionWorkspace(self._weights(kind), lossless, *memory)
             result = kernel.ROOM
             while result == kernel.ROOM:
-                result, r, h = kernel.divide_cells(self._tree, r, h, self._room(kind))
+                result, r, h = kernel.divide_cells(self._tree, r, h, self._rooms[kind])
                 if result == kernel.ROOM:
                     cells = self._tree.cells
                     more = {name: self._kind.each(longer, getattr(cells, name)) for name in BY_CELL}
@@ -217,10 +221,6 @@ class PartitionTree:
 
         in_range(divide, self._kind)
         self.cursor[kernel.PLACE] = NONE if cell == NONE else self._tree.cells.below[cell, choice], NONE
-
-    def _division_workspace(self, kind: Kind) -> Any:
-        n, lossless = self._whole.n, kind is WIDE or weights_in_range(self._whole.shifted.log_weights)
-        return kernel.DivisionWorkspace(self._weights(kind), lossless, path_tables(n, kind), kind.zeros(n + 1))
 
 
 # Projective trees: with replacement, then from the trie of `kernels/derivations.py`, made of how trees are made.
@@ -246,7 +246,7 @@ class DerivationTree:
         lossy = kind is REAL and some_are_improbable(drawn.log_weights)
         self.rules = Rules(float(TRIE_COST), LEAST, stop, LOWEST if lossy else -np.inf)
         self._drawn, self._todo = drawn, np.empty((2 * distribution.n + 2, ITEM_WIDTH), dtype=np.int64)
-        self.cursor = np.array([count, 0, NONE])
+        self.cursor = np.array([count, 0, NONE], dtype=np.int64)
         self._trie: Any = None
         if kind is eisner.kind:
             self._eisner, drawn.state[:] = eisner, kernel_state(rng)

@@ -160,12 +160,13 @@ class Conditionals(TreeChoices):
     """The root, if there is a single one, then the heads of the other words from left to right."""
 
     def __init__(self, distribution: ArcFactored) -> None:
-        self.distribution, self.depth = distribution, distribution.n
+        self.distribution, n = distribution, distribution.n
+        self.depth = n
         self._elimination = elimination_of(distribution.factorisation)
         log_weights = self._elimination.shifted.log_weights
         self.weights = cache(lambda kind: kind.exp(log_weights))
         self.first = REAL if weights_in_range(log_weights) else WIDE
-        self._tables = cache(lambda kind: (path_tables(self.depth, kind), kind.zeros(self.depth + 1)))
+        self._tables = cache(lambda kind: (path_tables(n, kind), kind.zeros(n + 1)))  # no cycle: memory goes at once
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(m^3) each with m words open."""
