@@ -121,16 +121,13 @@ def pick(log_weights: Float, rng: np.random.Generator) -> int:
     return int(np.searchsorted(cumulative, rng.random() * weights.sum(), side="right"))
 
 
-def one_by_one(
-    distribution: ArcFactored,
-    size: int,
-    mass: float,
-    clock: np.random.Generator,
-    draw: Callable[[], tuple[Heads, float]],
-) -> Draws:
+Draw = Callable[[], tuple[Heads, float]]
+
+
+def one_by_one(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float, draw: Draw) -> Draws:
     """Up to `size` trees, or as many as reach the mass: `draw` returns each and the logarithm of what is left then."""
+    clock, log_left = clock_of(rng), [0.0]
     trees: list[Heads] = []
-    log_left = [0.0]
     while len(trees) < size and log_left[-1] > -np.inf and not (mass < 1.0 and np.exp(log_left[-1]) <= 1.0 - mass):
         heads, left = draw()
         trees.append(heads)
@@ -381,7 +378,7 @@ class Node:
 
 def draw_trie(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees; one walk down the trie each."""
-    clock, conditionals = clock_of(rng), choices_in(distribution)
+    conditionals = choices_in(distribution)
     root = Node(conditionals.log_probs(()))
 
     def draw() -> tuple[Heads, float]:
@@ -392,7 +389,7 @@ def draw_trie(distribution: ArcFactored, size: int, rng: np.random.Generator, ma
         remove(path)
         return conditionals.heads(choices_of(path)), log_sum(root.log_left)
 
-    return one_by_one(distribution, size, mass, clock, draw)
+    return one_by_one(distribution, size, rng, mass, draw)
 
 
 def walk_known(root: Node, depth: int, rng: np.random.Generator) -> list[tuple[Node, int]]:
@@ -440,7 +437,7 @@ Drawn = Int  # (trees, depth): the choices of each drawn tree
 
 def draw_zmigrod(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees."""
-    clock, conditionals = clock_of(rng), choices_in(distribution)
+    conditionals = choices_in(distribution)
     drawn: Drawn = np.empty((0, conditionals.depth), dtype=np.int64)
     log_probs: Float = np.empty(0)
 
@@ -455,7 +452,7 @@ def draw_zmigrod(distribution: ArcFactored, size: int, rng: np.random.Generator,
         drawn, log_probs = np.vstack([drawn, prefix]), np.append(log_probs, log_prob)
         return conditionals.heads(prefix), log_sum(_log_left(conditionals, (), drawn, log_probs))
 
-    return one_by_one(distribution, size, mass, clock, draw)
+    return one_by_one(distribution, size, rng, mass, draw)
 
 
 def _log_left(conditionals: TreeChoices, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:
