@@ -8,7 +8,7 @@ from io import BytesIO, StringIO
 import numpy as np
 import pytest
 
-from deptree_cli.core.evaluation import METRICS, Comparison
+from deptree_cli.core.evaluation import DEPREL, METRICS, Comparison
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 from deptree_cli.io.evaluation import TreeFile, Vocabulary
 
@@ -40,7 +40,7 @@ def tree_files(*texts: str, names: Sequence[str] = ("gold", "system", "other")) 
 def comparison(gold: str, system: str, no_punct: bool = False) -> Comparison:
     """Two texts of one sentence."""
     one, two = tree_files(gold, system)
-    return Comparison(one.words, two.words, one.vocabulary.relations, no_punct)
+    return Comparison(one.words, two.words, one.vocabulary.columns[DEPREL].names, no_punct)
 
 
 def cells(compared: Comparison) -> Cells:

@@ -44,7 +44,7 @@ def _fits(evidence: dict[str, ArcEvidence]) -> Iterator[list[Cell]]:
         for criterion in CRITERIA:
             fit = Fit.of(parts, criterion)
             likelihoods = [fit.before.log_likelihood, fit.after.log_likelihood]
-            errors = [fit.before.calibration_error, fit.after.calibration_error]
+            errors = [fit.before.calibration.error, fit.after.calibration.error]
             yield [f"{name}, {criterion}", fit.temperature, *likelihoods, *errors]
 
 

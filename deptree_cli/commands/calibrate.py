@@ -176,4 +176,4 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
 def _fitted(name: str, fit: Fit) -> Iterator[list[object]]:
     judged = {"before": (1.0, fit.before), "after, cross-validated": (fit.temperature, fit.after)}
     for when, (temperature, found) in judged.items():
-        yield [f"{name} {when}", temperature, found.log_likelihood, found.calibration_error]
+        yield [f"{name} {when}", temperature, found.log_likelihood, found.calibration.error]

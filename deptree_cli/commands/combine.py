@@ -20,7 +20,6 @@ from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
-    LabelledVotes,
     Mixture,
     Pooled,
     Shares,
@@ -141,7 +140,7 @@ def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     found = mixture(shares, weights)
     heads = consensus(found.marginals, sentence.space)
     sets = [
-        LabelledVotes(weight, each.heads, each.times, each.labels)
+        (weight, each.heads, each.times, each.labels)
         for weight, each in zip(weights.tolist(), sentence.members, strict=True)
         if isinstance(each, TreeSet) and each.labels
     ]

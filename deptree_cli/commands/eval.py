@@ -18,11 +18,12 @@ from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
 from deptree_cli.cli.score_options import ScoreOptions, companion_scores_options
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.core.corpus import HERE
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation import ALIGNED, CLASSES, CORRECT, GOLD, METRICS, REFUSED, Class, Classes, in_order
 from deptree_cli.core.expectations import risk_variance
-from deptree_cli.core.intervals import Resampling, Score, f1, normal_interval, scores
+from deptree_cli.core.intervals import Score, f1, normal_interval, scores
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Unit, Vocabulary, compared, compared_files, read_trees
 from deptree_cli.io.files.streams import place_of
@@ -105,6 +106,7 @@ def eval(
     if scores is None:
         assert gold is not None
         source: Source[Any, Any] = Source(Counted(compared_files(gold, systems, kinds, no_punct)))
+        run = replace(run, workers=HERE)  # counting is part of reading: there is nothing for workers to do
     else:
         source = _scored(gold, systems[0], kinds, scores, run)
     last = _signature_fields(gold, settings, scores) | {"punct": "no" if no_punct else None}
@@ -279,7 +281,7 @@ class Evaluation(Fold[Unit | Expected]):
     def _scores(self) -> list[Row]:
         settings, counts, rows = self._settings, self._counts, list[Row]()
         if len(counts):
-            found, less = scores(counts, METRICS, Resampling(settings.confidence, settings.resamples, settings.seed))
+            found, less = scores(counts, METRICS, settings.confidence, settings.resamples, settings.seed)
             for system, each in zip(settings.systems, found, strict=True):
                 rows += [{"system": system, **_row(score)} for score in each]
             for row in map(_row, less):

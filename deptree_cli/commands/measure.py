@@ -28,9 +28,9 @@ from deptree_cli.cli.score_options import ScoreOptions, asked_space, companion, 
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.chance import RandomTrees, moments
-from deptree_cli.core.dtypes import Array, Float
+from deptree_cli.core.dtypes import Array, Float, Int
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.intervals import CONFIDENCE, RESAMPLES, Numbers, treebank_means
+from deptree_cli.core.intervals import CONFIDENCE, RESAMPLES, treebank_means
 from deptree_cli.core.kinds import Baseline, OfTree, OverArcs, words_of
 from deptree_cli.core.measures import arc_shapes
 from deptree_cli.core.quantities import NUMBERS
@@ -507,40 +507,50 @@ class Measured:
         return self.of.lines[self.number]
 
     @property
-    def counted(self) -> Measured:
-        return self
+    def counted(self) -> Counts | None:
+        """What all of them count for, once."""
+        found = self.of
+        if self.number:
+            return None
+        columns = self.of.how.columns
+        sds = found.sds[:, [column.has_sd for column in columns]]
+        return Counts(found.trees.lengths, found.means, sds, found.errors[:, [column.has_error for column in columns]])
 
 
-class Treebank(Fold[Measured]):
+class Counts(NamedTuple):
+    """The numbers of some sentences, (sentences, columns); spreads and errors of columns that have these."""
+
+    lengths: Int
+    means: Float
+    sds: Float
+    errors: Float
+
+
+class Treebank(Fold[Counts]):
     """Keeps the numbers of all sentences as they come, packed, and tells their means."""
 
     def __init__(self, columns: Sequence[Column], seed: int) -> None:
         self._columns, self._seed = columns, seed
-        self._with_sd = [at for at, column in enumerate(columns) if column.has_sd]
-        self._with_error = [at for at, column in enumerate(columns) if column.has_error]
-        self._values, self._sds, self._errors = (array("d") for _ in range(3))
-        self._lengths = array("q")
+        self._lengths, self._numbers = array("q"), [array("d") for _ in range(3)]
 
-    def add(self, counts: Measured) -> None:
-        found, number = counts.of, counts.number
-        self._values.frombytes(found.means[number].tobytes())
-        self._sds.frombytes(found.sds[number, self._with_sd].tobytes())
-        self._errors.frombytes(found.errors[number, self._with_error].tobytes())
-        self._lengths.append(int(found.trees.lengths[number]))
+    def add(self, counts: Counts) -> None:
+        self._lengths.frombytes(counts.lengths.tobytes())
+        for kept, each in zip(self._numbers, counts[1:], strict=True):
+            kept.frombytes(each.tobytes())
 
     def rows(self) -> list[Row]:
         if not self._lengths:
             raise DeptreeError("there are no trees to measure", "Give sentences with HEADs")
-        columns = self._columns
-        values = np.frombuffer(self._values).reshape(-1, len(columns))
-        sds, errors = (np.full(values.shape, np.nan) for _ in range(2))
-        sds[:, self._with_sd] = np.frombuffer(self._sds).reshape(len(values), -1)
-        errors[:, self._with_error] = np.frombuffer(self._errors).reshape(len(values), -1)
+        columns, size = self._columns, len(self._lengths)
+        values, sds, errors = (np.frombuffer(each).reshape(size, -1) for each in self._numbers)
         own = {column.quantity: at for at, column in enumerate(columns) if column.of == TREES}
         found = treebank_means(
-            Numbers(values, sds, errors, np.array(self._lengths, dtype=np.int64)),
+            values,
+            dict(zip([at for at, column in enumerate(columns) if column.has_sd], sds.T, strict=True)),
+            dict(zip([at for at, column in enumerate(columns) if column.has_error], errors.T, strict=True)),
+            np.array(self._lengths, dtype=np.int64),
             [own[column.quantity] for column in columns],
-            [column.of == RANDOM_TREES for column in columns],
+            [at for at, column in enumerate(columns) if column.of == RANDOM_TREES],
             stream_of(None, self._seed),
         )
         rows: list[Row] = []

@@ -9,7 +9,7 @@ number says nothing, but per distance between head and word.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
@@ -146,79 +146,71 @@ _MOST = 10**9 - 1
 _DIGITS = 10
 
 
-class TwoSamples(NamedTuple):
-    """The distinct trees (d, n) of two samples, and how often each is in them."""
+def two_samples(heads: Sequence[Heads], times: Sequence[Int]) -> tuple[Heads, Int, Int]:
+    """Two samples, trees (k, n) of each and how often they are there, (k,), as distinct trees (d, n) and their counts.
 
-    heads: Heads
-    first: Int
-    second: Int
-
-
-def two_samples(heads: Sequence[Heads], times: Sequence[Int]) -> TwoSamples:
-    """Two samples as distinct trees, from trees (k, n) of each and how often they are there, (k,)."""
+    Returns:
+        the trees, and how often each is in the first and in the second sample, (d,).
+    """
     distinct, at = np.unique(np.vstack(heads), axis=0, return_inverse=True)
     found = np.zeros((2, len(distinct)), dtype=np.int64)
     sample = np.repeat([0, 1], [len(each) for each in times])
     np.add.at(found, (sample, at.ravel()), np.concatenate(times))
-    return TwoSamples(distinct, *found)
+    return distinct, *found
 
 
-def statistics(samples: TwoSamples, permutations: int, rng: np.random.Generator) -> Float:
+def statistics(samples: tuple[Heads, Int, Int], permutations: int, rng: np.random.Generator) -> Float:
     """The statistics of two samples, observed ones first, and of permuted ones: (1 + permutations, len(STATISTICS)).
 
     O(permutations * distinct trees * words)
     """
-    pooled, size = samples.first + samples.second, int(samples.first.sum())
+    heads, first, second = samples
+    pooled, size = first + second, int(first.sum())
     if (total := int(pooled.sum())) > _MOST:
         raise DeptreeError(f"{counted(total, 'tree')} cannot be permuted", f"Give {_MOST} at most")
-    measure = _Measure(samples.heads, pooled, size)
-    rows = [measure(samples.first[None])]
-    step = max(1, _ROOM // max(len(pooled), measure.arcs))
+    measure, arcs = _measure(heads, pooled, size)
+    rows = [measure(first[None])]
+    step = max(1, _ROOM // max(len(pooled), arcs))
     for start in range(0, permutations, step):
         drawn = min(step, permutations - start)
         rows.append(measure(rng.multivariate_hypergeometric(pooled, size, drawn, method="marginals")))
     return np.vstack(rows)
 
 
-class _Measure:
+def _measure(heads: Heads, pooled: Int, size: int) -> tuple[Callable[[Int], Float], int]:
     """The statistics of divisions of distinct trees (d, n), each there `pooled` times, into two samples.
 
-    `size` trees are in the first; `arcs` counts those that some trees have and others do not.
+    Returns:
+        a function of counts (r, d) of trees in the first sample, which has `size`, to statistics (r, len(STATISTICS));
+        the number of arcs that some trees have and others do not.
     """
+    from scipy.sparse import csr_array  # a tenth of a second, where there is something to test
 
-    def __init__(self, heads: Heads, pooled: Int, size: int) -> None:
-        from scipy.sparse import csr_array  # a tenth of a second, where there is something to test
+    d, n = heads.shape
+    total = int(pooled.sum())
+    arcs, columns = np.unique(np.arange(n) * (n + 1) + heads, return_inverse=True)
+    found = csr_array((np.ones(d * n), columns.ravel(), np.arange(d + 1) * n), (d, len(arcs)))
+    share = (found.T @ pooled) / total
+    varies = share < 1
+    trees_by_arc, often = found[:, varies].T.tocsr(), pooled > 1
+    typical = found @ np.log(share)  # of each tree: large if its arcs are those that most trees have
+    typical -= typical @ pooled / total
+    spread = float(typical**2 @ pooled) / total
+    share = share[varies]
+    scale = max(size * (total - size) / total, 1.0)  # then squares are near chi-square
 
-        d, n = heads.shape
-        self._pooled, self._size, self._total = pooled, size, int(pooled.sum())
-        arcs, columns = np.unique(np.arange(n) * (n + 1) + heads, return_inverse=True)
-        found = csr_array((np.ones(d * n), columns.ravel(), np.arange(d + 1) * n), (d, len(arcs)))
-        share = (found.T @ pooled) / self._total
-        varies = share < 1
-        self._trees_by_arc = found[:, varies].T.tocsr()
-        self._share = share[varies]
-        self._often = pooled > 1
-        self._typical = found @ np.log(share)  # of each tree: large if its arcs are those that most trees have
-        self.arcs = int(varies.sum())
-
-    def __call__(self, counts: Int) -> Float:
-        """The statistics, (r, len(STATISTICS)), for counts (r, d) of trees in the first sample."""
+    def measure(counts: Int) -> Float:
         # How far the first sample is from the share that it has of all trees; the second is as far the other way.
-        excess = counts - self._size / self._total * self._pooled
-        arcs = (self._trees_by_arc @ excess.T).T ** 2 / (self._share * (1 - self._share))
-        largest = arcs.max(axis=1, initial=0.0)
-        often = (excess[:, self._often] ** 2 / self._pooled[self._often]).sum(axis=1)
-        once = excess[:, ~self._often].sum(axis=1) ** 2 / max(1, int((~self._often).sum()))
-        scale = max(self._size * (self._total - self._size) / self._total, 1.0)  # then squares are near chi-square
-        peakedness = self._peakedness(excess) * np.sqrt(scale)
-        trees = self._total * (often + once)
-        return np.column_stack([arcs.sum(axis=1), largest, peakedness, trees]) / scale
+        excess = counts - size / total * pooled
+        of_arcs = (trees_by_arc @ excess.T).T ** 2 / (share * (1 - share))
+        largest = of_arcs.max(axis=1, initial=0.0)
+        trees = (excess[:, often] ** 2 / pooled[often]).sum(axis=1)
+        trees = total * (trees + excess[:, ~often].sum(axis=1) ** 2 / max(1, int((~often).sum())))
+        # How much more typical the trees of the first sample are, with its sign: so sentences can point one way.
+        peakedness = excess @ typical / np.sqrt(spread) if spread > 0 else np.zeros(len(excess))
+        return np.column_stack([of_arcs.sum(axis=1), largest, peakedness * np.sqrt(scale), trees]) / scale
 
-    def _peakedness(self, excess: Float) -> Float:
-        """How much more typical the trees of the first sample are, with its sign: so sentences can point one way."""
-        mean = self._typical @ self._pooled / self._total
-        spread = float((self._typical - mean) ** 2 @ self._pooled) / self._total
-        return excess @ (self._typical - mean) / np.sqrt(spread) if spread > 0 else np.zeros(len(excess))
+    return measure, int(varies.sum())
 
 
 class Tested(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,15 +57,6 @@ class Calibration:
         """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and accuracy over words."""
         return float(np.abs(self.gaps).sum() / max(self.words.sum(), 1.0))
 
-    def summary(self) -> dict[str, Any]:
-        """All numbers by name, with the tenths that have words as `bins`."""
-        return {
-            "calibration_error": self.error,
-            "accuracy": self.accuracy,
-            "confidence": self.mean_confidence,
-            "bins": [dict(zip(COLUMNS, row, strict=True)) for row in self.rows()],
-        }
-
     def rows(self) -> list[list[object]]:
         """A line per tenth that has words: its range, words, mean confidence, accuracy."""
         return [
@@ -85,30 +76,12 @@ OTHER_CRITERION = Setting("criterion", "calibration-error")
 TOGETHER = 256
 
 
-@dataclass(frozen=True)
-class Likelihood:
+class Likelihood(NamedTuple):
     """The log-likelihood of gold at an inverse temperature, in nats, with its derivative and the number of words."""
 
     value: float = 0.0
     slope: float = 0.0
     words: int = 0
-
-    def __add__(self, other: Likelihood) -> Likelihood:
-        return Likelihood(self.value + other.value, self.slope + other.slope, self.words + other.words)
-
-    @property
-    def per_word(self) -> float | None:
-        return self.value / self.words if self.words else None
-
-
-class Evidence(Protocol):
-    """Gold beside scores: what a temperature is fitted to."""
-
-    def likelihood(self, temperature: float) -> Likelihood:
-        """The log-likelihood of gold."""
-
-    def count(self, temperature: float, calibration: Calibration) -> None:
-        """Count the words' predictions in a calibration."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -132,14 +105,15 @@ class GoldArcs:
         is_tree = bool((heads >= 0).all()) and math.isfinite(distribution.log_prob(heads))
         return cls(shifted, heads, distribution.argmax(), is_tree)
 
-    def of_arcs(self, values: Float, heads: Heads) -> Float:
-        """A number of each of the arcs of a tree: (n+1, n+1) -> (n,)."""
-        return values[heads, np.arange(1, len(heads) + 1)]
+
+def _of_arcs(values: Float, heads: Heads) -> Float:
+    """A number of each of the arcs of a tree: (n+1, n+1) -> (n,)."""
+    return values[heads, np.arange(1, len(heads) + 1)]
 
 
 @dataclass(frozen=True, eq=False)
 class ArcEvidence:
-    """Sentences with gold heads; `space`: of their trees."""
+    """Sentences with gold heads, to which a temperature is fitted; `space`: of their trees."""
 
     sentences: Sequence[GoldArcs]
     space: TreeSpace
@@ -154,20 +128,21 @@ class ArcEvidence:
             yield from zip(some, found.marginals(), found.log_partition.tolist(), strict=True)
 
     def likelihood(self, temperature: float) -> Likelihood:
-        """See `Evidence`; of sentences whose gold heads are a possible tree."""
-        total = Likelihood()
+        """The log-likelihood of gold, of sentences whose gold heads are a possible tree."""
+        value, slope, words = Likelihood()
         for sentence, marginals, log_z in self.at(temperature):
             if sentence.is_tree:
-                gold = float(sentence.of_arcs(sentence.log_scores, sentence.heads).sum())
+                gold = float(_of_arcs(sentence.log_scores, sentence.heads).sum())
                 expected = float(np.vdot(marginals, np.where(marginals > 0, sentence.log_scores, 0.0)))
-                total += Likelihood(gold / temperature - log_z, gold - expected, len(sentence.heads))
-        return total
+                value, slope = value + (gold / temperature - log_z), slope + (gold - expected)
+                words += len(sentence.heads)
+        return Likelihood(value, slope, words)
 
     def count(self, temperature: float, calibration: Calibration) -> None:
-        """See `Evidence`; the heads of best trees, of words whose head is known."""
+        """Count the heads of best trees in a calibration, of words whose head is known."""
         for sentence, marginals, _ in self.at(temperature):
             known = sentence.heads >= 0
-            probs, right = sentence.of_arcs(marginals, sentence.best), sentence.best == sentence.heads
+            probs, right = _of_arcs(marginals, sentence.best), sentence.best == sentence.heads
             calibration.add(probs[known], right[known])
 
 
@@ -179,7 +154,7 @@ class LabelEvidence:
     labels: Integers
 
     def likelihood(self, temperature: float) -> Likelihood:
-        """See `Evidence`."""
+        """The log-likelihood of gold labels."""
         at = tempered_log_probs(self.log_probs, temperature)
         possible, words = np.isfinite(self.log_probs), np.arange(len(self.labels))
         expected = np.vdot(np.exp(at), np.where(possible, self.log_probs, 0.0))
@@ -187,11 +162,14 @@ class LabelEvidence:
         return Likelihood(float(at[words, self.labels].sum()), float(slope), len(words))
 
     def count(self, temperature: float, calibration: Calibration) -> None:
-        """See `Evidence`; the most probable label of each gold arc."""
+        """Count the most probable label of each gold arc in a calibration."""
         if len(self.labels):
             at = tempered_log_probs(self.log_probs, temperature)
             calibration.add(np.exp(at.max(axis=1)), at.argmax(axis=1) == self.labels)
 
+
+# Gold beside scores: what a temperature is fitted to.
+Evidence = ArcEvidence | LabelEvidence
 
 # What a fit finds: the temperature of all parts, and of all parts but each in turn.
 Fitted = tuple[float, list[float]]
@@ -215,14 +193,17 @@ def by_likelihood(parts: Sequence[Evidence]) -> Fitted:
         remedy = f"Give whole trees that the scores allow, or choose {OTHER_CRITERION}"
         problem = "no sentence has a gold tree that is complete and possible"
         raise DeptreeError(problem, remedy, options=[OTHER_CRITERION])
-    return best(parts), [best(kept) for kept in _without_each(parts)]
+    return best(parts), [best([*parts[:left_out], *parts[left_out + 1 :]]) for left_out in range(len(parts))]
 
 
 def by_calibration_error(parts: Sequence[Evidence]) -> Fitted:
     """Return the temperatures of the least expected calibration error, on a grid: it is not smooth."""
-    doublings = math.log2(HIGHEST / LOWEST)
-    grid = np.geomspace(LOWEST, HIGHEST, int(PER_DOUBLING * doublings) + 1)
-    gaps = np.array([[calibration_of([part], each).gaps for part in parts] for each in grid.tolist()])
+    grid = np.geomspace(LOWEST, HIGHEST, int(PER_DOUBLING * math.log2(HIGHEST / LOWEST)) + 1)
+    found = [[Calibration() for _ in parts] for _ in grid]
+    for row, temperature in zip(found, grid.tolist(), strict=True):
+        for part, calibration in zip(parts, row, strict=True):
+            part.count(temperature, calibration)
+    gaps = np.array([[each.gaps for each in row] for row in found])
 
     def best(of_parts: Float) -> float:
         return float(grid[np.abs(of_parts.sum(axis=1)).sum(axis=-1).argmin()])
@@ -236,38 +217,31 @@ CRITERIA: dict[str, Callable[[Sequence[Evidence]], Fitted]] = {
 }
 
 
-def _without_each(parts: Sequence[Evidence]) -> Iterator[Sequence[Evidence]]:
-    return ([*parts[:left_out], *parts[left_out + 1 :]] for left_out in range(len(parts)))
-
-
-def calibration_of(parts: Sequence[Evidence], *temperatures: float) -> Calibration:
-    """Count the predictions of parts, at a temperature each or all at one."""
-    found = Calibration()
-    for part, each in zip(parts, temperatures * (len(parts) // len(temperatures)), strict=True):
-        part.count(each, found)
-    return found
-
-
-@dataclass(frozen=True)
-class Quality:
+class Quality(NamedTuple):
     """How well probabilities fit gold; log-likelihood in nats per word, None without a complete, possible gold tree."""
 
     log_likelihood: float | None
     calibration: Calibration
 
-    @property
-    def calibration_error(self) -> float:
-        return self.calibration.error
-
     def row(self) -> dict[str, Any]:
-        return {"log_likelihood": self.log_likelihood, **self.calibration.summary()}
+        found = self.calibration
+        return {
+            "log_likelihood": self.log_likelihood,
+            "calibration_error": found.error,
+            "accuracy": found.accuracy,
+            "confidence": found.mean_confidence,
+            "bins": [dict(zip(COLUMNS, row, strict=True)) for row in found.rows()],
+        }
 
-    @classmethod
-    def of(cls, parts: Sequence[Evidence], *temperatures: float) -> Quality:
-        """That of parts, at a temperature each or all at one."""
-        each = temperatures * (len(parts) // len(temperatures))
-        likelihood = sum((part.likelihood(at) for part, at in zip(parts, each, strict=True)), Likelihood())
-        return cls(likelihood.per_word, calibration_of(parts, *temperatures))
+
+def quality_of(parts: Sequence[Evidence], temperatures: Sequence[float]) -> Quality:
+    """Return that of parts, at a temperature each."""
+    found, value, words = Calibration(), 0.0, 0
+    for part, each in zip(parts, temperatures, strict=True):
+        likelihood = part.likelihood(each)
+        value, words = value + likelihood.value, words + likelihood.words
+        part.count(each, found)
+    return Quality(value / words if words else None, found)
 
 
 @dataclass(frozen=True)
@@ -286,7 +260,7 @@ class Fit:
     def of(cls, parts: Sequence[Evidence], criterion: str) -> Fit:
         """Fit by one of the `CRITERIA`; no part has a say in the temperature that it is judged at."""
         temperature, others = CRITERIA[criterion](parts)
-        return cls(temperature, others, Quality.of(parts, 1.0), Quality.of(parts, *others))
+        return cls(temperature, others, quality_of(parts, [1.0] * len(parts)), quality_of(parts, others))
 
     @property
     def at_the_end(self) -> bool:
@@ -340,12 +314,15 @@ class HeadSets:
         """Fit one for each coverage; no part has a say in the threshold and temperature that it is judged at."""
         if not coverages:
             return []
-        tried = [_tried(parts, number, temperature, coverages) for number, temperature in enumerate(fit.others)]
-        means = np.sum(tried, axis=0)
+        tried = np.zeros((len(coverages), 3))
+        for number, (part, temperature) in enumerate(zip(parts, fit.others, strict=True)):
+            others = [gold_scores(each, temperature) for each in (*parts[:number], *parts[number + 1 :])]
+            limits = [threshold(np.concatenate(others), each) for each in coverages]
+            tried += tried_on(part, temperature, limits)
         scores = np.concatenate([gold_scores(part, fit.temperature) for part in parts])
         return [
             cls(coverage, threshold(scores, coverage), float(covered / words), float(heads / words))
-            for coverage, (words, covered, heads) in zip(coverages, means, strict=True)
+            for coverage, (words, covered, heads) in zip(coverages, tried, strict=True)
         ]
 
 
@@ -368,10 +345,3 @@ def tried_on(part: ArcEvidence, temperature: float, limits: Sequence[float]) -> 
         gold, scores = _of_gold(sentence, nonconformity(marginals))
         counts += [(len(gold), (gold <= limit).sum(), (scores <= limit).sum()) for limit in limits]
     return counts
-
-
-def _tried(parts: Sequence[ArcEvidence], number: int, temperature: float, coverages: Sequence[float]) -> Float:
-    """See `tried_on`: of the part of this number, by thresholds from the others."""
-    others = [*parts[:number], *parts[number + 1 :]]
-    scores = np.concatenate([gold_scores(part, temperature) for part in others])
-    return tried_on(parts[number], temperature, [threshold(scores, each) for each in coverages])

@@ -87,24 +87,20 @@ class RandomTrees:
     size: int | None
     seed: int | None
 
+    @lru_cache(maxsize=1 << 12)  # noqa: B019 (it is small)
     def of(self, n: int) -> Float:
         """Return the moments of the quantities for n words, (quantities, 3); those of a length are worked out once."""
-        return _of_length(self, n)
-
-
-@lru_cache(maxsize=1 << 12)
-def _of_length(trees: RandomTrees, n: int) -> Float:
-    quantities = [NUMBERS.get(name) for name in trees.names]
-    if not (trees.size is None or trees.seed is None):
-        rng = sentence_stream(trees.seed, f"{n} words")
-        found = moments(_uniform(n, trees.space), quantities, trees.size, rng)
-    elif n > ARC_BY_ARC and isinstance(trees.space, NonProjective):
-        found = [Moments(_in_random_order(each, n, trees.space)) for each in quantities]
-    else:
-        marginals = uniform_marginals(n, trees.space)
-        values = [each.arc_values(n, trees.space) for each in quantities]
-        found = [Moments() if each is None else Moments(float(np.vdot(marginals, each))) for each in values]
-    return read_only(np.array(found))
+        quantities = [NUMBERS.get(name) for name in self.names]
+        if not (self.size is None or self.seed is None):
+            rng = sentence_stream(self.seed, f"{n} words")
+            found = moments(_uniform(n, self.space), quantities, self.size, rng)
+        elif n > ARC_BY_ARC and isinstance(self.space, NonProjective):
+            found = [Moments(_in_random_order(each, n, self.space)) for each in quantities]
+        else:
+            marginals = uniform_marginals(n, self.space)
+            values = [each.arc_values(n, self.space) for each in quantities]
+            found = [Moments() if each is None else Moments(float(np.vdot(marginals, each))) for each in values]
+        return read_only(np.array(found))
 
 
 def _in_random_order(quantity: OfTree, n: int, space: TreeSpace) -> float:

@@ -22,6 +22,9 @@ from deptree_cli.core.workers import LOCAL
 
 Result = TypeVar("Result")
 
+# The results of a chunk.
+Work = Callable[[list[Any]], list[Any]]
+
 # How long a scheduler may take to answer, in seconds, at first and when it has gone silent.
 PATIENCE = 4
 
@@ -37,34 +40,43 @@ class Promise:
     """What a cluster was asked for."""
 
     future: Any
-    address: str
+    whose: str
 
     def result(self) -> list[Any]:
         """Wait for the results of a chunk."""
         try:
             return self.future.result()
         except (CancelledError, OSError, TimeoutError) as error:
-            raise _gone(self.address, error) from None
+            raise _gone(self.whose, error) from None
 
 
 @contextmanager
-def connected(jobs: int, scheduler: str) -> Iterator[Callable[..., Promise]]:
-    """A ``submit(function, *arguments) -> Promise`` on a cluster; `jobs` are workers of its own, if it is `LOCAL`.
-
-    Arguments may be promises: what those come to is passed, without a way through here.
-    """
+def on_cluster(work: Work, jobs: int, scheduler: str) -> Iterator[Callable[[list[Any]], Promise]]:
+    """Have a cluster work, one of its own with so many workers if `scheduler` is `LOCAL`; when a worker dies, others of
+    it take over."""
     try:
         import distributed
     except ImportError:
         raise DeptreeError("dask is not installed", "pip install 'deptree-cli[dask]'") from None
     _set_up(scheduler != LOCAL)
+    whose = "the dask cluster" if scheduler == LOCAL else f"the scheduler {scheduler}"
     folder = tempfile.mkdtemp(prefix="deptree-dask-") if scheduler == LOCAL else None
+
+    def submit(function: Callable[..., Any], *arguments: object) -> Promise:
+        try:
+            return Promise(client.submit(function, *arguments, pure=False, retries=RETRIES), whose)
+        except (CancelledError, OSError, RuntimeError) as error:  # a client that has lost its scheduler sends nothing
+            raise _gone(whose, error) from None
+
     with _elsewhere() as call, undone_at_once(partial(_leave_nothing, folder)):
         try:
             cluster = call(_local_cluster, distributed, jobs, folder) if folder else None
-            client = call(_client, distributed, cluster or scheduler, scheduler)
+            client = call(_client, distributed, cluster, scheduler, whose)
             try:
-                yield partial(_submit, client, scheduler)
+                # Work may carry a model: as a result of its own it reaches every worker once, and is made again where
+                # a worker took it along (what is scattered would be lost).
+                shared = submit(_itself, work).future
+                yield lambda chunk: submit(_results, shared, chunk)
             finally:
                 with suppress(Exception):
                     call(client.close, PATIENCE)
@@ -76,14 +88,6 @@ def connected(jobs: int, scheduler: str) -> Iterator[Callable[..., Promise]]:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _submit(client: Any, address: str, function: Callable[..., Any], *arguments: object) -> Promise:
-    futures = [argument.future if isinstance(argument, Promise) else argument for argument in arguments]
-    try:
-        return Promise(client.submit(function, *futures, pure=False, retries=RETRIES), address)
-    except (CancelledError, OSError, RuntimeError) as error:  # a client that has lost its scheduler refuses to send
-        raise _gone(address, error) from None
-
-
 def _local_cluster(distributed: Any, jobs: int, folder: str) -> Any:
     settings = {"dashboard_address": ":0", "local_directory": folder, "silence_logs": logging.CRITICAL + 1}
     try:
@@ -93,14 +97,21 @@ def _local_cluster(distributed: Any, jobs: int, folder: str) -> Any:
         raise DeptreeError(problem, "Work without a cluster") from None
 
 
-def _client(distributed: Any, to: Any, address: str) -> Any:
+def _client(distributed: Any, cluster: Any, scheduler: str, whose: str) -> Any:
     try:
-        if address != LOCAL:
-            asyncio.run(_reach(address))  # a client that reaches nobody takes a long time to go
-        return distributed.Client(to, set_as_default=False, timeout=PATIENCE)
+        if not cluster:
+            asyncio.run(_reach(scheduler))  # a client that reaches nobody takes a long time to go
+        return distributed.Client(cluster or scheduler, set_as_default=False, timeout=PATIENCE)
     except Exception as error:  # of any kind: an address may be wrong in many ways
-        problem = f"{_whose(address)} cannot be reached ({_reason(error)})"
-        raise DeptreeError(problem, "Check its address") from None
+        raise DeptreeError(f"{whose} cannot be reached ({_reason(error)})", "Check its address") from None
+
+
+def _itself(work: Work) -> Work:
+    return work
+
+
+def _results(work: Work, chunk: list[Any]) -> list[Any]:
+    return work(chunk)
 
 
 async def _reach(address: str) -> None:
@@ -113,12 +124,8 @@ def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-def _gone(address: str, error: BaseException) -> DeptreeError:
-    return DeptreeError(f"{_whose(address)} is gone ({type(error).__name__})", "Look at its log, and run again")
-
-
-def _whose(address: str) -> str:
-    return "the dask cluster" if address == LOCAL else f"the scheduler {address}"
+def _gone(whose: str, error: BaseException) -> DeptreeError:
+    return DeptreeError(f"{whose} is gone ({type(error).__name__})", "Look at its log, and run again")
 
 
 def _set_up(remote: bool) -> None:

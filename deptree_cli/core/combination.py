@@ -88,13 +88,8 @@ def consensus(marginals: Float, space: TreeSpace) -> Heads:
     return space.maximum_tree(scores)[0]
 
 
-class LabelledVotes(NamedTuple):
-    """The labelled trees (k, n) of one member of a mixture, given (k,) times each, and the member's weight."""
-
-    weight: float
-    heads: Heads
-    times: Int
-    labels: Sequence[Sequence[str]]
+# The labelled trees of a member of a mixture: its weight, heads (k, n), how many times each is given (k,), and labels.
+LabelledVotes = tuple[float, Heads, Int, Sequence[Sequence[str]]]
 
 
 def majority_labels(heads: Heads, votes: Sequence[LabelledVotes]) -> list[str]:

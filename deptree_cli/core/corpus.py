@@ -1,7 +1,6 @@
 """Work over the sentences of a file: in order, by any number of workers, in bounded memory.
 
-Workers are processes of this machine, or a cluster: a context manager ``(function, workers) -> submit``, where
-``submit(chunk)`` returns at once with something whose ``result()`` is the list of the function's results.
+Workers are processes of this machine, or a cluster: a context manager ``(function, workers) -> submit``.
 """
 
 from __future__ import annotations
@@ -13,24 +12,19 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice, repeat
 from multiprocessing.context import BaseContext
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.undo import undone_at_once
-from deptree_cli.core.workers import LOCAL, Workshop, die_with_parent, most_workers
-
-
-class Pending(Protocol):
-    """What `submit` returns."""
-
-    def result(self) -> list[Any]:
-        """Wait for the results of a chunk."""
-
+from deptree_cli.core.workers import Workshop, die_with_parent, most_workers
 
 Function = Callable[[Any], Any]
-Submit = Callable[[list[Any]], Pending]
+
+# Returns at once, with something whose `result()` waits for the results of a chunk.
+Submit = Callable[[list[Any]], Any]
 
 JOBS = Setting("jobs")
 
@@ -47,7 +41,11 @@ class Workers:
         return self.jobs > 1 or self.scheduler is not None
 
     def at_work(self, function: Function) -> AbstractContextManager[Submit]:
-        return (on_processes if self.scheduler is None else on_cluster)(function, self)
+        if self.scheduler is None:
+            return on_processes(function, self)
+        from deptree_cli.core.cluster import on_cluster  # asyncio is not for everyone to wait for
+
+        return on_cluster(partial(apply, function), self.jobs, self.scheduler)
 
 
 # This process alone.
@@ -113,22 +111,6 @@ def _apply_adopted(chunk: list[Any]) -> list[Any]:
     return apply(_adopted[0], chunk)
 
 
-@contextmanager
-def on_cluster(function: Function, workers: Workers) -> Iterator[Submit]:
-    """Have a dask.distributed cluster work; others of it take over from a worker that dies."""
-    from deptree_cli.core.cluster import connected  # asyncio is not for everyone to wait for
-
-    with connected(workers.jobs, workers.scheduler or LOCAL) as submit:
-        # A function may carry a model: as a result of its own it reaches every worker once, and is made again where a
-        # worker took it along (what is scattered would be lost).
-        shared = submit(_itself, function)
-        yield lambda chunk: submit(apply, shared, chunk)
-
-
-def _itself(function: Function) -> Function:
-    return function
-
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -165,7 +147,7 @@ def ordered_map(
         yield from map(function, items)
         return
     jobs = workers.jobs if workers.scheduler is not None else min(workers.jobs, most_workers())
-    weight = function.weight if together else _weightless  # type: ignore[attr-defined]
+    weight = function.weight if together else lambda _: 0  # type: ignore[attr-defined]
     chunks = _chunks(items, jobs, BATCH if together else CHUNK, weight, at_hand)
     if not workers.are_elsewhere:
         for chunk in chunks:
@@ -182,23 +164,18 @@ def _elsewhere(
     first = list(islice(chunks, workers.jobs))
     workers = replace(workers, jobs=max(1, sum(isinstance(chunk, list) for chunk in first)))
     with workers.at_work(function) as submit:
-        waiting: deque[Pending] = deque()
-        failure: Exception | None = None
+        waiting: deque[Any] = deque()
+        failed: list[Raised] = []
         for chunk in chain(first, chunks):
             if isinstance(chunk, Raised):
-                failure = chunk.error
+                failed.append(chunk)
                 break
             waiting.append(submit(chunk))
             if len(waiting) >= AHEAD * workers.jobs:
                 yield from _unpacked(waiting.popleft().result())
         while waiting:
             yield from _unpacked(waiting.popleft().result())
-        if failure:
-            raise failure
-
-
-def _weightless(_: object) -> int:
-    return 0
+        yield from _unpacked(failed)
 
 
 def _chunks(
@@ -210,7 +187,7 @@ def _chunks(
     go to many workers too; and end once they weigh `HEAVY`.
     """
     chunk: list[Item] = []
-    heaviness = 0
+    heaviness, failed = 0, list[Raised]()
     growing = (repeat(1 << step, jobs) for step in range(most.bit_length() - 1))
     sizes = chain(*growing, repeat(most))
     size = next(sizes)
@@ -222,12 +199,8 @@ def _chunks(
                 yield chunk
                 chunk, size, heaviness = [], next(sizes), 0
     except Exception as error:
-        if chunk:
-            yield chunk
-        yield Raised(error)
-        return
-    if chunk:
-        yield chunk
+        failed.append(Raised(error))
+    yield from filter(None, (chunk, *failed))
 
 
 def _unpacked(results: Iterable[Any]) -> Iterator[Any]:

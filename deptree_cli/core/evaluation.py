@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -46,19 +46,19 @@ class Words:
         rows: (T,), of tokens within their sentence, for messages.
         token_of: (W,), the token of a word, counted within its sentence.
         in_multiword: (W,), whether that is a multiword token.
-        columns: (6, W), numbers of what stands there, which are the same in all files that are compared.
+        columns: six of (W,), numbers of what stands there, which are the same in all files that are compared.
         heads: (W,), 0 = ROOT, 1 the first word of the sentence; in a system's file anything else too.
     """
 
     texts: Sequence[str]
     words: Int
     tokens: Int
-    lengths: Int
-    rows: Int
-    token_of: Int
+    lengths: Integers
+    rows: Integers
+    token_of: Integers
     in_multiword: Bool
-    columns: Array
-    heads: Array
+    columns: Sequence[Integers]
+    heads: Integers
 
     @cached_property
     def token_starts(self) -> Int:
@@ -70,7 +70,7 @@ class Words:
         """Where each sentence begins in the text, and where the last ends, (S + 1,)."""
         return self.token_starts[self.tokens]
 
-    @cached_property
+    @property
     def spans(self) -> tuple[Int, Int]:
         """Where the token of each word begins and ends in the text, (W,) each."""
         tokens = self.token_of + np.repeat(self.tokens[:-1], self.sizes)
@@ -82,14 +82,17 @@ class Words:
         return np.diff(self.words)
 
     @cached_property
-    def parents(self) -> Int:
+    def parents(self) -> Integers:
         """The head of each word as the index of a word of the file, `ROOT` below ROOT, else `NOWHERE`, (W,)."""
         first, n = (np.repeat(each, self.sizes) for each in (self.words[:-1], self.sizes))
         inside = (self.heads > 0) & (self.heads <= n)
-        return np.where(inside, self.heads - 1 + first, np.where(self.heads == 0, ROOT, NOWHERE))
+        found = np.where(inside, self.heads - 1 + first, np.where(self.heads == 0, ROOT, NOWHERE))
+        return found.astype(np.int32)
 
     def taken(self, sentences: Int) -> Words:
         """Return the words of some sentences, in this order."""
+        if np.array_equal(sentences, np.arange(len(self.texts))):
+            return self
         words, tokens = _runs(self.words, sentences), _runs(self.tokens, sentences)
         return Words(
             [self.texts[number] for number in sentences.tolist()],
@@ -99,7 +102,7 @@ class Words:
             self.rows[tokens],
             self.token_of[words],
             self.in_multiword[words],
-            self.columns[:, words],
+            [column[words] for column in self.columns],
             self.heads[words],
         )
 
@@ -137,106 +140,94 @@ def refused(words: Words) -> tuple[Bool, Bool, Bool]:
 # their forms.
 
 
-class Alignment(NamedTuple):
-    """The words of a gold file and of a system's that belong together, in the order of the text, (m,) each."""
-
-    gold: Int
-    system: Int
-
-
-class _Side(NamedTuple):
-    """The words of a file as lists, which loops are quick with; behind the last stands one beyond all text."""
-
-    starts: list[int]
-    ends: list[int]
-    in_multiword: list[bool]
-    forms: list[int]
-    size: int
-
-    def ends_beyond(self, word: int, end: int) -> bool:
-        return (self.starts[word] >= end) if self.in_multiword[word] else (self.ends[word] > end)
-
-
-def aligned(gold: Words, system: Words) -> Alignment:
-    """Align the words of two files of the same text."""
+def aligned(gold: Words, system: Words) -> tuple[Int, Int]:
+    """Return the words of a gold file and of a system's of the same text that belong together, (m,) each, in order."""
+    of_each = zip(*((*each.spans, each.in_multiword, each.columns[FORM]) for each in (gold, system)), strict=True)
+    if all(np.array_equal(ours, theirs) for ours, theirs in of_each):
+        return (np.arange(len(gold.heads)),) * 2
     if not (gold.in_multiword.any() or system.in_multiword.any()):
-        return Alignment(*same_spans(*gold.spans, *system.spans))
-    if _same(gold, system):
-        every = np.arange(len(gold.heads))
-        return Alignment(every, every)
+        return same_spans(*gold.spans, *system.spans)
     beyond = int(gold.token_starts[-1]) + 1
-    one, two = (_side(each, beyond) for each in (gold, system))
+    one, two = (_listed(each, beyond) for each in (gold, system))
     pairs: list[tuple[int, int]] = []
     g = s = 0
-    while g < one.size and s < two.size:
-        if one.in_multiword[g] or two.in_multiword[s]:
+    while g < len(gold.heads) and s < len(system.heads):
+        if one[g].in_multiword or two[s].in_multiword:
             first, g, s = _span(one, two, g, s)
-            pairs += _common(one.forms[first[0] : g], two.forms[first[1] : s], first)
-        elif one.starts[g] == two.starts[s] and one.ends[g] == two.ends[s]:
+            pairs += _common(one[first[0] : g], two[first[1] : s], first)
+        elif one[g].start == two[s].start and one[g].end == two[s].end:
             pairs.append((g, s))
             g, s = g + 1, s + 1
-        elif one.starts[g] <= two.starts[s]:
+        elif one[g].start <= two[s].start:
             g += 1
         else:
             s += 1
     found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return Alignment(found[:, 0], found[:, 1])
+    return found[:, 0], found[:, 1]
 
 
 def same_spans(starts: Int, ends: Int, other_starts: Int, other_ends: Int) -> tuple[Int, Int]:
     """Return the indices of spans that begin and end alike; each side's do not overlap."""
+    if np.array_equal(starts, other_starts) and np.array_equal(ends, other_ends):
+        return (np.arange(len(starts)),) * 2
     _, ours, theirs = np.intersect1d(starts, other_starts, assume_unique=True, return_indices=True)
     same = ends[ours] == other_ends[theirs]
     return ours[same], theirs[same]
 
 
-def _same(gold: Words, system: Words) -> bool:
-    """Whether both files have the same words in the same tokens, as those have that were parsed with gold tokens."""
-    of_each = zip(*((*each.spans, each.in_multiword, each.columns[FORM]) for each in (gold, system)), strict=True)
-    return all(np.array_equal(ours, theirs) for ours, theirs in of_each)
+class _Word(NamedTuple):
+    """A word: where its token begins and ends, and the number of its form."""
+
+    start: int
+    end: int
+    in_multiword: bool
+    form: int
+
+    def ends_beyond(self, end: int) -> bool:
+        return (self.start >= end) if self.in_multiword else (self.end > end)
 
 
-def _side(words: Words, beyond: int) -> _Side:
-    starts, ends = (each.tolist() for each in words.spans)
-    flags, forms = words.in_multiword.tolist(), words.columns[FORM].tolist()
-    return _Side([*starts, beyond], [*ends, beyond], [*flags, False], forms, len(forms))
+def _listed(words: Words, beyond: int) -> list[_Word]:
+    """The words of a file, which loops are quick with; behind the last stands one beyond all text."""
+    of_each = (each.tolist() for each in (*words.spans, words.in_multiword, words.columns[FORM]))
+    return [*map(_Word, *of_each), _Word(beyond, beyond, False, -1)]
 
 
-def _span(one: _Side, two: _Side, g: int, s: int) -> tuple[tuple[int, int], int, int]:
+def _span(one: Sequence[_Word], two: Sequence[_Word], g: int, s: int) -> tuple[tuple[int, int], int, int]:
     """The first words of the smallest span around a multiword token, one of which g or s is in; the first behind it."""
-    if one.in_multiword[g]:
-        end = one.ends[g]
-        if not two.in_multiword[s] and two.starts[s] < one.starts[g]:
+    if one[g].in_multiword:
+        end = one[g].end
+        if not two[s].in_multiword and two[s].start < one[g].start:
             s += 1  # by one word, as in the script, even if the next ones begin before the span too
     else:
-        end = two.ends[s]
-        if not one.in_multiword[g] and one.starts[g] < two.starts[s]:
+        end = two[s].end
+        if not one[g].in_multiword and one[g].start < two[s].start:
             g += 1
     first = g, s
-    while not (one.ends_beyond(g, end) and two.ends_beyond(s, end)):
-        if g < one.size and (s >= two.size or one.starts[g] <= two.starts[s]):
-            end = max(end, one.ends[g]) if one.in_multiword[g] else end
+    while not (one[g].ends_beyond(end) and two[s].ends_beyond(end)):
+        if g < len(one) - 1 and (s >= len(two) - 1 or one[g].start <= two[s].start):
+            end = max(end, one[g].end) if one[g].in_multiword else end
             g += 1
         else:
-            end = max(end, two.ends[s]) if two.in_multiword[s] else end
+            end = max(end, two[s].end) if two[s].in_multiword else end
             s += 1
     return first, g, s
 
 
-def _common(one: Sequence[int], two: Sequence[int], first: tuple[int, int]) -> list[tuple[int, int]]:
-    """The pairs of a longest common subsequence, of several the one that the script takes.
+def _common(one: Sequence[_Word], two: Sequence[_Word], first: tuple[int, int]) -> list[tuple[int, int]]:
+    """The pairs of a longest common subsequence of forms, of several the one that the script takes.
 
     Args:
-        first: the words that the first forms are of.
+        first: the numbers of the first words.
     """
     longest = [[0] * (len(two) + 1) for _ in range(len(one) + 1)]
     for g in reversed(range(len(one))):
         for s in reversed(range(len(two))):
-            both = 1 + longest[g + 1][s + 1] if one[g] == two[s] else 0
+            both = 1 + longest[g + 1][s + 1] if one[g].form == two[s].form else 0
             longest[g][s] = max(both, longest[g + 1][s], longest[g][s + 1])
     pairs, g, s = [], 0, 0
     while g < len(one) and s < len(two):
-        if one[g] == two[s]:
+        if one[g].form == two[s].form:
             pairs.append((first[0] + g, first[1] + s))
             g, s = g + 1, s + 1
         elif longest[g][s] == longest[g + 1][s]:
@@ -296,62 +287,41 @@ def universal_features(features: str) -> str:
     return "|".join(sorted(each for each in features.split("|") if each.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
-@dataclass(frozen=True)
-class Relations:
-    """Kinds of relations, (numbers of DEPREL,) each."""
-
-    content: Bool
-    functional: Bool
-    punctuation: Bool
-
-    @classmethod
-    def of(cls, names: list[str]) -> Relations:
-        kinds = (CONTENT, FUNCTIONAL, {PUNCTUATION})
-        return cls(*(np.array([name in kind for name in names], dtype=bool) for kind in kinds))
-
-
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The words of a gold file and of a system's, which have the same text, side by side.
 
-    `no_punct` leaves out of UAS and LAS what the gold file calls punctuation, and words of the system's that are
-    aligned with nothing if that does.
+    `labels` are the names of their relations by number. `no_punct` leaves out of UAS and LAS what the gold file calls
+    punctuation, and words of the system's that are aligned with nothing if that does.
     """
 
     gold: Words
     system: Words
-    relations: Relations
+    labels: Sequence[str]
     no_punct: bool = False
 
     @cached_property
-    def alignment(self) -> Alignment:
+    def alignment(self) -> tuple[Int, Int]:
         return aligned(self.gold, self.system)
-
-    @cached_property
-    def counterparts(self) -> Int:
-        """The gold word of each of the system's words, `_UNALIGNED` if it has none; of `NOWHERE`; `ROOT`, (W + 2,)."""
-        found = np.full(len(self.system.heads) + 2, _UNALIGNED, dtype=np.int64)
-        found[self.alignment.system] = self.alignment.gold
-        found[ROOT] = ROOT
-        return found
 
     @cached_property
     def right(self) -> dict[str, Bool]:
         """Which aligned words are right, (m,), by metric; UAS and LAS among them."""
         g, s = self.alignment
-        columns = zip(self.gold.columns[:, g], self.system.columns[:, s], strict=True)
-        same = [ours == theirs for ours, theirs in columns]
-        lemmas = same[LEMMA] | (self.gold.columns[LEMMA, g] == MISSING)
-        heads = self.gold.parents[g] == self.counterparts[self.system.parents[s]]
+        columns = zip(self.gold.columns, self.system.columns, strict=True)
+        same = [ours[g] == theirs[s] for ours, theirs in columns]
+        lemmas = same[LEMMA] | (self.gold.columns[LEMMA][g] == MISSING)
+        counterparts = np.full(len(self.system.heads) + 2, _UNALIGNED)  # the gold word of each; of NOWHERE; of ROOT
+        counterparts[s] = g
+        counterparts[ROOT] = ROOT
+        heads = self.gold.parents[g] == counterparts[self.system.parents[s]]
         labelled = heads & same[DEPREL]
+        tagged = labelled & same[UPOS] & same[FEATS]
         return {
             "UAS": heads,
             "LAS": labelled,
             "CLAS": labelled,
-            "MLAS": labelled
-            & same[UPOS]
-            & same[FEATS]
-            & self._same_function_words(labelled & same[UPOS] & same[FEATS]),
+            "MLAS": tagged & self._same_function_words(tagged),
             "BLEX": labelled & lemmas,
             "UPOS": same[UPOS],
             "XPOS": same[XPOS],
@@ -364,65 +334,56 @@ class Comparison:
     def _same_function_words(self, right: Bool) -> Bool:
         """Whether aligned words have the same function words, which are right themselves, as dependents, (m,)."""
         g, s = self.alignment
-        ours, theirs = (self.relations.functional[each.columns[DEPREL]] for each in (self.gold, self.system))
-        shared = right & ours[g] & (self.gold.parents[g] != ROOT)
-        found = np.bincount(self.gold.parents[g[shared]], minlength=len(self.gold.heads))[g]
-        mine, others = (_dependents(each, mask) for each, mask in ((self.gold, ours), (self.system, theirs)))
-        return (found == mine[g]) & (found == others[s])
+        ours, theirs = self._of(FUNCTIONAL)
+        shared = _dependents(self.gold, g[right & ours[g]])[g]
+        return (shared == _dependents(self.gold, ours)[g]) & (shared == _dependents(self.system, theirs)[s])
+
+    def _of(self, kind: Set[str]) -> tuple[Bool, Bool]:
+        """Which words of each file have a label of a kind, (W,) each."""
+        known = np.array([label in kind for label in self.labels], dtype=bool)
+        return known[self.gold.columns[DEPREL]], known[self.system.columns[DEPREL]]
 
     @cached_property
     def counted_words(self) -> tuple[Bool, Bool]:
         """Which words of each file UAS and LAS count, (W,) each."""
-        gold, system = (self.relations.punctuation[each.columns[DEPREL]] for each in (self.gold, self.system))
-        if not self.no_punct:
-            gold, system = np.zeros_like(gold), np.zeros_like(system)
-        system[self.alignment.system] = gold[self.alignment.gold]
+        gold, system = self._of({PUNCTUATION} if self.no_punct else set())
+        g, s = self.alignment
+        system[s] = gold[g]
         return ~gold, ~system
-
-    def _words_of(self, metric: str) -> tuple[Bool, Bool]:
-        """Which words of each file a metric counts, (W,) each."""
-        if metric in ("CLAS", "MLAS", "BLEX"):
-            gold, system = (self.relations.content[each.columns[DEPREL]] for each in (self.gold, self.system))
-            return gold, system
-        if metric in ("UAS", "LAS"):
-            return self.counted_words
-        return np.ones(len(self.gold.heads), dtype=bool), np.ones(len(self.system.heads), dtype=bool)
 
     def counts(self, gold_units: Int, system_units: Int) -> Integers:
         """Count all metrics, (units, metrics, 4), by the unit, from 0, that each sentence counts for."""
-        size = int(gold_units.max(initial=-1)) + 1
-        ours, theirs = (np.repeat(units, each.sizes) for units, each in self._sides(gold_units, system_units))
-        g = self.alignment.gold
+        found = np.zeros((int(gold_units.max(initial=-1)) + 1, len(METRICS), 4), dtype=np.int32)
+        (g, _), content = self.alignment, self._of(CONTENT)
+        every = np.ones(len(self.gold.heads), dtype=bool), np.ones(len(self.system.heads), dtype=bool)
+        of_words = {"UAS": self.counted_words, "LAS": self.counted_words}
+        of_words |= dict.fromkeys(("CLAS", "MLAS", "BLEX"), content)
 
-        def of_words(metric: str) -> list[Int]:
-            gold, system = self._words_of(metric)
-            within = gold[g]
-            both = g[within] if metric not in OF_SPANS else g[:0]
-            counted = ours[g[self.right[metric] & within]], ours[gold], theirs[system], ours[both]
-            return [np.bincount(each, minlength=size) for each in counted]
+        def count(metric: str, *units: Int) -> None:
+            for kind, each in enumerate(units):
+                found[:, METRICS.index(metric), kind] = np.bincount(each, minlength=len(found))
 
-        found = [of_words(metric) for metric in METRICS if metric in self.right]
-        found += [self._of_spans(*each, size) for each in self._spans(gold_units, system_units)]
-        return np.array(found, dtype=np.int32).transpose(2, 0, 1)
-
-    def _sides(self, gold_units: Int, system_units: Int) -> tuple[tuple[Int, Words], tuple[Int, Words]]:
-        return (gold_units, self.gold), (system_units, self.system)
-
-    def _spans(self, gold_units: Int, system_units: Int) -> tuple[tuple[Int, Int, Int, Int], ...]:
-        sides = self._sides(gold_units, system_units)
-        units = [np.repeat(each, np.diff(words.tokens)) for each, words in sides]
-        tokens = self.gold.token_starts, self.system.token_starts, units[0], units[1]
-        return tokens, (self.gold.sentence_starts, self.system.sentence_starts, gold_units, system_units)
-
-    @staticmethod
-    def _of_spans(gold: Int, system: Int, ours: Int, theirs: Int, size: int) -> list[Int]:
-        same, _ = same_spans(gold[:-1], gold[1:], system[:-1], system[1:])
-        return [np.bincount(each, minlength=size) for each in (ours[same], ours, theirs, ours[:0])]
+        ours, theirs = np.repeat(gold_units, self.gold.sizes), np.repeat(system_units, self.system.sizes)
+        for metric, right in self.right.items():
+            gold, system = of_words.get(metric, every)
+            within = g[gold[g]]
+            chosen = ours[g[right & gold[g]]], ours[gold], theirs[system]
+            count(metric, *chosen, *[ours[within]] * (metric not in OF_SPANS))
+        starts = (
+            (self.gold.token_starts, self.system.token_starts),
+            (self.gold.sentence_starts, self.system.sentence_starts),
+        )
+        tokens = np.repeat(gold_units, np.diff(self.gold.tokens)), np.repeat(system_units, np.diff(self.system.tokens))
+        spans = zip(("Tokens", "Sentences"), starts, (tokens, (gold_units, system_units)), strict=True)
+        for metric, (gold_starts, system_starts), (own, others) in spans:
+            same, _ = same_spans(gold_starts[:-1], gold_starts[1:], system_starts[:-1], system_starts[1:])
+            count(metric, own[same], own, others)
+        return found
 
 
-def _dependents(words: Words, mask: Bool) -> Int:
+def _dependents(words: Words, chosen: Array) -> Int:
     """How many of some words each word is the head of, (W,)."""
-    parents = words.parents[mask]
+    parents = words.parents[chosen]
     return np.bincount(parents[parents >= 0], minlength=len(words.heads))
 
 
@@ -440,46 +401,33 @@ Class = tuple[str, str, str]
 _ROOT, _NONE = "root", "none"
 
 
-class Attached(NamedTuple):
-    """A tree of n words, if a system made one (its heads may be anything); labels are without subtypes."""
-
-    heads: Integers
-    labels: Sequence[str]
-
-
 @dataclass(frozen=True)
 class Classes:
     """A way to sort the words of a tree.
 
-    `known` are all classes in order; empty where data decide, and then the most frequent come first. Words of one head,
-    of LAS also of one label, are of one class in both trees.
+    Attributes:
+        of_words: makes the classes of n words from their heads, which may be anything if a system made them, and
+            their labels without subtypes.
+        known: all classes in order; empty where data decide, and then the most frequent come first.
+        metrics: words of one head, of LAS also of one label, are of one class in both trees.
     """
 
     name: str
-    of_words: Callable[[Attached], Sequence[str]]
+    of_words: Callable[[Integers, Sequence[str]], Sequence[str]]
     known: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ("UAS", "LAS")
 
 
-def _labels(tree: Attached) -> Sequence[str]:
-    return tree.labels
+def _arc_lengths(heads: Integers, _: object) -> list[str]:
+    n, words = len(heads), np.arange(1, len(heads) + 1)
+    found = np.where(heads, _bucketed(np.abs(words - heads), ARC_LENGTHS), _ROOT)
+    return np.where((heads < 0) | (heads > n) | (heads == words), _NONE, found).tolist()
 
 
-def _arc_lengths(tree: Attached) -> list[str]:
-    n, words = len(tree.heads), np.arange(1, len(tree.heads) + 1)
-    found = np.where(tree.heads, _bucketed(np.abs(words - tree.heads), ARC_LENGTHS), _ROOT)
-    return np.where((tree.heads < 0) | (tree.heads > n) | (tree.heads == words), _NONE, found).tolist()
-
-
-def _sentence_lengths(tree: Attached) -> list[str]:
-    n = len(tree.heads)
-    return _bucketed(np.full(n, n), SENTENCE_LENGTHS)
-
-
-def _projectivity(tree: Attached) -> list[str]:
-    if not are_trees(tree.heads[None])[0]:
-        return [_NONE] * len(tree.heads)
-    return np.where(have_gaps(tree.heads[None])[0], "non-projective", "projective").tolist()
+def _projectivity(heads: Integers, _: object) -> list[str]:
+    if not are_trees(heads[None])[0]:
+        return [_NONE] * len(heads)
+    return np.where(have_gaps(heads[None])[0], "non-projective", "projective").tolist()
 
 
 def _bucketed(lengths: Integers, ends: Sequence[int]) -> list[str]:
@@ -496,68 +444,60 @@ def buckets(ends: Sequence[int]) -> tuple[str, ...]:
 CLASSES: Register[Classes] = Register(
     "class of words",
     [
-        Classes("label", _labels, metrics=("LAS",)),
+        Classes("label", lambda _, labels: labels, metrics=("LAS",)),
         Classes("arc-length", _arc_lengths, (_ROOT, *buckets(ARC_LENGTHS), _NONE)),
-        Classes("sentence-length", _sentence_lengths, buckets(SENTENCE_LENGTHS)),
+        Classes(
+            "sentence-length",
+            lambda heads, _: _bucketed(np.full(len(heads), len(heads)), SENTENCE_LENGTHS),
+            buckets(SENTENCE_LENGTHS),
+        ),
         Classes("projectivity", _projectivity, ("projective", "non-projective", _NONE)),
     ],
 )
 
 
-class ByClass:
-    """The words of classes in two files side by side.
+def by_class(
+    compared: Comparison, kinds: Sequence[Classes], gold_starts: Int, system_starts: Int
+) -> Iterator[list[Counter[Class]]]:
+    """Count the words of classes of each unit: CORRECT, GOLD and PREDICTED.
 
     A right word is in the class that it has in the gold file, also among the system's words: in other tokens an arc may
-    have another length. Units begin at `gold_words` and `system_words`, (units + 1,).
+    have another length. Units begin at `gold_starts` and `system_starts`, (units + 1,), words.
     """
-
-    def __init__(
-        self, compared: Comparison, labels: Sequence[str], kinds: Sequence[Classes], gold_words: Int, system_words: Int
-    ) -> None:
-        self._starts = gold_words, system_words
-        self._counted = compared.counted_words
-        g, s = compared.alignment
-        self._names: list[tuple[str, str, list[str], list[str], list[bool]]] = []
-        for kind in kinds:
-            ours, theirs = (_names_of(words, labels, kind) for words in (compared.gold, compared.system))
-            for metric in kind.metrics:
-                right, own = np.zeros(len(ours), dtype=bool), [*theirs]
-                right[g[compared.right[metric]]] = True
-                for at, word in zip(*(side[compared.right[metric]].tolist() for side in (s, g)), strict=True):
-                    own[at] = ours[word]
-                self._names.append((kind.name, metric, ours, own, (right & self._counted[0]).tolist()))
-
-    def of_unit(self, unit: int) -> list[Counter[Class]]:
-        """Count CORRECT, GOLD and PREDICTED of a unit, a counter each."""
-        (first, end), (start, stop) = (each[unit : unit + 2].tolist() for each in self._starts)
-        counted, predicted = self._counted[0][first:end], self._counted[1][start:stop]
-        found: list[Counter[Class]] = [Counter(), Counter(), Counter()]
-        for kind, metric, ours, theirs, right in self._names:
-            chosen = (
-                compress(ours[first:end], right[first:end]),
-                compress(ours[first:end], counted),
-                compress(theirs[start:stop], predicted),
-            )
-            for counter, names in zip(found, chosen, strict=True):
-                counter.update((kind, name, metric) for name in names)
-        return found
+    (g, s), (counted, predicted) = compared.alignment, compared.counted_words
+    columns = []
+    for kind in kinds:
+        ours, theirs = (_classes_of(words, compared.labels, kind) for words in (compared.gold, compared.system))
+        for metric in kind.metrics:
+            is_right, right, own = compared.right[metric], np.zeros(len(ours), dtype=bool), theirs.copy()
+            right[g[is_right]] = True
+            own[s[is_right]] = ours[g[is_right]]
+            columns.append((kind.name, metric, ours, own, right & counted))
+    for (first, end), (start, stop) in zip(
+        pairwise(gold_starts.tolist()), pairwise(system_starts.tolist()), strict=True
+    ):
+        found = [Counter[Class](), Counter[Class](), Counter[Class]()]
+        for name, metric, ours, own, right in columns:
+            chosen = ours[first:end][right[first:end]], ours[first:end][counted[first:end]]
+            for counter, names in zip(found, (*chosen, own[start:stop][predicted[start:stop]]), strict=True):
+                counter.update((name, each, metric) for each in names)
+        yield found
 
 
-def _names_of(words: Words, labels: Sequence[str], kind: Classes) -> list[str]:
+def _classes_of(words: Words, labels: Sequence[str], kind: Classes) -> Array:
     names = [labels[number] for number in words.columns[DEPREL].tolist()]
-    spans = zip(words.words[:-1].tolist(), words.words[1:].tolist(), strict=True)
-    return [each for a, b in spans for each in kind.of_words(Attached(words.heads[a:b], names[a:b]))]
+    of_sentences = (kind.of_words(words.heads[a:b], names[a:b]) for a, b in pairwise(words.words.tolist()))
+    return np.array([*chain.from_iterable(of_sentences)], dtype=object)
 
 
 def in_order(found: Sequence[Counter[Class]], kinds: Sequence[Classes]) -> list[Class]:
     """Return the classes that have words in either tree: by kind, then as these say, then by metric."""
     _, gold, predicted = found
-    there = {*gold, *predicted}
+    names = [kind.name for kind in kinds]
 
     def place(each: Class) -> tuple[object, ...]:
-        number = next(number for number, kind in enumerate(kinds) if kind.name == each[0])
-        known, metrics = kinds[number].known, kinds[number].metrics
-        where = known.index(each[1]) if known else -gold[each]
-        return number, where, each[1], metrics.index(each[2])
+        kind = kinds[names.index(each[0])]
+        where = kind.known.index(each[1]) if kind.known else -gold[each]
+        return names.index(each[0]), where, each[1], kind.metrics.index(each[2])
 
-    return sorted(there, key=place)
+    return sorted({*gold, *predicted}, key=place)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from hashlib import blake2b
+from itertools import chain
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -25,8 +26,11 @@ from deptree_cli.core.streams import stream_of
 # Where units are so many times as many as there are different ones, those of the same counts are drawn together.
 _FEW = 10
 
-# So many weights are summed by at once.
-_AT_ONCE = 1 << 19
+# So many weights are drawn at once, which fit a core's cache, but of no fewer resamples: sums by one take as long.
+_AT_ONCE, _FEWEST = 1 << 15, 8
+
+# The same of fractions, whose sums depend on this number in their last digits.
+_OF_FRACTIONS = 1 << 19, 1
 
 # Degrees of freedom from which Student's t is so close to the normal that its expansion is exact.
 MANY = 1000
@@ -34,12 +38,8 @@ MANY = 1000
 # Differences below this are rounding.
 TIE = 1e-12
 
-
-class Interval(NamedTuple):
-    """The ends of an interval of each score, (...)."""
-
-    low: Float
-    high: Float
+# Weights of units, (size, units), for so many resamples.
+Draw = Callable[[int], Array]
 
 
 def f1(counts: Integers | Float) -> Float:
@@ -69,32 +69,40 @@ def bootstrap(
     """
     n, kinds, sizes = len(counts), *_alike(counts)
     if len(kinds) * _FEW < n:
-        draws = (rng.multinomial(n, sizes / n) for _ in range(resamples))
-        return of_sums(resampled_sums(draws, kinds, resamples))
-    draws = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(resamples))
-    return of_sums(resampled_sums(draws, counts, resamples))
+        return of_sums(_resampled(lambda size: rng.multinomial(n, sizes / n, size), kinds, resamples))
+    return of_sums(_resampled(_with_replacement(n, rng), counts, resamples))
+
+
+def _with_replacement(n: int, rng: np.random.Generator) -> Draw:
+    def draw(size: int) -> Int:
+        places = rng.integers(n, size=(size, n))
+        places += np.arange(0, size * n, n)[:, None]
+        return np.bincount(places.ravel(), minlength=size * n).reshape(size, n)
+
+    return draw
 
 
 def _alike(counts: Integers) -> tuple[Integers, Int]:
-    """The different counts of units, and how many have them: numbered column by column, which sorts only numbers."""
-    keys = np.zeros(len(counts), dtype=np.int64)
-    flat, _ = _columns(counts)
-    for column in flat.T:
-        both = keys * (int(np.ptp(column)) + 1) + column - column.min()
-        _, first, keys, sizes = np.unique(both, return_index=True, return_inverse=True, return_counts=True)
-    return counts[first], sizes
+    """The different counts of units, and how many have them."""
+    columns, _ = _different(counts.reshape(len(counts), -1).T)
+    order = np.lexsort(columns[::-1])
+    first = np.flatnonzero(np.append(True, (np.diff(columns[:, order]) != 0).any(axis=0)))
+    return counts[order[first]], np.diff(first, append=len(counts))
 
 
-def _columns(counts: Array) -> tuple[Array, list[int]]:
-    """The different columns of counts (units, ...), and which of these each is: many are equal."""
-    flat = np.ascontiguousarray(counts.reshape(len(counts), -1).T)
+def _different(columns: Iterable[Array]) -> tuple[Array, list[int]]:
+    """The different ones of columns (units,), and which of these each is: many are equal."""
     numbers: dict[bytes, int] = {}
-    places = [numbers.setdefault(column.tobytes(), len(numbers)) for column in flat]
-    return flat[[places.index(number) for number in range(len(numbers))]].T, places
+    different, places = list[Array](), list[int]()
+    for column in columns:
+        places.append(numbers.setdefault(blake2b(column.tobytes()).digest(), len(numbers)))
+        if len(numbers) > len(different):
+            different.append(column)
+    return np.array(different), places
 
 
-def percentiles(found: Float, confidence: float, units: int) -> Interval:
-    """The interval between the percentiles of resampled scores (resamples, ...) that leave out as much on each side.
+def percentiles(found: Float, confidence: float, units: int) -> tuple[Float, Float]:
+    """The ends (...) between the percentiles of resampled scores (resamples, ...) that leave out as much on each side.
 
     Resamples of few units, at least 2, are too much alike, so the percentiles are those of Student's t, and farther out
     by sqrt(n / (n - 1)) (Hesterberg 2015: expanded percentile intervals).
@@ -102,7 +110,7 @@ def percentiles(found: Float, confidence: float, units: int) -> Interval:
     freedom = units - 1
     beyond = NormalDist().cdf(-math.sqrt(units / freedom) * _student_quantile((1 + confidence) / 2, freedom))
     low, high = np.quantile(found, [beyond, 1 - beyond], axis=0)
-    return Interval(low, high)
+    return low, high
 
 
 def _student_quantile(share: float, freedom: int) -> float:
@@ -127,31 +135,32 @@ def randomisation_test(first: Integers, second: Integers, resamples: int, rng: n
     Approximate randomisation (Noreen 1989; Yeh 2000). The observed one counts among the `resamples` (Davison and
     Hinkley 1997, eq. 4.11), so that the test keeps its level, and p is never below 1 / (resamples + 1).
     """
-    kinds, sizes = _alike(second - first)
-    if len(kinds) * _FEW < len(first):
-        moved = resampled_sums((rng.binomial(sizes, 0.5) for _ in range(resamples)), kinds, resamples)
+    n, kinds, sizes = len(first), *_alike(second - first)
+    if len(kinds) * _FEW < n:
+        moved = _resampled(lambda size: rng.binomial(sizes, 0.5, (size, len(sizes))), kinds, resamples)
     else:
-        moved = resampled_sums((rng.random(len(first)) < 0.5 for _ in range(resamples)), second - first, resamples)
+        moved = _resampled(lambda size: rng.random((size, n)) < 0.5, second - first, resamples)
     total, ours = first.sum(axis=0), second.sum(axis=0)
     differences = np.abs(f1(ours - moved) - f1(total + moved))
     observed = np.abs(f1(ours) - f1(total))
     return (1 + (differences >= observed - TIE).sum(axis=0)) / (resamples + 1)
 
 
-def resampled_sums(weights: Iterator[Array], counts: Integers | Float, size: int) -> Float:
-    """The sums of counts (units, ...) by each of `size` arrays of weights (units,), (size, ...)."""
-    columns, places = _columns(counts)
-    flat = columns.astype(np.float64)  # whole numbers, and sums of these are exact
-    together = max(_AT_ONCE // len(counts), 1)
-    found: list[Float] = [np.array([*islice(weights, together)]) @ flat for _ in range(0, size, together)]
-    return np.concatenate(found)[:, places].reshape(size, *counts.shape[1:])
+def _resampled(draw: Draw, counts: Integers, size: int) -> Float:
+    """The sums of counts (units, ...) by each of `size` weights of units, (size, ...)."""
+    columns, places = _different(counts.reshape(len(counts), -1).T)
+    return _sums(draw, columns, size)[:, places].reshape(size, *counts.shape[1:])
+
+
+def _sums(draw: Draw, columns: Array, size: int, at_once: int = _AT_ONCE, fewest: int = _FEWEST) -> Float:
+    """The sums of columns (columns, units) by each of `size` weights of units, (size, columns)."""
+    columns = np.asarray(columns, dtype=np.float64)  # whole numbers, and sums of these are exact
+    together = max(at_once // columns.shape[1], fewest)
+    sizes = [min(together, size - start) for start in range(0, size, together)]
+    return np.concatenate([draw(each) @ columns.T for each in sizes])
 
 
 # Scores of systems: precision, recall and F1 of each metric with intervals, and the differences of two systems.
-
-
-# Of fewer units than these nothing can be resampled.
-_ENOUGH = 2
 
 
 class Estimate(NamedTuple):
@@ -160,10 +169,6 @@ class Estimate(NamedTuple):
     value: float
     low: float | None
     high: float | None
-
-
-# Of F1, precision and recall.
-_Three = tuple[Estimate, Estimate, Estimate]
 
 
 @dataclass(frozen=True)
@@ -189,42 +194,34 @@ class Score:
         return self.correct / self.aligned if self.aligned and self.correct is not None else None
 
 
-class Resampling(NamedTuple):
-    """How intervals and tests are made."""
-
-    confidence: float = 0.95
-    resamples: int = 10_000
-    seed: int = 1
-
-
-def scores(counts: Integers, metrics: Sequence[str], how: Resampling) -> tuple[list[list[Score]], list[Score]]:
+def scores(
+    counts: Integers, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+) -> tuple[list[list[Score]], list[Score]]:
     """Return each system's scores, and the second's less the first's; counts: (units, systems, metrics, 4)."""
-    rng, total = stream_of(None, how.seed), counts.sum(axis=0, dtype=np.int64)
-    drawn = bootstrap(counts, how.resamples, rng, shares) if len(counts) >= _ENOUGH else None
-    values, found = shares(total), []
+    rng, total, units = stream_of(None, seed), counts.sum(axis=0, dtype=np.int64), len(counts)
+    values = shares(total)
+    drawn = bootstrap(counts, resamples, rng, shares) if units > 1 else None
+
+    def estimates(values: Float, drawn: Float | None) -> Iterator[tuple[Estimate, Estimate, Estimate]]:
+        ends = np.full((2, *values.shape), None) if drawn is None else np.array(percentiles(drawn, confidence, units))
+        for each in zip(values.tolist(), *ends.tolist(), strict=True):
+            f1, precision, recall = map(Estimate, *each)
+            yield f1, precision, recall
+
+    found: list[list[Score]] = []
     for number, sums in enumerate(total.tolist()):
-        ends = None if drawn is None else drawn[:, number]
-        estimates = zip(metrics, _estimates(values[number], ends, how, len(counts)), sums, strict=True)
-        found.append([_score(metric, each, row) for metric, each, row in estimates])
+        rows = zip(metrics, estimates(values[number], None if drawn is None else drawn[:, number]), sums, strict=True)
+        found.append(
+            [
+                Score(metric, *three, None, *row[:ALIGNED], None if metric in OF_SPANS else row[ALIGNED])
+                for metric, three, row in rows
+            ]
+        )
     if len(total) == 1:
         return found, []
-    p = randomisation_test(counts[:, 0], counts[:, 1], how.resamples, rng).tolist()
-    ends = None if drawn is None else drawn[:, 1] - drawn[:, 0]
-    less = _estimates(values[1] - values[0], ends, how, len(counts))
-    return found, [Score(metric, *each, own) for metric, each, own in zip(metrics, less, p, strict=True)]
-
-
-def _score(metric: str, estimates: _Three, sums: Sequence[int]) -> Score:
-    aligned = None if metric in OF_SPANS else sums[ALIGNED]
-    return Score(metric, *estimates, None, sums[CORRECT], sums[GOLD], sums[PREDICTED], aligned)
-
-
-def _estimates(values: Float, drawn: Float | None, how: Resampling, units: int) -> Iterator[_Three]:
-    """The three estimates of each metric, from resampled ones if there are some."""
-    ends = np.full((2, *values.shape), None) if drawn is None else np.array(percentiles(drawn, how.confidence, units))
-    for numbers, low, high in zip(values.tolist(), *ends.tolist(), strict=True):
-        f1, precision, recall = map(Estimate, numbers, low, high)
-        yield f1, precision, recall
+    p = randomisation_test(counts[:, 0], counts[:, 1], resamples, rng).tolist()
+    less = estimates(values[1] - values[0], None if drawn is None else drawn[:, 1] - drawn[:, 0])
+    return found, [Score(metric, *three, own) for metric, three, own in zip(metrics, less, p, strict=True)]
 
 
 # What many sentences come to: means with bootstrap intervals, beside those of their baselines.
@@ -232,19 +229,6 @@ def _estimates(values: Float, drawn: Float | None, how: Resampling, units: int) 
 
 # Of intervals: how many times sentences are drawn, and what they cover.
 RESAMPLES, CONFIDENCE = 1000, 0.95
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """Numbers of sentences, (sentences, columns), NaN where not defined: a column for each quantity, and each baseline.
-
-    `sds` are within sentences, `errors` of sampled numbers; sentences of a length may share what was sampled.
-    """
-
-    values: Float
-    sds: Float
-    errors: Float
-    lengths: Int
 
 
 class Means(NamedTuple):
@@ -266,30 +250,45 @@ class Means(NamedTuple):
 
 
 def treebank_means(
-    numbers: Numbers, observed: Sequence[int], shared: Sequence[bool], rng: np.random.Generator
+    values: Float,
+    sds: Mapping[int, Float],
+    errors: Mapping[int, Float],
+    lengths: Int,
+    observed: Sequence[int],
+    shared: Collection[int],
+    rng: np.random.Generator,
 ) -> Means:
-    """Return the means of columns.
+    """Return the means of columns: one for each quantity, and each baseline.
 
-    `observed` is the number of each one's quantity's own column; where `shared`, sentences of a length share samples.
+    Args:
+        values: of sentences, (sentences, columns), NaN where not defined; written over.
+        sds, errors: by column, (sentences,): standard deviations within sentences, and errors of sampled numbers.
+        observed: the number of each column's quantity's own column.
+        shared: columns of which sentences of a length share what was sampled.
     """
-    known = ~np.isnan(numbers.values)
-    above, below, n = np.where(known, numbers.values, 0.0), known.astype(np.float64), len(known)
-    mean = _ratio(above.sum(axis=0), below.sum(axis=0))
-    own = exceeding = Interval(*[np.full(len(mean), np.nan)] * 2)
+    known, n = ~np.isnan(values), len(values)
+    np.copyto(values, 0.0, where=~known)
+    sizes = known.sum(axis=0)
+    mean = _ratio(values.sum(axis=0), sizes)
+    own = exceeding = (np.full(len(mean), np.nan),) * 2
     if n > 1:  # all columns are of the same drawn sentences, so that differences are paired
-        draws = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(RESAMPLES))
-        sums = resampled_sums(draws, np.stack([above, below], axis=1), RESAMPLES)
-        found = _ratio(sums[:, 0], sums[:, 1])
+        columns, places = _different(chain(values.T, (each.astype(np.float64) for each in known.T)))
+        sums = _sums(_with_replacement(n, rng), columns, RESAMPLES, *_OF_FRACTIONS)[:, places]
+        found = _ratio(sums[:, : len(mean)], sums[:, len(mean) :])
         own, exceeding = (percentiles(each, CONFIDENCE, n) for each in (found, found[:, observed] - found))
-    sd = _ratio(np.nansum(numbers.sds * below, axis=0), (below * ~np.isnan(numbers.sds)).sum(axis=0))
-    errors = numbers.errors * below
-    by_length = np.zeros((int(numbers.lengths.max(initial=0)) + 1, errors.shape[1]))
-    np.add.at(by_length, numbers.lengths, np.nan_to_num(errors))
-    variance = np.where(shared, (by_length**2).sum(axis=0), np.nansum(errors**2, axis=0))
-    error = np.where(np.isnan(errors).all(axis=0), np.nan, _ratio(np.sqrt(variance), below.sum(axis=0)))
-    return Means(mean, *own, mean[observed] - mean, *exceeding, sd, error, known.sum(axis=0))
+    sd, error = np.full(len(mean), np.nan), np.full(len(mean), np.nan)
+    for column, each in sds.items():
+        each = each[known[:, column] & ~np.isnan(each)]
+        if len(each):
+            sd[column] = each.cumsum()[-1] / len(each)
+    for column, each in errors.items():
+        of_known = np.where(known[:, column], np.nan_to_num(each), 0.0)
+        if sizes[column] and not np.isnan(each).all():
+            each = np.bincount(lengths, of_known) if column in shared else of_known
+            error[column] = np.sqrt((each**2).cumsum()[-1]) / sizes[column]
+    return Means(mean, *own, mean[observed] - mean, *exceeding, sd, error, sizes)
 
 
-def _ratio(above: Float, below: Float) -> Float:
+def _ratio(above: Float, below: Float | Int) -> Float:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(below == 0, np.nan, above / below)

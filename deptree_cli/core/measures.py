@@ -68,10 +68,6 @@ class Counts(NamedTuple):
     weight: Int
     sum_weight: Int
 
-    @classmethod
-    def of(cls, heads: Int, starts: Int) -> Counts:
-        return cls(np.diff(starts), *count(heads, starts))
-
     @property
     def arcs(self) -> Int:
         return self.words - self.roots
@@ -81,20 +77,13 @@ class Counts(NamedTuple):
         return np.maximum(self.words - 1, 0)
 
 
-def quantity(formula: Callable[[Counts], Float | Int]) -> Callable[[Int, Int], Float]:
-    """Return a function of a chunk of trees that computes a formula from what is counted; a decorator."""
-
-    @wraps(formula)
-    def of_trees(heads: Int, starts: Int) -> Float:
-        return np.asarray(formula(Counts.of(heads, starts)), np.float64)
-
-    del of_trees.__wrapped__  # its arguments are not those of the formula
-    return of_trees
+def count(heads: Int, starts: Int) -> Counts:
+    return Counts(np.diff(starts), *_counted(heads, starts))
 
 
 @once_a_chunk
-def count(heads: Int, starts: Int) -> Int:
-    """Return the columns of the kernel, (columns, sentences)."""
+def _counted(heads: Int, starts: Int) -> Int:
+    """The columns of the kernel, (columns, sentences)."""
     from deptree_cli.kernels.orders import COUNTS, count_in_trees  # loads kernels: if there is work
 
     counts = np.empty((len(starts) - 1, COUNTS), np.int64)
@@ -108,79 +97,48 @@ def ratio(above: Float | Int, below: Float | Int) -> Float:
         return np.where(below == 0, np.nan, np.divide(above, below))
 
 
-@quantity
-def length(counts: Counts) -> Int:
-    """The number of words, n."""
-    return counts.words
+class Counted:
+    """A function of a chunk of trees: one of their `Counts`, or the ratio of two.
 
-
-@quantity
-def roots(counts: Counts) -> Int:
-    """The number of roots: words whose head is ROOT."""
-    return counts.roots
-
-
-@quantity
-def longest(counts: Counts) -> Int:
-    """The length of the longest arc, 0 if there is none."""
-    return counts.longest
-
-
-@quantity
-def depth(counts: Counts) -> Int:
-    """The most arcs between a word and its root; 0 if the root has no dependents."""
-    return counts.depth
-
-
-@quantity
-def mean_depth(counts: Counts) -> Float:
-    """The mean number of arcs between words and their roots, roots left out: mean hierarchical distance.
-
-    Jing and Liu 2015, *Mean hierarchical distance augmenting mean dependency distance*.
+    Args:
+        summary: its docstring.
     """
-    return ratio(counts.sum_depth, counts.arcs)
+
+    def __init__(self, summary: str, above: str, below: str = "") -> None:
+        self.__doc__ = summary
+        self._names = above, below
+
+    def __call__(self, heads: Int, starts: Int) -> Float:
+        above, below = self._names
+        counts = count(heads, starts)
+        found = np.asarray(getattr(counts, above), dtype=np.float64)
+        return ratio(found, getattr(counts, below)) if below else found
 
 
-@quantity
-def arity(counts: Counts) -> Int:
-    """The most dependents of a word."""
-    return counts.arity
+length = Counted("The number of words, n.", "words")
+roots = Counted("The number of roots: words whose head is ROOT.", "roots")
+longest = Counted("The length of the longest arc, 0 if there is none.", "longest")
+depth = Counted("The most arcs between a word and its root; 0 if the root has no dependents.", "depth")
 
-
-@quantity
-def mean_arity(counts: Counts) -> Float:
-    """The mean number of dependents of words that have some; over all words it is arcs / n."""
-    return ratio(counts.arcs, counts.parents)
-
-
-@quantity
-def crossings(counts: Counts) -> Int:
-    """The number of pairs of arcs that cross, C: one begins between the ends of the other and ends beyond it."""
-    return counts.crossings
-
-
-@quantity
-def crossed_arcs(counts: Counts) -> Int:
-    """The number of arcs that cross another one."""
-    return counts.crossed
-
-
-@quantity
-def flux_size(counts: Counts) -> Int:
-    """The most arcs above a gap between two words (Kahane and Yan 2019); 0 without gaps."""
-    return counts.flux
-
-
-@quantity
-def flux_weight(counts: Counts) -> Int:
-    """The greatest weight of a gap: the most arcs above it, no two of which share a word (Kahane et al. 2017)."""
-    return counts.weight
-
-
-@quantity
-def mean_flux_weight(counts: Counts) -> Float:
-    """The mean weight of gaps."""
-    return ratio(counts.sum_weight, counts.gaps)
+# Jing and Liu 2015, *Mean hierarchical distance augmenting mean dependency distance*.
+mean_depth = Counted(
+    "The mean number of arcs between words and their roots, roots left out: mean hierarchical distance.",
+    *("sum_depth", "arcs"),
+)
+arity = Counted("The most dependents of a word.", "arity")
+mean_arity = Counted(
+    "The mean number of dependents of words that have some; over all words it is arcs / n.", "arcs", "parents"
+)
+crossings = Counted(
+    "The number of pairs of arcs that cross, C: one begins between the ends of the other and ends beyond it.",
+    "crossings",
+)
+crossed_arcs = Counted("The number of arcs that cross another one.", "crossed")
+flux_size = Counted("The most arcs above a gap between two words (Kahane and Yan 2019); 0 without gaps.", "flux")
+flux_weight = Counted(
+    "The greatest weight of a gap: the most arcs above it, no two of which share a word (Kahane et al. 2017).", "weight"
+)
+mean_flux_weight = Counted("The mean weight of gaps.", "sum_weight", "gaps")
 
 
 # Quantities of arcs, to be summed over a tree's or averaged: of heads and words, arrays alike.
@@ -267,12 +225,17 @@ def arc_shapes(heads: Int, starts: Int) -> tuple[Bool, Bool, Int]:
             np.maximum.reduceat(last, between)[::2] > ends[1]
         )
         crossed[words] = beyond & (ends[1] - ends[0] > 1)
-    depths, above = np.zeros(len(heads), dtype=np.int64), np.where(heads > 0, heads - 1 + offsets, -1)
-    up = above
+    return crossed, _gaps(heads, starts), depths(heads, starts)
+
+
+def depths(heads: Int, starts: Int) -> Int:
+    """Return how many words are above each word of a chunk, (words,)."""
+    above = np.where(heads > 0, heads - 1 + np.repeat(starts[:-1], np.diff(starts)), -1)
+    found, up = np.zeros(len(heads), dtype=np.int64), above
     while (up >= 0).any():
-        depths += up >= 0
+        found += up >= 0
         up = np.where(up >= 0, above[up], -1)
-    return crossed, _gaps(heads, starts), depths
+    return found
 
 
 # What to expect where the words of a tree stand in another order.
@@ -301,30 +264,38 @@ def variance_sum_length(heads: Int, starts: Int) -> Float:
     return (n + 1.0) * rest / 180
 
 
-def expected_sum_length_projective(heads: Int, starts: Int) -> Float:
-    """The mean of D over projective orders, (sum over words v of n_v (2 d_v + 1) - 1) / 6. O(n).
+class OfSums:
+    """A function of a chunk of trees: one of the sums over their words, divided by a number. O(n) a tree."""
 
-    n_v is the number of words of v's subtree and d_v that of its dependents. Alemany-Puig and Ferrer-i-Cancho 2022,
-    *Linear-time calculation of the expected sum of edge lengths in projective linearizations of trees*.
-    """
-    return _sums(heads, starts)[2] / 6
+    def __init__(self, column: int, divisor: float = 1) -> None:
+        self._column, self._divisor = column, divisor
 
-
-def expected_crossings(heads: Int, starts: Int) -> Float:
-    """The mean of C over all orders, |Q| / 3, where Q are the pairs of arcs that share no word. O(n).
-
-    |Q| = m (m - 1) / 2 - sum over words v of k_v (k_v - 1) / 2, and of three orders of such a pair one crosses.
-    Ferrer-i-Cancho 2017, *Random crossings in dependency trees*.
-    """
-    return _sums(heads, starts)[0] / 3
+    def __call__(self, heads: Int, starts: Int) -> Float:
+        return _sums(heads, starts)[self._column] / self._divisor
 
 
-def variance_crossings(heads: Int, starts: Int) -> Float:
-    """The variance of C over all orders, from the degrees of words and of their neighbours. O(n).
+# The mean of D over projective orders, (sum over words v of n_v (2 d_v + 1) - 1) / 6, where n_v is the number of words
+# of v's subtree and d_v that of its dependents. Alemany-Puig and Ferrer-i-Cancho 2022, *Linear-time calculation of the
+# expected sum of edge lengths in projective linearizations of trees*.
+expected_sum_length_projective = OfSums(2, 6)
 
-    Alemany-Puig and Ferrer-i-Cancho 2020, *Fast calculation of the variance of edge crossings in random arrangements*.
-    """
-    return _sums(heads, starts)[1] / 180
+# The mean of C over all orders, |Q| / 3, where Q are the pairs of arcs that share no word: |Q| = m (m - 1) / 2 - sum
+# over words v of k_v (k_v - 1) / 2, and of three orders of such a pair one crosses. Ferrer-i-Cancho 2017, *Random
+# crossings in dependency trees*.
+expected_crossings = OfSums(0, 3)
+
+# The variance of C over all orders, from the degrees of words and of their neighbours. Alemany-Puig and Ferrer-i-Cancho
+# 2020, *Fast calculation of the variance of edge crossings in random arrangements*.
+variance_crossings = OfSums(1, 180)
+
+# The least D of projective orders: of the subtrees below a word, largest first, each stands outside those behind it in
+# its row, on both sides in turn. Alemany-Puig, Esteban and Ferrer-i-Cancho 2022, *Minimum projective linearizations of
+# trees in linear time*.
+smallest_sum_length_projective = OfSums(3)
+
+# The least D of planar orders: that of projective ones if the tree has its root in its centroid. Hochberg and
+# Stallmann 2003, *Optimal one-page tree embeddings in linear time*.
+smallest_sum_length_planar = OfSums(4)
 
 
 @once_a_chunk
@@ -341,23 +312,6 @@ def smallest_sum_length(heads: Int, starts: Int) -> Float:
     return found
 
 
-def smallest_sum_length_projective(heads: Int, starts: Int) -> Float:
-    """The least D of projective orders. O(n).
-
-    Alemany-Puig, Esteban and Ferrer-i-Cancho 2022, *Minimum projective linearizations of trees in linear time*. Of the
-    subtrees below a word, largest first, each stands outside those behind it in its row, on both sides in turn.
-    """
-    return _sums(heads, starts)[3]
-
-
-def smallest_sum_length_planar(heads: Int, starts: Int) -> Float:
-    """The least D of planar orders: that of projective ones if the tree has its root in its centroid. O(n).
-
-    Hochberg and Stallmann 2003, *Optimal one-page tree embeddings in linear time*.
-    """
-    return _sums(heads, starts)[4]
-
-
 def optimality(heads: Int, starts: Int) -> Float:
     """The score of optimality, (E[D] - D) / (E[D] - D_min): 1 in the shortest order, 0 as in random ones; nan if n < 3.
 
@@ -365,7 +319,7 @@ def optimality(heads: Int, starts: Int) -> Float:
     syntactic dependency distances*.
     """
     expected = arcs(heads, starts) * (np.diff(starts) + 1)  # three times as much: integers are exact
-    found, least = Counts.of(heads, starts).sum_length, smallest_sum_length(heads, starts)
+    found, least = count(heads, starts).sum_length, smallest_sum_length(heads, starts)
     return ratio(expected - 3 * found, expected - 3 * least)
 
 
@@ -483,7 +437,7 @@ def joined(heads: Int, units: Int) -> Int:
     m = int(units[-1]) + 1
     if m == n:
         return heads
-    depth = depths(heads)
+    depth = depths(heads.ravel(), np.arange(k + 1) * n).reshape(k, n)
     top = np.full((k, m), n, dtype=np.int64)
     chosen: Array = np.zeros((k, m), dtype=np.int64)
     for word, unit in enumerate(units.tolist()):
@@ -491,14 +445,3 @@ def joined(heads: Int, units: Int) -> Int:
         top[higher, unit] = depth[higher, word]
         chosen[higher, unit] = heads[higher, word]
     return np.concatenate([[0], units + 1])[chosen]
-
-
-def depths(heads: Int) -> Int:
-    """Return how many words are above each word of trees, (k, n)."""
-    rows = np.arange(len(heads))[:, None]
-    above = np.concatenate([np.zeros((len(heads), 1), np.int64), heads], axis=1)
-    found, up = np.zeros(heads.shape, dtype=np.int64), heads
-    while (up > 0).any():
-        found += up > 0
-        up = above[rows, up]
-    return found

@@ -12,6 +12,7 @@ have.
 from __future__ import annotations
 
 import unicodedata
+from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Int, Integers
+from deptree_cli.core.dtypes import Bool, Int, Integers, smallest_type
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.evaluation import (
     DEPREL,
@@ -33,19 +34,18 @@ from deptree_cli.core.evaluation import (
     MISSING,
     UPOS,
     XPOS,
-    ByClass,
     Class,
     Classes,
     Comparison,
-    Relations,
     Words,
+    by_class,
     cyclic,
     refused,
     starts_of,
     universal,
     universal_features,
 )
-from deptree_cli.core.intervals import Resampling, Score, scores
+from deptree_cli.core.intervals import Score, scores
 from deptree_cli.io.conllu.blocks import Block, error_of_tokens, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.read import unmarked
@@ -96,10 +96,6 @@ class Vocabulary:
         self.columns = [Numbers(each) for each in compared]
         self.bare = Bare()
 
-    @property
-    def relations(self) -> Relations:
-        return Relations.of(self.columns[DEPREL].names)
-
 
 def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> Words:
     """The words of sentences that have the same columns, as numbers of a vocabulary; of errors no words.
@@ -131,13 +127,18 @@ def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> W
         ["".join(bare[first:last]) for first, last in spans],
         words,
         tokens,
-        np.array([len(each) for each in bare], dtype=np.int64),
-        token_rows - np.repeat(starts[:-1], np.diff(tokens)),
-        tokens_before[word_rows + 1] - 1 - np.repeat(tokens[:-1], np.diff(words)),
+        _small(np.array([len(each) for each in bare], dtype=np.int64)),
+        _small(token_rows - np.repeat(starts[:-1], np.diff(tokens))),
+        _small(tokens_before[word_rows + 1] - 1 - np.repeat(tokens[:-1], np.diff(words))),
         covered,
-        np.array(list(_numbers(cells, is_word.tolist(), covered.tolist(), vocabulary)), dtype=np.int32),
-        np.concatenate([np.empty(0, dtype=np.int64), *heads]),
+        [_small(np.array(each)) for each in _numbers(cells, is_word.tolist(), covered.tolist(), vocabulary)],
+        _small(np.concatenate([np.empty(0, dtype=np.int64), *heads])),
     )
+
+
+def _small(numbers: Int) -> Integers:
+    """The same in the smallest integers that hold them: all words of a file stay in memory."""
+    return numbers.astype(smallest_type(int(numbers.max(initial=1))))
 
 
 def _numbers(
@@ -167,14 +168,14 @@ class TreeFile:
         place: what messages call the file.
         vocabulary: numbers of what stands there.
         names: the sent_id of each sentence, empty where it has none.
-        lines: the number of its first line, and of the line of its first row.
+        lines: the number of its first line, and of the line of its first row, one behind the other.
         errors: what is wrong with sentences, by number, from 0.
     """
 
     place: str
     vocabulary: Vocabulary
     names: list[str] = field(default_factory=list)
-    lines: list[tuple[int, int]] = field(default_factory=list)
+    lines: array[int] = field(default_factory=lambda: array("q"))
     errors: dict[int, DeptreeError] = field(default_factory=dict)
     _waiting: list[Block | DeptreeError] = field(default_factory=list)
     _size: int = 0
@@ -187,9 +188,9 @@ class TreeFile:
         item = item if isinstance(item, DeptreeError) else error_of_tokens(item) or item
         if isinstance(item, DeptreeError):
             self.errors[number] = item
-            self.lines.append((0, 0))
+            self.lines.extend((0, 0))
         else:
-            self.lines.append((item.line, item.line + item.raw.count(b"\n", item.start, item.template.rows_start)))
+            self.lines.extend((item.line, item.line + item.raw.count(b"\n", item.start, item.template.rows_start)))
             self._size += item.n
         self._waiting.append(item)
         if self._size >= _TOGETHER:
@@ -199,15 +200,18 @@ class TreeFile:
     def words(self) -> Words:
         """The words of all sentences; none of those of which nothing is known."""
         self._flush()
-        if len(self._parts) == 1:
-            return self._parts[0]
-        parts = self._parts or [words_of([], Vocabulary())]
-        rest = "lengths", "rows", "token_of", "in_multiword", "columns", "heads"
+        parts, self._parts = self._parts or [words_of([], Vocabulary())], []
+        lengths, rows, token_of, in_multiword, heads = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("lengths", "rows", "token_of", "in_multiword", "heads")
+        )
         return Words(
             [text for part in parts for text in part.texts],
             starts_of(np.concatenate([part.sizes for part in parts])),
             starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
-            *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in rest),
+            *(lengths, rows, token_of, in_multiword),
+            [np.concatenate(each) for each in zip(*(part.columns for part in parts), strict=True)],
+            heads,
         )
 
     def sent_id(self, number: int) -> str:
@@ -215,7 +219,7 @@ class TreeFile:
 
     def at(self, number: int, row: int | None = None) -> str:
         """``file:line`` of a sentence, or of one of its rows."""
-        line, first = self.lines[number]
+        line, first = self.lines[2 * number : 2 * number + 2]
         return f"{self.place}:{line if row is None else first + row}"
 
     def check_trees(self) -> None:
@@ -498,53 +502,31 @@ class Unit:
         return self.scores.size
 
 
-@dataclass
-class _Joined:
-    """The units of a gold file and several systems.
+def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int, DeptreeError], Bool]:
+    """The units of a gold file and several systems: the smallest with a cut on both sides that all files have.
 
-    Attributes:
-        unit_of: (sentences,), of the gold file.
-        errors: what is wrong with gold sentences that are left out, all of their units.
-        kept: (units,), which are not.
+    Returns:
+        the unit of each gold sentence; what is wrong with those that are left out, all of their units; which units are
+        not left out.
     """
-
-    unit_of: Int
-    errors: Mapping[int, DeptreeError]
-    kept: Bool
-
-    @classmethod
-    def of(cls, gold: TreeFile, pairings: Sequence[Pairing]) -> _Joined:
-        """The smallest units with a cut on both sides that all files have."""
-        n = len(gold.names)
-        cuts, errors = np.ones(n, dtype=bool), dict[int, DeptreeError]()
-        for pairing in pairings:
-            own = np.zeros(n + 1, dtype=bool)
-            own[[group.first for group in pairing.groups]] = True
-            cuts &= own[:n]
-            for group in pairing.groups:
-                if group.error and group.end > group.first:
-                    errors.setdefault(group.first, group.error)
-        unit_of = np.cumsum(cuts) - 1
-        kept = np.ones(int(unit_of.max(initial=-1)) + 1, dtype=bool)
-        kept[unit_of[[*errors]]] = False
-        for number in np.flatnonzero(~kept[unit_of]).tolist():
-            problem = "a system cuts the text otherwise here, and another sentence of this stretch is left out"
-            place, sent_id = gold.at(number), gold.sent_id(number)
-            left_out = DeptreeError(problem, "Correct that one", place=place, sent_id=sent_id)
-            errors.setdefault(number, gold.errors.get(number) or left_out)
-        return cls(unit_of, errors, kept)
-
-    def chosen(self, pairing: Pairing) -> tuple[Int, Int]:
-        """The sentences of a system's file in the order of the gold file, and their units among those kept."""
-        sentences: list[int] = []
-        units: list[int] = []
-        kept, unit_of = self.kept.tolist(), self.unit_of.tolist()
+    n = len(gold.names)
+    cuts, errors = np.ones(n, dtype=bool), dict[int, DeptreeError]()
+    for pairing in pairings:
+        own = np.zeros(n + 1, dtype=bool)
+        own[[group.first for group in pairing.groups]] = True
+        cuts &= own[:n]
         for group in pairing.groups:
-            if group.end > group.first and kept[unit := unit_of[group.first]]:
-                sentences += group.system
-                units += [unit] * len(group.system)
-        number = np.cumsum(self.kept) - 1
-        return np.array(sentences, dtype=np.int64), number[np.array(units, dtype=np.int64)]
+            if group.error and group.end > group.first:
+                errors.setdefault(group.first, group.error)
+    unit_of = np.cumsum(cuts) - 1
+    kept = np.ones(int(unit_of.max(initial=-1)) + 1, dtype=bool)
+    kept[unit_of[[*errors]]] = False
+    for number in np.flatnonzero(~kept[unit_of]).tolist():
+        problem = "a system cuts the text otherwise here, and another sentence of this stretch is left out"
+        place, sent_id = gold.at(number), gold.sent_id(number)
+        left_out = DeptreeError(problem, "Correct that one", place=place, sent_id=sent_id)
+        errors.setdefault(number, gold.errors.get(number) or left_out)
+    return unit_of, errors, kept
 
 
 def compared(
@@ -561,58 +543,47 @@ def compared(
         of sentences that only a system has.
     """
     pairings = [paired(gold, system) for system in systems]
-    joined = _Joined.of(gold, pairings)
-    sentences = np.flatnonzero(joined.kept[joined.unit_of])
-    words = gold.words.taken(sentences)
-    units = (np.cumsum(joined.kept) - 1)[joined.unit_of[sentences]]
-    size = int(joined.kept.sum())
-    word_starts, relations = _starts(words, units, size), gold.vocabulary.relations
-    counts, classes, wrong = [], [], _refused(words, units, size)
+    unit_of, errors, kept = _joined(gold, pairings)
+    size, numbers = int(kept.sum()), np.cumsum(kept) - 1
+    compares = kept[unit_of].tolist()
+    sentences = np.flatnonzero(compares)
+    words, units = gold.words.taken(sentences), numbers[unit_of[sentences]]
+
+    def starts(words: Words, units: Int) -> Int:
+        return starts_of(np.bincount(units, weights=words.sizes, minlength=size).astype(np.int64))
+
+    def wrong(words: Words, units: Int) -> Int:
+        return np.stack([np.bincount(units[each], minlength=size) for each in refused(words)], axis=1)
+
+    word_starts, counts, refusals = starts(words, units), [], wrong(words, units)
+    classes: list[Iterator[list[Counter[Class]]]] = []
     for system, pairing in zip(systems, pairings, strict=True):
-        own, own_units = joined.chosen(pairing)
-        comparison = Comparison(words, system.words.taken(own), relations, no_punct)
+        groups = [group for group in pairing.groups if group.end > group.first and compares[group.first]]
+        own = np.array([number for group in groups for number in group.system], dtype=np.int64)
+        first = np.array([group.first for group in groups for _ in group.system], dtype=np.int64)
+        own_units = numbers[unit_of[first]]
+        comparison = Comparison(words, system.words.taken(own), gold.vocabulary.columns[DEPREL].names, no_punct)
         counts.append(comparison.counts(units, own_units))
-        wrong += _refused(comparison.system, own_units, size)
+        refusals += wrong(comparison.system, own_units)
         if kinds:
-            labels = gold.vocabulary.columns[DEPREL].names
-            own_starts = _starts(comparison.system, own_units, size)
-            classes.append(ByClass(comparison, labels, kinds, word_starts, own_starts))
-    columns = [starts_of(words.columns[column] != MISSING)[word_starts] for column in OPTIONAL.values()]
-    filled = np.stack([column[1:] - column[:-1] for column in columns], axis=1)
-    found = _units(gold, sentences, units, (np.stack(counts, axis=1), filled, wrong), classes)
-    first = {int(unit): number for number, unit in reversed([*enumerate(joined.unit_of.tolist())])}
-    for unit, kept in enumerate(joined.kept.tolist()):
-        if kept:
-            yield next(found)
+            classes.append(by_class(comparison, kinds, word_starts, starts(comparison.system, own_units)))
+    filled = np.stack(
+        [np.diff(starts_of(words.columns[column] != MISSING)[word_starts]) for column in OPTIONAL.values()], axis=1
+    )
+    of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
+    word_counts, unit = np.diff(word_starts).tolist(), 0
+    for number, group in groupby(range(len(gold.names)), unit_of.tolist().__getitem__):
+        gold_sentences = list(group)
+        if kept[number]:
+            place, sent_id, found = gold.at(gold_sentences[0]), gold.sent_id(gold_sentences[0]), [*map(next, classes)]
+            scores_of = np.stack([each[unit] for each in counts])
+            facts = len(gold_sentences), word_counts[unit], scores_of, filled[unit], found, refusals[unit], of
+            yield Unit(sent_id, place, *facts)
+            unit += 1
         else:
-            end = first.get(unit + 1, len(gold.names))
-            yield from (joined.errors[number] for number in range(first[unit], end))
+            yield from (errors[each] for each in gold_sentences)
     for pairing in pairings:
         yield from pairing.beyond
-
-
-def _units(
-    gold: TreeFile, sentences: Int, units: Int, counted: tuple[Integers, Int, Int], classes: Sequence[ByClass]
-) -> Iterator[Unit]:
-    """The units that are compared, in order; `counted`: of each its scores, and what it has of `filled`, `refused`."""
-    counts, filled, wrong = counted
-    sizes = np.bincount(units, minlength=len(counts)).tolist()
-    firsts = sentences[starts_of(np.array(sizes, dtype=np.int64))[:-1]].tolist() if len(sentences) else []
-    words = counts[:, 0, METRICS.index("Words"), 1].tolist()
-    of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
-    for unit, (first, size) in enumerate(zip(firsts, sizes, strict=True)):
-        place, own = gold.at(first), [each.of_unit(unit) for each in classes]
-        facts = counts[unit], filled[unit], own, wrong[unit], of
-        yield Unit(gold.sent_id(first), place, size, words[unit], *facts)
-
-
-def _starts(words: Words, units: Int, size: int) -> Int:
-    return starts_of(np.bincount(units, weights=words.sizes, minlength=size).astype(np.int64))
-
-
-def _refused(words: Words, units: Int, size: int) -> Int:
-    """How many trees of each unit are `refused`, (units, 3)."""
-    return np.stack([np.bincount(units[each], minlength=size) for each in refused(words)], axis=1)
 
 
 def compared_files(
@@ -679,8 +650,7 @@ def evaluate(
             on_error(each)
     if not units:
         raise DeptreeError("there is no sentence to evaluate", "Give files with sentences of the same text", place=gold)
-    how = Resampling(confidence, resamples, seed)
-    systems, less = scores(np.array([unit.scores for unit in units]), METRICS, how)
+    systems, less = scores(np.array([unit.scores for unit in units]), METRICS, confidence, resamples, seed)
     found = [{score.metric: score for score in each} for each in (*systems, less)]
     sizes = sum(unit.sentences for unit in units), sum(unit.words for unit in units), len(units)
     return Evaluated(found[0], found[1] if other else {}, found[-1], *sizes)

@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
-    LabelledVotes,
     Shares,
     checked_weights,
     consensus,
@@ -226,8 +225,8 @@ def test_of_nearly_equal_members_the_better_one_has_all_weight() -> None:
 
 def test_labels_are_those_of_the_most_weight() -> None:
     """A member has its weight however many trees it gives; arcs without votes have a label by their head."""
-    one = LabelledVotes(0.6, np.array([[2, 0]]), np.array([1]), [["nsubj", "root"]])
-    many = LabelledVotes(0.4, np.array([[2, 0], [0, 1]]), np.array([9, 1]), [["obj", "root"], ["root", "conj"]])
+    one = (0.6, np.array([[2, 0]]), np.array([1]), [["nsubj", "root"]])
+    many = (0.4, np.array([[2, 0], [0, 1]]), np.array([9, 1]), [["obj", "root"], ["root", "conj"]])
     assert majority_labels(np.array([2, 0]), [one, many]) == ["nsubj", "root"]
     assert majority_labels(np.array([0, 1]), [one]) == ["root", "dep"]
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
-from deptree_cli.core.evaluation import CLASSES, DEPREL, Attached, ByClass, in_order
-from tests.tree_files import comparison, tree_files, tree_text, word
+from deptree_cli.core.dtypes import Int
+from deptree_cli.core.evaluation import CLASSES, by_class, in_order
+from tests.tree_files import comparison, tree_text, word
+
+
+class Attached(NamedTuple):
+    """A tree with labels."""
+
+    heads: Int
+    labels: Sequence[str]
+
 
 # The arc from word 4 to word 2 spans word 3, which is below word 1.
 CROSSING = Attached(np.array([0, 4, 1, 1]), ["root", "case", "obj", "obj"])
@@ -19,8 +31,7 @@ def table(kind: str, gold: Attached = CROSSING, system: Attached = FLAT) -> dict
 
 def of_texts(kind: str, gold: str, system: str) -> dict[tuple[str, str], list[int]]:
     kinds, compared = [CLASSES.get(kind)], comparison(gold, system)
-    labels = tree_files(gold, system)[0].vocabulary.columns[DEPREL].names
-    found = ByClass(compared, labels, kinds, compared.gold.words, compared.system.words).of_unit(0)
+    (found,) = by_class(compared, kinds, compared.gold.words, compared.system.words)
     return {each[1:]: [counter[each] for counter in found] for each in in_order(found, kinds)}
 
 

@@ -33,7 +33,8 @@ def test_units_of_words_make_trees(units: list[int]) -> None:
     assert MULTI_ROOT.contains(found).all()
     single = (trees == 0).sum(axis=1) == 1
     assert ((found[single] == 0).sum(axis=1) == 1).all()
-    for tree, heads, depth in zip(trees.tolist(), found.tolist(), depths(trees).tolist(), strict=True):
+    below = depths(trees.ravel(), np.arange(len(trees) + 1) * 4).reshape(-1, 4)
+    for tree, heads, depth in zip(trees.tolist(), found.tolist(), below.tolist(), strict=True):
         for unit in range(max(units) + 1):
             words = [word for word in range(4) if units[word] == unit]
             head = tree[min(words, key=lambda word: depth[word])]
