@@ -18,7 +18,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, groupby
+from itertools import compress, groupby, islice, repeat
+from typing import Any
 from unicodedata import normalize
 
 import numpy as np
@@ -32,6 +33,7 @@ from deptree_cli.core.evaluation import (
     LEMMA,
     METRICS,
     MISSING,
+    REFUSED,
     UPOS,
     XPOS,
     Class,
@@ -54,8 +56,8 @@ from deptree_cli.kernels.columns import HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
 
-# Sentences of so many words become arrays at once.
-_TOGETHER = 1 << 14
+# Sentences of so many words become arrays at once; so many units are compared.
+_TOGETHER, _UNITS = 1 << 14, 1 << 11
 
 
 class Numbers(dict[str, int]):
@@ -224,17 +226,20 @@ class TreeFile:
 
     def check_trees(self) -> None:
         """Note what is wrong with sentences whose heads are no tree."""
-        words = self.words
-        owners = np.repeat(np.arange(len(words.sizes)), words.sizes)
-        for number in [*np.unique(owners[words.heads < 0]).tolist(), *np.flatnonzero(cyclic(words)).tolist()]:
-            heads = words.heads[words.words[number] : words.words[number + 1]].tolist()
-            known = [None if head < 0 else head for head in heads]
-            try:
-                if None in known:
-                    raise without_heads(known, self.at(number), self.sent_id(number))
-                GivenTree(self.sent_id(number), tuple(heads), 1, self.at(number)).check_acyclic()
-            except DeptreeError as error:
-                self.errors.setdefault(number, error)
+        self._flush()
+        before = 0
+        for words in self._parts or [self.words]:
+            owners = np.repeat(np.arange(len(words.sizes)), words.sizes)
+            for place in [*np.unique(owners[words.heads < 0]).tolist(), *np.flatnonzero(cyclic(words)).tolist()]:
+                heads, number = words.heads[words.words[place] : words.words[place + 1]].tolist(), before + place
+                known = [None if head < 0 else head for head in heads]
+                try:
+                    if None in known:
+                        raise without_heads(known, self.at(number), self.sent_id(number))
+                    GivenTree(self.sent_id(number), tuple(heads), 1, self.at(number)).check_acyclic()
+                except DeptreeError as error:
+                    self.errors.setdefault(number, error)
+            before += len(words.texts)
 
     def row_of(self, number: int, at: int) -> int:
         """The row of a sentence that a character of its text is in, or the last of its tokens."""
@@ -544,46 +549,54 @@ def compared(
     """
     pairings = [paired(gold, system) for system in systems]
     unit_of, errors, kept = _joined(gold, pairings)
-    size, numbers = int(kept.sum()), np.cumsum(kept) - 1
-    compares = kept[unit_of].tolist()
+    compares, numbers = kept[unit_of].tolist(), (np.cumsum(kept) - 1)[unit_of]
     sentences = np.flatnonzero(compares)
-    words, units = gold.words.taken(sentences), numbers[unit_of[sentences]]
-
-    def starts(words: Words, units: Int) -> Int:
-        return starts_of(np.bincount(units, weights=words.sizes, minlength=size).astype(np.int64))
-
-    def wrong(words: Words, units: Int) -> Int:
-        return np.stack([np.bincount(units[each], minlength=size) for each in refused(words)], axis=1)
-
-    word_starts, counts, refusals = starts(words, units), [], wrong(words, units)
-    classes: list[Iterator[list[Counter[Class]]]] = []
+    sides = [(gold.words, sentences, numbers[sentences])]
     for system, pairing in zip(systems, pairings, strict=True):
         groups = [group for group in pairing.groups if group.end > group.first and compares[group.first]]
         own = np.array([number for group in groups for number in group.system], dtype=np.int64)
         first = np.array([group.first for group in groups for _ in group.system], dtype=np.int64)
-        own_units = numbers[unit_of[first]]
-        comparison = Comparison(words, system.words.taken(own), gold.vocabulary.columns[DEPREL].names, no_punct)
-        counts.append(comparison.counts(units, own_units))
-        refusals += wrong(comparison.system, own_units)
-        if kinds:
-            classes.append(by_class(comparison, kinds, word_starts, starts(comparison.system, own_units)))
-    filled = np.stack(
-        [np.diff(starts_of(words.columns[column] != MISSING)[word_starts]) for column in OPTIONAL.values()], axis=1
-    )
+        sides.append((system.words, own, numbers[first]))
+    found = _counted(sides, gold.vocabulary.columns[DEPREL].names, kinds, no_punct)
     of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
-    word_counts, unit = np.diff(word_starts).tolist(), 0
-    for number, group in groupby(range(len(gold.names)), unit_of.tolist().__getitem__):
-        gold_sentences = list(group)
-        if kept[number]:
-            place, sent_id, found = gold.at(gold_sentences[0]), gold.sent_id(gold_sentences[0]), [*map(next, classes)]
-            scores_of = np.stack([each[unit] for each in counts])
-            facts = len(gold_sentences), word_counts[unit], scores_of, filled[unit], found, refusals[unit], of
-            yield Unit(sent_id, place, *facts)
-            unit += 1
+    for unit, group in groupby(range(len(gold.names)), unit_of.tolist().__getitem__):
+        first, *others = group
+        if kept[unit]:
+            yield Unit(gold.sent_id(first), gold.at(first), 1 + len(others), *next(found), of)
         else:
-            yield from (errors[each] for each in gold_sentences)
+            yield from (errors[each] for each in (first, *others))
     for pairing in pairings:
         yield from pairing.beyond
+
+
+def _counted(
+    sides: Sequence[tuple[Words, Int, Int]], labels: Sequence[str], kinds: Sequence[Classes], no_punct: bool
+) -> Iterator[tuple[int, Integers, Int, Sequence[Sequence[Counter[Class]]], Int]]:
+    """The words of each unit, its scores, and what it has of `filled`, `classes` and `refused`, some units at a time.
+
+    Args:
+        sides: of the gold file and of the systems the words, the numbers of sentences that are compared, and the unit
+            that each counts for, from 0 in order.
+    """
+    size = int(sides[0][2].max(initial=-1)) + 1
+    for first in range(0, size, _UNITS):
+        taken, refusals, starts = [], np.zeros((min(_UNITS, size - first), len(REFUSED)), dtype=np.int64), []
+        for words, sentences, units in sides:
+            some = slice(*np.searchsorted(units, [first, first + _UNITS]))
+            part, own = words.taken(sentences[some]), units[some] - first
+            taken.append((part, own))
+            starts.append(starts_of(np.bincount(own, part.sizes, len(refusals)).astype(np.int64)))
+            refusals += np.stack([np.bincount(own[each], minlength=len(refusals)) for each in refused(part)], axis=1)
+        (gold, gold_units), *systems = taken
+        comparisons = [Comparison(gold, system, labels, no_punct) for system, _ in systems]
+        counts = [each.counts(gold_units, units) for each, (_, units) in zip(comparisons, systems, strict=True)]
+        filled = [np.diff(starts_of(gold.columns[column] != MISSING)[starts[0]]) for column in OPTIONAL.values()]
+        facts = [np.diff(starts[0]).tolist(), np.stack(counts, axis=1), np.stack(filled, axis=1)]
+        classes: Iterator[Any] = repeat(())
+        if kinds:
+            found = zip(comparisons, starts[1:], strict=True)
+            classes = zip(*(by_class(each, kinds, starts[0], own) for each, own in found), strict=True)
+        yield from zip(*facts, islice(classes, len(refusals)), refusals, strict=True)
 
 
 def compared_files(
