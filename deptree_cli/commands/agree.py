@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, combinations
@@ -19,13 +19,13 @@ from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     STATISTICS,
-    Distances,
     LabelCounts,
     Tested,
     agreement,
     by_distance,
     by_label,
     by_name,
+    distance_chance,
     kappa,
     label_chance,
     marginal_chance,
@@ -213,7 +213,8 @@ class Agreement(Fold[SentenceAgreement]):
         self._pairs, self._files = list(combinations(paths, 2)), len(paths)
         self._sentences = self._words = 0
         self._attachment, self._labelled = np.zeros(len(self._pairs)), np.zeros(len(self._pairs))
-        self._distances, self._labels = Distances(), defaultdict[str, float](float)
+        self._distances, self._lengths = defaultdict[int, float](float), Counter[int]()
+        self._labels = defaultdict[str, float](float)
         self._chance: float | None = None
 
     def add(self, counts: SentenceAgreement) -> None:
@@ -223,13 +224,16 @@ class Agreement(Fold[SentenceAgreement]):
         self._labelled += counts.labelled
         for label, each in counts.labels.items():
             self._labels[label] += each
-        self._distances.add(counts.words, counts.distances, self._files)
+        self._lengths[counts.words] += 1
+        for distance, share in counts.distances.items():
+            self._distances[distance] += share / self._files
         if counts.chance is not None:
             self._chance = (self._chance or 0.0) + counts.chance
 
     def rows(self) -> list[Row]:
         check_some(self._sentences)
-        heads = (self._distances.chance() if self._chance is None else self._chance) / self._words
+        chance = distance_chance(self._distances, self._lengths) if self._chance is None else self._chance
+        heads = chance / self._words
         labels = label_chance(self._labels) if self._labels else None
         return [
             {

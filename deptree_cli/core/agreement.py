@@ -8,7 +8,6 @@ number says nothing, but per distance between head and word.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
@@ -51,41 +50,29 @@ def marginal_chance(marginals: Float) -> float:
     return float((marginals[:, 1:] ** 2).sum())
 
 
-class Distances:
-    """How often heads stand at each distance from their word, and how many words chose among which distances.
+def distance_chance(distances: Mapping[int, float], sentences: Mapping[int, int]) -> float:
+    """In how many words two heads agree that are drawn independently, each from the distances that a word allows.
 
-    Only these are kept, not the sentences: O(longest sentence).
+    A word at place i of n may have a head at the distances 1 - i to n - i but 0, or ROOT; the distribution of distances
+    is restricted to these.
+
+    Args:
+        distances: how often heads stand at each distance from their word, 0 for ROOT; each word counts as one.
+        sentences: how many there are of each length.
     """
-
-    def __init__(self) -> None:
-        self._counts: defaultdict[int, float] = defaultdict(float)
-        self._sentences: Counter[int] = Counter()
-
-    def add(self, n: int, counts: Mapping[int, float], sets: int) -> None:
-        """Count the heads of a sentence by distance, over all `sets`, files, so that each word counts as one."""
-        for distance, each in counts.items():
-            self._counts[distance] += each / sets
-        self._sentences[n] += 1
-
-    def chance(self) -> float:
-        """In how many words two heads agree that are drawn independently, each from the distances that a word allows.
-
-        A word at place i of n may have a head at the distances 1 - i to n - i but 0, or ROOT; the distribution of
-        distances is restricted to these.
-        """
-        longest = max(self._sentences)
-        found = np.zeros(2 * longest + 1)
-        for distance, each in self._counts.items():
-            found[distance + longest] = each
-        roots, found[longest] = float(found[longest]), 0.0
-        sums, squares = (np.concatenate([[0.0], np.cumsum(each)]) for each in (found, found**2))
-        total = 0.0
-        for n, sentences in self._sentences.items():
-            low = longest + 1 - np.arange(1, n + 1)
-            both = squares[low + n] - squares[low] + roots**2
-            allowed = sums[low + n] - sums[low] + roots
-            total += sentences * float((both / allowed**2).sum())
-        return total
+    longest = max(sentences)
+    found = np.zeros(2 * longest + 1)
+    for distance, each in distances.items():
+        found[distance + longest] = each
+    roots, found[longest] = float(found[longest]), 0.0
+    sums, squares = (np.concatenate([[0.0], np.cumsum(each)]) for each in (found, found**2))
+    total = 0.0
+    for n, count_of in sentences.items():
+        low = longest + 1 - np.arange(1, n + 1)
+        both = squares[low + n] - squares[low] + roots**2
+        allowed = sums[low + n] - sums[low] + roots
+        total += count_of * float((both / allowed**2).sum())
+    return total
 
 
 def by_distance(heads: Shares) -> dict[int, float]:
@@ -225,10 +212,7 @@ def p_values(found: Float) -> Tested:
     found = np.abs(found)
     largest = found.max(axis=0)
     rounded = np.round(found / np.where(largest > 0, largest, 1.0), _DIGITS)
-    each = np.column_stack([_at_least(column) for column in rounded.T])
+    below = [np.searchsorted(np.sort(column), column, side="left") for column in rounded.T]
+    each = (len(rounded) - np.column_stack(below)) / len(rounded)
     smallest = (each / _WEIGHTS).min(axis=1)
     return Tested(each[0], float((smallest <= smallest[0]).mean()))
-
-
-def _at_least(column: Float) -> Float:
-    return (len(column) - np.searchsorted(np.sort(column), column, side="left")) / len(column)

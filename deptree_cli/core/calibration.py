@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -171,11 +171,8 @@ class LabelEvidence:
 # Gold beside scores: what a temperature is fitted to.
 Evidence = ArcEvidence | LabelEvidence
 
-# What a fit finds: the temperature of all parts, and of all parts but each in turn.
-Fitted = tuple[float, list[float]]
 
-
-def by_likelihood(parts: Sequence[Evidence]) -> Fitted:
+def by_likelihood(parts: Sequence[Evidence]) -> tuple[float, list[float]]:
     """Return the temperatures of the highest likelihood; an end of the range if it is beyond that."""
 
     def slope(log_beta: float, kept: Sequence[Evidence]) -> float:
@@ -196,7 +193,7 @@ def by_likelihood(parts: Sequence[Evidence]) -> Fitted:
     return best(parts), [best([*parts[:left_out], *parts[left_out + 1 :]]) for left_out in range(len(parts))]
 
 
-def by_calibration_error(parts: Sequence[Evidence]) -> Fitted:
+def by_calibration_error(parts: Sequence[Evidence]) -> tuple[float, list[float]]:
     """Return the temperatures of the least expected calibration error, on a grid: it is not smooth."""
     grid = np.geomspace(LOWEST, HIGHEST, int(PER_DOUBLING * math.log2(HIGHEST / LOWEST)) + 1)
     found = [[Calibration() for _ in parts] for _ in grid]
@@ -211,10 +208,8 @@ def by_calibration_error(parts: Sequence[Evidence]) -> Fitted:
     return best(gaps), [best(np.delete(gaps, part, axis=1)) for part in range(len(parts))]
 
 
-CRITERIA: dict[str, Callable[[Sequence[Evidence]], Fitted]] = {
-    "likelihood": by_likelihood,
-    "calibration-error": by_calibration_error,
-}
+# Each finds the temperature of all parts, and of all parts but each in turn.
+CRITERIA = {"likelihood": by_likelihood, "calibration-error": by_calibration_error}
 
 
 class Quality(NamedTuple):

@@ -62,12 +62,10 @@ class Raised:
 def apply(function: Function, chunk: list[Any]) -> list[Any]:
     """The function's results for a chunk, up to the first item for which it raises."""
     results: list[Any] = []
-    together = getattr(function, "together", None)
+    together = getattr(function, "together", None) or partial(map, function)
     try:
-        if together is not None:
-            return list(together(chunk))
-        for item in chunk:
-            results.append(function(item))
+        for result in together(chunk):
+            results.append(result)
     except Exception as error:
         results.append(Raised(error))
     return results

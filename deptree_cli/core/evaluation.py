@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
@@ -388,9 +388,9 @@ def _dependents(words: Words, chosen: Array) -> Int:
 # Classes of words and arcs by which a score is broken down: labels, lengths, whether arcs cross.
 
 
-# The last length of each bucket but the last, which has no end.
-ARC_LENGTHS = (1, 2, 3, 6, 10)
-SENTENCE_LENGTHS = (10, 20, 30, 40, 50)
+# The names of buckets by their first length.
+ARC_LENGTHS = {1: "1", 2: "2", 3: "3", 4: "4-6", 7: "7-10", 11: "11+"}
+SENTENCE_LENGTHS = {1: "1-10", 11: "11-20", 21: "21-30", 31: "31-40", 41: "41-50", 51: "51+"}
 
 # Of a class: the name of its kind, its own, and the metric that is counted in it.
 Class = tuple[str, str, str]
@@ -428,26 +428,19 @@ def _projectivity(heads: Integers, _: object) -> list[str]:
     return np.where(have_gaps(heads[None])[0], "non-projective", "projective").tolist()
 
 
-def _bucketed(lengths: Integers, ends: Sequence[int]) -> list[str]:
-    return np.array(buckets(ends))[np.searchsorted(ends, lengths)].tolist()
-
-
-def buckets(ends: Sequence[int]) -> tuple[str, ...]:
-    """The names of buckets that end so: ``1``, ``2``, ``3``, ``4-6``, ..., ``11+``."""
-    starts = [1, *(end + 1 for end in ends)]
-    closed = (str(end) if start == end else f"{start}-{end}" for start, end in zip(starts, ends, strict=False))
-    return *closed, f"{starts[-1]}+"
+def _bucketed(lengths: Integers, buckets: Mapping[int, str]) -> list[str]:
+    return np.array([*buckets.values()])[np.searchsorted([*buckets][1:], lengths, side="right")].tolist()
 
 
 CLASSES: Register[Classes] = Register(
     "class of words",
     [
         Classes("label", lambda _, labels: labels, metrics=("LAS",)),
-        Classes("arc-length", _arc_lengths, (_ROOT, *buckets(ARC_LENGTHS), _NONE)),
+        Classes("arc-length", _arc_lengths, (_ROOT, *ARC_LENGTHS.values(), _NONE)),
         Classes(
             "sentence-length",
             lambda heads, _: _bucketed(np.full(len(heads), len(heads)), SENTENCE_LENGTHS),
-            buckets(SENTENCE_LENGTHS),
+            (*SENTENCE_LENGTHS.values(),),
         ),
         Classes("projectivity", _projectivity, ("projective", "non-projective", _NONE)),
     ],

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.agreement import (
-    Distances,
     agreement,
     by_distance,
     by_label,
+    distance_chance,
     kappa,
     label_chance,
     marginal_chance,
@@ -82,7 +82,7 @@ def test_labels_by_hand() -> None:
 
 def test_chance_by_distances_beside_its_definition() -> None:
     """Each word's distances by a loop over its possible heads; two files, sentences of 1 to 6 words."""
-    random, found = np.random.default_rng(1), Distances()
+    random, found = np.random.default_rng(1), Counter[int]()
     counts: Counter[str | int] = Counter()
     lengths = [4, 6, 1, 4, 2]
     for n in lengths:
@@ -93,13 +93,13 @@ def test_chance_by_distances_beside_its_definition() -> None:
             for tree, weight in zip(heads, (1, 2, 3), strict=True):
                 for word, head in enumerate(tree.tolist(), 1):
                     counts[head - word if head else "root"] += weight / 6
-        found.add(n, total, 2)
+        found.update({distance: each / 2 for distance, each in total.items()})
     expected = 0.0
     for n in lengths:
         for word in range(1, n + 1):
             allowed = [counts["root"], *(counts[head - word] for head in range(1, n + 1) if head != word)]
             expected += sum((each / sum(allowed)) ** 2 for each in allowed)
-    assert found.chance() == pytest.approx(expected, rel=1e-12)
+    assert distance_chance(found, Counter(lengths)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_chance_by_marginals_is_that_of_drawn_trees() -> None:
