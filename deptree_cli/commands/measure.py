@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -290,39 +290,59 @@ class Words(Work["Rows"]):
         distances = (trees.heads - words_of(trees.starts)).tolist()
         lengths = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
         crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
-        found = Columns(columns | dict(zip(WORDS[-4:], (lengths, depths, crossed, gaps), strict=True)))
+        columns |= dict(zip(WORDS[-4:], (lengths, depths, crossed, gaps), strict=True))
+        found = Columns(lambda: {("", name): values for name, values in columns.items()})
         return [Rows(found, slice(*trees.starts[number : number + 2])) for number in range(len(trees.read))]
+
+
+# Cells of many rows: by the object that a field stands in, if any, and its name; numbers in arrays, unknown ones NaN.
+Cells = Mapping[tuple[str, str], Sequence[Any] | Array]
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Cells of many rows, by column."""
+    """Rows that are made together, a column after another, which is several times as fast as a cell after another."""
 
-    cells: dict[str, list[Any]]
+    make: Callable[[], Cells]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        made = self.make()
+        columns = [_known(each) if isinstance(each, np.ndarray) else each for each in made.values()]
+        names, rows = [name for _, name in made], list[Row]()
+        if not any(outer for outer, _ in made):
+            return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+        for values in zip(*columns, strict=True):
+            row: dict[str, Any] = {}
+            for (outer, name), value in zip(made, values, strict=True):
+                (row.setdefault(outer, {}) if outer else row)[name] = value
+            rows.append(row)
+        return rows
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The rows as lines of TSV, a column after another, which is several times as fast as a cell after another."""
-        columns = [as_text(name, values) for name, values in self.cells.items()]
+        """The rows as lines of TSV."""
+        columns = []
+        for (_, name), values in self.make().items():
+            if isinstance(values, np.ndarray):
+                columns.append(numbers_as_cells(values))
+            else:
+                kinds = {*values}
+                texts = dict(zip(kinds, cells(name, kinds), strict=True))
+                columns.append([texts[value] for value in values])
         return [b"\t".join(each) + b"\n" for each in zip(*columns, strict=True)]
-
-
-def as_text(name: str, values: Sequence[Any]) -> list[bytes]:
-    kinds = {*values}
-    texts = dict(zip(kinds, cells(name, kinds), strict=True))
-    return [texts[value] for value in values]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rows:
-    """Some of them: those of a sentence."""
+    """Some of them: those of a sentence; and what all count for, with the first of these."""
 
     of: Columns
     which: slice
+    counted: Counts | None = None
 
     def rows(self) -> list[Row]:
-        columns = (values[self.which] for values in self.of.cells.values())
-        return [dict(zip(self.of.cells, each, strict=True)) for each in zip(*columns, strict=True)]
+        return self.of.rows[self.which]
 
     def to_tsv(self) -> bytes:
         return b"".join(self.of.lines[self.which])
@@ -338,7 +358,7 @@ class Column(NamedTuple):
 
     @property
     def fields(self) -> Iterator[tuple[str, str]]:
-        """What rows of sentences call them: the object they stand in, if any, and their attribute in `Found`."""
+        """What rows of sentences call them: the object they stand in, if any; and which numbers they are."""
         yield "" if self.of == TREES else self.of, "means"
         if self.has_sd:
             yield f"{self.of}_sd", "sds"
@@ -347,7 +367,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measure(Work["Measured"]):
+class Measure(Work["Rows"]):
     """Measures trees, and random trees of the space.
 
     Attributes:
@@ -392,15 +412,15 @@ class Measure(Work["Measured"]):
 
     @cached_property
     def fields(self) -> list[tuple[str, str, int, str]]:
-        """Of the fields of rows behind the length: the object they stand in, name, column, and attribute in `Found`."""
+        """Of the fields of rows behind the length: the object they stand in, name, column, and what its numbers are."""
         columns = sorted(enumerate(self.columns), key=lambda each: each[1].of != TREES)
         fields = [(column, at, *field) for at, column in columns for field in column.fields]
         return [(outer, column.quantity, at, of) for column, at, outer, of in fields if column.quantity != LENGTH]
 
-    def batch(self, trees: PackedTrees, _: Any) -> list[Measured]:
+    def batch(self, trees: PackedTrees, _: Any) -> list[Rows]:
         return self._found(trees)
 
-    def one(self, prepared: Any, rng: np.random.Generator | None) -> Measured:
+    def one(self, prepared: Any, rng: np.random.Generator | None) -> Rows:
         if not self.scored:
             return self._found(prepared)[0]
         trees, sentence = prepared
@@ -408,7 +428,7 @@ class Measure(Work["Measured"]):
         parser = moments(sentence.distribution, self._quantities, self.size, rng, reduction)
         return self._found(trees, np.array([parser]))[0]
 
-    def _found(self, trees: PackedTrees, parser: Float | None = None) -> list[Measured]:
+    def _found(self, trees: PackedTrees, parser: Float | None = None) -> list[Rows]:
         """What is found in some trees; parser: (sentences, quantities, 3)."""
         foresee(STEPS * len(trees.heads) + PASSED * float(np.abs(trees.heads - words_of(trees.starts)).sum()))
         of_length = {n: self.random.of(n) for n in set(trees.lengths.tolist())}
@@ -426,8 +446,24 @@ class Measure(Work["Measured"]):
             else:
                 others = random if column.of == RANDOM_TREES or parser is None else parser
                 columns.append(np.where(np.isnan(own), np.nan, others[:, at].T))
-        found = Found(self, trees, *np.stack(columns, axis=2))
-        return [Measured(found, number) for number in range(len(trees.read))]
+        means, sds, errors = np.stack(columns, axis=2)
+        found = Columns(partial(self._cells, trees, {"means": means, "sds": sds, "errors": errors}))
+        spread, sampled = ([each[at] for each in self.columns] for at in (2, 3))
+        counts = Counts(trees.lengths, means, sds[:, spread], errors[:, sampled])
+        return [Rows(found, slice(at, at + 1), None if at else counts) for at in range(len(trees.read))]
+
+    def _cells(self, trees: PackedTrees, found: Mapping[str, Float]) -> Cells:
+        read = trees.read
+        made: dict[tuple[str, str], Sequence[Any] | Array] = {
+            ("", "sent_id"): [each.sent_id for each in read],
+            ("", "file"): [each.sentence.file for each in read],
+            **{("", key): [each.companions[COMMENTS][at] for each in read] for at, key in enumerate(self.keys)},
+            ("", LENGTH): trees.lengths.tolist(),
+        }
+        for outer, name, at, attribute in self.fields:
+            values = found[attribute][:, at]
+            made[outer, name] = values.astype(np.int64) if not outer and NUMBERS.get(name).whole else values
+        return made
 
 
 def _of_baseline(baseline: Baseline, trees: PackedTrees) -> Float:
@@ -444,77 +480,9 @@ def scored_packing(how: Interpretation, packing: Packing, read: Sentence) -> tup
     return trees, how(read)
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What was found in some sentences: (sentences, columns) each."""
-
-    how: Measure
-    trees: PackedTrees
-    means: Float
-    sds: Float
-    errors: Float
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """A row for each sentence: its numbers, and those of baselines in objects of their own."""
-        fields = [(outer, name, _known(values)) for outer, name, values in self._fields()]
-        rows: list[Row] = []
-        for number, first in enumerate(zip(*self._first.values(), strict=True)):
-            row: dict[str, Any] = dict(zip(self._first, first, strict=True))
-            for outer, inner, values in fields:
-                if outer:
-                    row.setdefault(outer, {})[inner] = values[number]
-                else:
-                    row[inner] = values[number]
-            rows.append(row)
-        return rows
-
-    @cached_property
-    def lines(self) -> list[bytes]:
-        """The rows as lines of TSV, a column after another, which is several times as fast as a cell after another."""
-        columns = [as_text(name, values) for name, values in self._first.items()]
-        columns += [numbers_as_cells(values) for _, _, values in self._fields()]
-        return [b"\t".join(each) + b"\n" for each in zip(*columns, strict=True)]
-
-    @cached_property
-    def _first(self) -> dict[str, list[Any]]:
-        read, keys = self.trees.read, self.how.keys
-        found = {"sent_id": [each.sent_id for each in read], "file": [each.sentence.file for each in read]}
-        comments = {key: [each.companions[COMMENTS][at] for each in read] for at, key in enumerate(keys)}
-        return found | comments | {LENGTH: self.trees.lengths.tolist()}
-
-    def _fields(self) -> Iterator[tuple[str, str, Array]]:
-        """The fields behind those: in which object, under which name, and the value of each sentence."""
-        for outer, name, at, attribute in self.how.fields:
-            values = getattr(self, attribute)[:, at]
-            yield outer, name, values.astype(np.int64) if not outer and NUMBERS.get(name).whole else values
-
-
 def _known(values: Array) -> list[Any]:
     found: list[Any] = values.tolist()
     return [None if value != value else value for value in found] if values.dtype.kind == "f" else found
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Measured:
-    of: Found
-    number: int
-
-    def rows(self) -> list[Row]:
-        return [self.of.rows[self.number]]
-
-    def to_tsv(self) -> bytes:
-        return self.of.lines[self.number]
-
-    @property
-    def counted(self) -> Counts | None:
-        """What all of them count for, once."""
-        found = self.of
-        if self.number:
-            return None
-        columns = self.of.how.columns
-        sds = found.sds[:, [column.has_sd for column in columns]]
-        return Counts(found.trees.lengths, found.means, sds, found.errors[:, [column.has_error for column in columns]])
 
 
 class Counts(NamedTuple):
