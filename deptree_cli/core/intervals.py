@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float, Int, Integers
-from deptree_cli.core.evaluation import ALIGNED, CORRECT, GOLD, OF_SPANS, PREDICTED
+from deptree_cli.core.evaluation import CORRECT, GOLD, OF_SPANS, PREDICTED
 from deptree_cli.core.streams import stream_of
 
 # How far scores would move with other sentences: bootstrap intervals, and a paired test between two systems.
@@ -213,8 +213,8 @@ def scores(
         rows = zip(metrics, estimates(values[number], None if drawn is None else drawn[:, number]), sums, strict=True)
         found.append(
             [
-                Score(metric, *three, None, *row[:ALIGNED], None if metric in OF_SPANS else row[ALIGNED])
-                for metric, three, row in rows
+                Score(metric, *three, None, correct, gold, predicted, None if metric in OF_SPANS else shared)
+                for metric, three, (correct, gold, predicted, shared) in rows
             ]
         )
     if len(total) == 1:
@@ -273,8 +273,8 @@ def treebank_means(
     own = exceeding = (np.full(len(mean), np.nan),) * 2
     if n > 1:  # all columns are of the same drawn sentences, so that differences are paired
         columns, places = _different(chain(values.T, (each.astype(np.float64) for each in known.T)))
-        sums = _sums(_with_replacement(n, rng), columns, RESAMPLES, *_OF_FRACTIONS)[:, places]
-        found = _ratio(sums[:, : len(mean)], sums[:, len(mean) :])
+        drawn = _sums(_with_replacement(n, rng), columns, RESAMPLES, *_OF_FRACTIONS)[:, places]
+        found = _ratio(drawn[:, : len(mean)], drawn[:, len(mean) :])
         own, exceeding = (percentiles(each, CONFIDENCE, n) for each in (found, found[:, observed] - found))
     sd, error = np.full(len(mean), np.nan), np.full(len(mean), np.nan)
     for column, each in sds.items():
@@ -284,8 +284,8 @@ def treebank_means(
     for column, each in errors.items():
         of_known = np.where(known[:, column], np.nan_to_num(each), 0.0)
         if sizes[column] and not np.isnan(each).all():
-            each = np.bincount(lengths, of_known) if column in shared else of_known
-            error[column] = np.sqrt((each**2).cumsum()[-1]) / sizes[column]
+            sums: Array = np.bincount(lengths, of_known) if column in shared else of_known
+            error[column] = np.sqrt((sums**2).cumsum()[-1]) / sizes[column]
     return Means(mean, *own, mean[observed] - mean, *exceeding, sd, error, sizes)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import unicodedata
 from array import array
 from bisect import bisect_left
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -277,36 +277,33 @@ _COMPOSED = "Accents are characters of their own in one file only: normalise bot
 _IDS = "Both files have ids, and sentences are paired by id; --on-error skip leaves this one out"
 
 
-@dataclass(slots=True)
-class Group:
-    """Sentences that belong together.
-
-    Attributes:
-        first, end: the gold sentences first, ..., end - 1; none of sentences that only the system has.
-        system: those of the system's file.
-        error: why they cannot be compared, if they cannot.
-    """
-
-    first: int
-    end: int
-    system: Sequence[int]
-    error: DeptreeError | None = None
-
-
 @dataclass
 class Pairing:
-    """Groups in the order of the gold file; every gold sentence is in one.
+    """Groups of sentences that belong together, in the order of the gold file; every gold sentence is in one.
 
     Attributes:
+        spans: of each group the gold sentences first, ..., end - 1, none of what only the system has, and the system's
+            start, ..., stop - 1: four numbers, one group behind the other.
+        errors: why groups cannot be compared, by their number.
         beyond: what is wrong with sentences that only the system's file has.
     """
 
-    groups: list[Group] = field(default_factory=list)
+    spans: array[int] = field(default_factory=lambda: array("q"))
+    errors: dict[int, DeptreeError] = field(default_factory=dict)
     beyond: list[DeptreeError] = field(default_factory=list)
+
+    def add(self, gold: range, system: range, error: DeptreeError | None = None) -> None:
+        if error:
+            self.errors[len(self.spans) // 4] = error
+        self.spans.extend((gold.start, gold.stop, system.start, system.stop))
+
+    @property
+    def groups(self) -> Int:
+        return np.array(self.spans, dtype=np.int64).reshape(-1, 4)
 
     @property
     def lost(self) -> int:
-        return sum(each.end - each.first for each in self.groups if each.error) + len(self.beyond)
+        return sum(self.spans[4 * group + 1] - self.spans[4 * group] for group in self.errors) + len(self.beyond)
 
 
 def paired(gold: TreeFile, system: TreeFile) -> Pairing:
@@ -328,30 +325,30 @@ def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
     """The n-th sentence of an id with the n-th of that id."""
     ours, theirs = gold.words.texts, system.words.texts
     if gold.names == system.names and ours == theirs and not (gold.errors or system.errors):
-        return Pairing([Group(number, number + 1, (number,)) for number in range(len(ours))])
-    places: defaultdict[str, deque[int]] = defaultdict(deque)
-    nameless = deque[DeptreeError]()  # errors of sentences, of which nobody knows which
-    for number, name in enumerate(system.names):
+        return Pairing(array("q", (np.arange(len(ours))[:, None] + [0, 1, 0, 1]).tobytes()))
+    places: dict[str, list[int]] = {}
+    nameless: list[DeptreeError] = []  # errors of sentences, of which nobody knows which
+    for number, name in reversed([*enumerate(system.names)]):  # the first is taken first: the last of a list
         if name:
-            places[name].append(number)
+            places.setdefault(name, []).append(number)
         else:
             nameless.append(system.errors[number])
     found, excused = Pairing(), 0
     for number, name in enumerate(gold.names):
+        own, others = range(number, number + 1), range(0)
+        error = gold.errors.get(number)
         if not name:
-            found.groups.append(Group(number, number + 1, (), gold.errors[number]))
             excused += 1
-        elif waiting := places[name]:
-            other = waiting.popleft()
-            error = gold.errors.get(number) or system.errors.get(other)
+        elif waiting := places.get(name):
+            other = waiting.pop()
+            others, error = range(other, other + 1), error or system.errors.get(other)
             if error is None and ours[number] != theirs[other]:
-                error, _ = _difference(gold, [number], system, [other])
-            found.groups.append(Group(number, number + 1, (other,), error))
+                error, _ = _difference(gold, own, system, others)
         else:
             missing = f"{system.place} has no sentence with this id"
-            error = gold.errors.get(number) or (nameless.popleft() if nameless else None)
+            error = error or (nameless.pop() if nameless else None)
             error = error or DeptreeError(missing, _IDS, place=gold.at(number), sent_id=name)
-            found.groups.append(Group(number, number + 1, (), error))
+        found.add(own, others, error)
     left = sorted(number for waiting in places.values() for number in waiting)
     if len(left) > excused:
         problem, remedy = f"no sentences in {gold.place} have this id", "Check that both files hold the same sentences"
@@ -369,13 +366,14 @@ def _by_text(gold: TreeFile, system: TreeFile) -> Pairing:
         ends = walk.next_cut(g, s)
         if ends is None:
             ends = walk.next_shared(g, s)
-            found.groups += walk.left_out(g, s, *ends)
+            for own, others, error in walk.left_out(g, s, *ends):
+                found.add(own, others, error)
             beyond = range(s + ends[0] - g, ends[1])  # more than the gold sentences, which are told of broken ones
             known = system.errors if ends[0] > g else ()
             found.beyond += [walk.error(ends[0], each, ends[0], each + 1)[0] for each in beyond if each not in known]
         else:
             errors = (gold.errors.get(each) for each in range(g, ends[0]))
-            found.groups.append(Group(g, ends[0], range(s, ends[1]), next(filter(None, errors), None)))
+            found.add(range(g, ends[0]), range(s, ends[1]), next(filter(None, errors), None))
         g, s = ends
     return found
 
@@ -431,7 +429,7 @@ class _Walk:
                 best, ends = number - g + places[at] - s, (number, places[at])
         return ends
 
-    def left_out(self, g: int, s: int, g_end: int, s_end: int) -> Iterator[Group]:
+    def left_out(self, g: int, s: int, g_end: int, s_end: int) -> Iterator[tuple[range, range, DeptreeError]]:
         """The gold sentences of a stretch that cannot be compared, each with the reason."""
         reason, broken = self.error(g, s, g_end, s_end)
         for number in range(g, g_end):
@@ -440,7 +438,7 @@ class _Walk:
                 problem = f"no telling which text is its own: that of {self.gold.sent_id(broken)} differs"
                 remedy, place = "Correct that one, or pass --on-error skip to leave out both", self.gold.at(number)
                 error = DeptreeError(problem, remedy, place=place, sent_id=self.gold.sent_id(number))
-            yield Group(number, number + 1, range(s, s_end) if number == g else (), error)
+            yield range(number, number + 1), range(s, s_end) if number == g else range(0), error
 
     def error(self, g: int, s: int, g_end: int, s_end: int) -> tuple[DeptreeError, int]:
         """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
@@ -518,11 +516,13 @@ def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int,
     cuts, errors = np.ones(n, dtype=bool), dict[int, DeptreeError]()
     for pairing in pairings:
         own = np.zeros(n + 1, dtype=bool)
-        own[[group.first for group in pairing.groups]] = True
+        groups = pairing.groups
+        own[groups[:, 0]] = True
         cuts &= own[:n]
-        for group in pairing.groups:
-            if group.error and group.end > group.first:
-                errors.setdefault(group.first, group.error)
+        for group, error in pairing.errors.items():
+            first, end, *_ = groups[group].tolist()
+            if end > first:
+                errors.setdefault(first, error)
     unit_of = np.cumsum(cuts) - 1
     kept = np.ones(int(unit_of.max(initial=-1)) + 1, dtype=bool)
     kept[unit_of[[*errors]]] = False
@@ -549,14 +549,14 @@ def compared(
     """
     pairings = [paired(gold, system) for system in systems]
     unit_of, errors, kept = _joined(gold, pairings)
-    compares, numbers = kept[unit_of].tolist(), (np.cumsum(kept) - 1)[unit_of]
+    compares, numbers = kept[unit_of], (np.cumsum(kept) - 1)[unit_of]
     sentences = np.flatnonzero(compares)
     sides = [(gold.words, sentences, numbers[sentences])]
     for system, pairing in zip(systems, pairings, strict=True):
-        groups = [group for group in pairing.groups if group.end > group.first and compares[group.first]]
-        own = np.array([number for group in groups for number in group.system], dtype=np.int64)
-        first = np.array([group.first for group in groups for _ in group.system], dtype=np.int64)
-        sides.append((system.words, own, numbers[first]))
+        groups = pairing.groups[pairing.groups[:, 1] > pairing.groups[:, 0]]
+        first, _, start, stop = groups[compares[groups[:, 0]]].T
+        own = np.arange((stop - start).sum()) + np.repeat(start - starts_of(stop - start)[:-1], stop - start)
+        sides.append((system.words, own, numbers[np.repeat(first, stop - start)]))
     found = _counted(sides, gold.vocabulary.columns[DEPREL].names, kinds, no_punct)
     of = len(gold.names), len(gold.words.heads), not gold.words.sizes.all()
     for unit, group in groupby(range(len(gold.names)), unit_of.tolist().__getitem__):
