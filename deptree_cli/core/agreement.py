@@ -81,7 +81,6 @@ def by_distance(heads: Shares) -> dict[int, float]:
 
 
 def by_name(labelled: Shares) -> dict[str, float]:
-    """In how many words each label is said."""
     return summed((label, share) for (_, _, label), share in labelled.items())
 
 

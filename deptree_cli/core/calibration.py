@@ -48,14 +48,9 @@ class Calibration:
         return float(self.confidence.sum() / max(self.words.sum(), 1.0))
 
     @property
-    def gaps(self) -> Float:
-        """By how much confidence is above accuracy in each tenth, times its words: those of several counts add up."""
-        return self.confidence - self.right
-
-    @property
     def error(self) -> float:
         """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and accuracy over words."""
-        return float(np.abs(self.gaps).sum() / max(self.words.sum(), 1.0))
+        return float(np.abs(self.confidence - self.right).sum() / max(self.words.sum(), 1.0))
 
     def rows(self) -> list[list[object]]:
         """A line per tenth that has words: its range, words, mean confidence, accuracy."""
@@ -98,7 +93,6 @@ class GoldArcs:
 
     @classmethod
     def of(cls, distribution: Any, heads: Heads) -> GoldArcs:
-        """Those of a `TreeDistribution`."""
         scores = distribution.log_scores[:, 1:]
         shifted = np.full_like(distribution.log_scores, -np.inf)
         shifted[:, 1:] = scores - scores.max(axis=0)
@@ -154,7 +148,6 @@ class LabelEvidence:
     labels: Integers
 
     def likelihood(self, temperature: float) -> Likelihood:
-        """The log-likelihood of gold labels."""
         at = tempered_log_probs(self.log_probs, temperature)
         possible, words = np.isfinite(self.log_probs), np.arange(len(self.labels))
         expected = np.vdot(np.exp(at), np.where(possible, self.log_probs, 0.0))
@@ -200,7 +193,7 @@ def by_calibration_error(parts: Sequence[Evidence]) -> tuple[float, list[float]]
     for row, temperature in zip(found, grid.tolist(), strict=True):
         for part, calibration in zip(parts, row, strict=True):
             part.count(temperature, calibration)
-    gaps = np.array([[each.gaps for each in row] for row in found])
+    gaps = np.array([[each.confidence - each.right for each in row] for row in found])  # add up over parts
 
     def best(of_parts: Float) -> float:
         return float(grid[np.abs(of_parts.sum(axis=1)).sum(axis=-1).argmin()])
@@ -230,7 +223,6 @@ class Quality(NamedTuple):
 
 
 def quality_of(parts: Sequence[Evidence], temperatures: Sequence[float]) -> Quality:
-    """Return that of parts, at a temperature each."""
     found, value, words = Calibration(), 0.0, 0
     for part, each in zip(parts, temperatures, strict=True):
         likelihood = part.likelihood(each)

@@ -37,13 +37,10 @@ RETRIES = 3
 
 @dataclass(frozen=True)
 class Promise:
-    """What a cluster was asked for."""
-
     future: Any
     whose: str
 
     def result(self) -> list[Any]:
-        """Wait for the results of a chunk."""
         try:
             return self.future.result()
         except (CancelledError, OSError, TimeoutError) as error:

@@ -90,7 +90,6 @@ class Words:
         return found.astype(np.int32)
 
     def taken(self, sentences: Int) -> Words:
-        """Return the words of some sentences, in this order."""
         words, tokens = _runs(self.words, sentences), _runs(self.tokens, sentences)
         return Words(
             [self.texts[number] for number in sentences.tolist()],
