@@ -49,39 +49,10 @@ INSIDE = "promise_in_bounds"
 Arrays = TypeVar("Arrays")
 
 
-class Level(NamedTuple):
-    """The walk "go to your head" as seen from an interval of words.
-
-    Attributes:
-        arcs: (size, width + 1, trees), the weight of reaching each word of the interval, and last ROOT, from each
-            position; words without a head outside of the interval are left out.
-        start: (), the position of the interval's first word.
-    """
-
-    arcs: Array
-    start: Array
-
-    @property
-    def width(self) -> int:
-        return self.arcs.shape[1] - 1
-
-
-def halvings(n: int) -> tuple[int, int]:
-    times = max(0, math.ceil(math.log2(n / SHORTEST)))
-    return times, -(-n // 2**times) * 2**times
-
-
-def whole(weights: Array, words: Array, size: int) -> Level:
-    """Return the level of all words, for one tree without heads.
-
-    weights: arcs (n+1, n), ROOT last. What is no word hangs on ROOT, and nothing on it.
-    """
-    n, more = words.shape[0], size - words.shape[0]
-    arcs = jnp.pad(weights.T[:, :n], [(0, more), (0, more)])
-    arcs = jnp.concatenate([arcs, jnp.pad(weights[n], (0, more))[:, None]], 1)
-    to_root = (jnp.arange(size + 1) == size).astype(arcs.dtype)
-    is_word = jnp.pad(words, (0, more))
-    return Level(jnp.where(is_word[:, None], arcs, to_root)[..., None], jnp.int32(0))
+# The walk "go to your head" as seen from an interval of words: arcs (size, width + 1, trees), the weight of reaching
+# each word of the interval, and last ROOT, from each position, where words without a head outside of the interval are
+# left out; and where the interval starts.
+Level = tuple[Array, Array]
 
 
 def half_of(level: Level, which: Array, parents: Array, tops: Array) -> Level:
@@ -91,45 +62,42 @@ def half_of(level: Level, which: Array, parents: Array, tops: Array) -> Level:
         parents: (trees,), the tree of `level` that each tree has grown from.
         tops: (size, trees).
     """
-    half = level.width // 2
-    arcs = in_blocks(partial(_half_of, level, which * half, (1 - which) * half), parents, tops)
-    return Level(arcs, level.start + which * half)
-
-
-def _half_of(level: Level, kept: Array, left_out: Array, parents: Array, tops: Array) -> Array:
-    """Return the arcs as seen from the half that is kept; offsets from the interval's start."""
-    half = level.width // 2
+    arcs, start = level
+    half = (arcs.shape[1] - 1) // 2
+    kept, left_out = which * half, (1 - which) * half
 
     def left_out_first(part: Array) -> Array:
         cut = lax.dynamic_slice_in_dim
         return jnp.concatenate([cut(part, left_out, half, 1), cut(part, kept, half, 1), part[:, 2 * half :]], 1)
 
-    arcs = of_trees(level.arcs, parents)
-    ends = absorb(left_out_first(rows_of(arcs, level.start, level.start + left_out, half, tops)))
-    return _put_rows(pass_through(left_out_first(arcs), ends), ends, level.start + left_out)
+    def of_block(parents: Array, tops: Array) -> Array:
+        own = of_trees(arcs, parents)
+        ends = absorb(left_out_first(rows_of(own, start, start + left_out, half, tops)))
+        return _put_rows(pass_through(left_out_first(own), ends), ends, start + left_out)
+
+    return in_blocks(of_block, parents, tops), start + kept
 
 
-def log_head_probs_of(level: Level, weights: Array, word: Array, parents: Array, tops: Array) -> Array:
+def log_head_probs(level: Level, weights: Array, word: Array, parents: Array, tops: Array) -> Array:
     """Return the log-probabilities of the heads of a word of an interval, (n+1, trees), ROOT last.
 
-    weights: arcs (n+1, n), ROOT last; the rest as of `half_of`.
+    weights: arcs (n+1, n), ROOT last; the rest as of `half_of`. The words before this one have heads.
     """
+    (arcs, start), n = level, weights.shape[1]
 
     def of_block(parents: Array, tops: Array) -> Array:
-        reached = reaching_root(of_trees(level.arcs, parents), level.start, word, tops)
-        return log_head_probs(weights, reached, tops, word)
+        size, trees = tops.shape
+        reached = reaching_root(of_trees(arcs, parents), start, word, tops)
+        reached = jnp.concatenate([reached, jnp.ones((1, trees), reached.dtype)])
+        own = jnp.concatenate([tops[:n], jnp.full((1, trees), size, tops.dtype)])
+        beyond = jnp.take_along_axis(reached, own, 0, INSIDE)
+        return jnp.log(_parts(lax.dynamic_slice_in_dim(weights, word, 1, 1) * beyond, 0))
 
     return in_blocks(of_block, parents, tops)
 
 
-def to_blocks(trees: int) -> int:
-    """Return the least number from `trees` on that equal blocks add up to."""
-    blocks = -(-trees // BLOCK)
-    return -(-trees // blocks) * blocks
-
-
-def in_blocks(make: Callable[[Array, Array], Arrays], parents: Array, tops: Array) -> Arrays:
-    """Return arrays (..., trees) that are made of parents (trees,) and tops (size, trees).
+def in_blocks(make: Callable[[Array, Array], Array], parents: Array, tops: Array) -> Array:
+    """Return an array (..., trees) that is made of parents (trees,) and tops (size, trees).
 
     On a CPU block after block, each small enough for its cache: more than twice as fast from 1,000 trees on.
     """
@@ -137,12 +105,13 @@ def in_blocks(make: Callable[[Array, Array], Arrays], parents: Array, tops: Arra
     if blocks == 1:
         return make(parents, tops)
 
-    def one_by_one(parents: Array, tops: Array) -> Arrays:
+    def one_by_one(parents: Array, tops: Array) -> Array:
         split = parents.reshape(blocks, -1), jnp.moveaxis(tops.reshape(len(tops), blocks, -1), 1, 0)
         made = lax.map(lambda block: make(*block), split)
-        return jax.tree.map(lambda part: jnp.moveaxis(part, 0, -2).reshape(*part.shape[1:-1], -1), made)
+        return jnp.moveaxis(made, 0, -2).reshape(*made.shape[1:-1], -1)
 
-    return lax.platform_dependent(parents, tops, cpu=one_by_one, default=make)
+    found: Array = lax.platform_dependent(parents, tops, cpu=one_by_one, default=make)
+    return found
 
 
 def of_trees(arrays: Arrays, parents: Array) -> Arrays:
@@ -176,23 +145,6 @@ def reaching_root(arcs: Array, start: Array, word: Array, tops: Array) -> Array:
     ends = absorb(jnp.concatenate([others[:, :width], ending, others[:, width:]], 1))[:, 1:]
     reached = _put_rows(pass_through(jnp.where(is_word, 0, arcs), ends), ends, start)
     return jnp.where((jnp.arange(size) == word)[:, None], 0, reached[:, 0])
-
-
-def log_head_probs(weights: Array, reached: Array, tops: Array, word: Array) -> Array:
-    """Return the log-probabilities of the heads of a word, (n+1, trees), ROOT last.
-
-    Args:
-        weights: arcs (n+1, n), ROOT last.
-        reached: (size, trees), the weight of reaching ROOT but not the word.
-        tops: (size, trees).
-    """
-    n = weights.shape[1]
-    size, trees = tops.shape
-    reached = jnp.concatenate([reached, jnp.ones((1, trees), reached.dtype)])
-    own = jnp.concatenate([tops[:n], jnp.full((1, trees), size, tops.dtype)])
-    beyond = jnp.take_along_axis(reached, own, 0, INSIDE)
-    ways = lax.dynamic_slice_in_dim(weights, word, 1, 1) * beyond
-    return jnp.log(_parts(ways, 0))
 
 
 def absorb(rows: Array) -> Array:
@@ -308,20 +260,6 @@ class Beams(NamedTuple):
     parents: tuple[Array, ...]
 
 
-class Sentence(NamedTuple):
-    """What does not change.
-
-    Attributes:
-        weights: (n+1, n), of arcs, ROOT last; of its arcs there are none with a single root.
-        words: (n,), which positions are words.
-        key: a source of noise.
-    """
-
-    weights: Array
-    words: Array
-    key: Array
-
-
 def stochastic_beam_search(
     key: Array,
     log_scores: ArrayLike,
@@ -369,12 +307,15 @@ def _search(keys: Array, sentences: Sentences, k: int) -> BeamSample:
     if single_root:
         weights = weights.at[..., -1, :].set(0)
     of_root = jnp.log(marginals[..., 0, 1:]) if single_root else None
-    each = Sentence(weights, sentences.words[..., 1:], keys), of_root
+    each = keys, weights, sentences.words[..., 1:], of_root
     flat = jax.tree.map(lambda part: part.reshape(-1, *part.shape[len(shape) :]), each)
     found = jax.vmap(partial(_search_one, k=k), out_axes=-1)(*flat)
     heads, log_probs, perturbed = (part.reshape(*part.shape[:-1], *shape) for part in found)
-    limit = math.log(floor_of(log_probs.dtype))
-    enough = _loses_nothing(own, limit) | (perturbed[k] > limit + APART)
+    limit, finite = math.log(floor_of(log_probs.dtype)), jnp.isfinite(own.log_scores)
+    deepest = jnp.where(finite, -own.log_scores, 0).max((-2, -1))
+    # no sum or product over parts of trees can be too small, or the last tree is far from such
+    loses_nothing = own.lengths * (deepest + jnp.log(own.lengths + 1.0)) < -limit
+    enough = loses_nothing | (perturbed[k] > limit + APART)
     known = jnp.where(enough & ~jnp.isnan(log_probs).any(0), log_z, jnp.nan)
     log_probs, perturbed = (
         jnp.where(jnp.isfinite(known), part, jnp.where(jnp.isnan(known), jnp.nan, -jnp.inf))
@@ -384,77 +325,73 @@ def _search(keys: Array, sentences: Sentences, k: int) -> BeamSample:
     return BeamSample(heads[:k], log_probs[:k], perturbed[:k], perturbed[k])
 
 
-def _loses_nothing(sentences: Sentences, limit: float) -> Array:
-    """Whether no sum or product over parts of trees can be below e^limit, (...,); of sentences with shifted scores."""
-    scores, n = sentences.log_scores, sentences.lengths
-    deepest = jnp.where(jnp.isfinite(scores), -scores, 0).max((-2, -1))
-    return n * (deepest + jnp.log(n + 1.0)) < -limit
+def _search_one(key: Array, weights: Array, words: Array, of_root: Array | None, k: int) -> tuple[Array, Array, Array]:
+    """Return heads (N, beams), log-probabilities and perturbed ones, (beams,): k + 1 beams or a few more.
 
+    Args:
+        weights: (n+1, n), of arcs, ROOT last; of its arcs there are none with a single root.
+        words: (n,), which positions are words.
+        of_root: (n,), log-probabilities of being the word that hangs on ROOT; None with several roots.
+    """
+    n, dtype = words.shape[0], weights.dtype
+    times = max(0, math.ceil(math.log2(n / SHORTEST)))
+    size = -(-n // 2**times) * 2**times
+    blocks = -(-(k + 1) // BLOCK)
+    beams = -(-(k + 1) // blocks) * blocks
+    positions = jnp.arange(size, dtype=jnp.int32)
 
-def _search_one(sentence: Sentence, of_root: Array | None, k: int) -> tuple[Array, Array, Array]:
-    """Return heads (N, beams), log-probabilities and perturbed ones, (beams,): k + 1 beams or a few more."""
-    words, dtype = sentence.words, sentence.weights.dtype
-    n, beams = words.shape[0], to_blocks(k + 1)
-    times, size = halvings(n)
-    is_first = jnp.arange(beams) == 0
-    noise = jax.random.gumbel(jax.random.fold_in(sentence.key, size), (), dtype)
-    is_word = jnp.pad(words, (0, size - n))
-    tops = jnp.where(is_word, jnp.arange(size, dtype=jnp.int32), size)
+    def grow(beams: Beams, word: Array, log_probs: Array) -> Beams:
+        """Return the best of all prefixes with a head for one word more; log_probs: (n+1, beams), ROOT last."""
+        is_open = beams.tops[word] == word
+        is_root = jnp.arange(n + 1)[:, None] == n
+        log_probs = jnp.where(is_open, log_probs, jnp.where(is_root, 0.0, -jnp.inf).astype(dtype))
+        head, old = _best(jax.random.fold_in(key, word), beams, log_probs)
+        above = jnp.take_along_axis(old.tops, jnp.minimum(head, n - 1)[None], 0, INSIDE)[0]
+        top = jnp.where(head == n, size, above)
+        is_open = old.tops[word] == word
+        return old._replace(
+            heads=old.heads.at[word].set(jnp.where(is_open, (head + 1) % (n + 1), old.heads[word])),
+            tops=jnp.where(old.tops == word, top, old.tops),
+        )
+
+    def go_through(level: Level, beams: Beams, times: int) -> Beams:
+        """Give heads to the words of an interval that is to be halved so many times."""
+
+        def in_half(beams: Beams, which: Array) -> tuple[Beams, None]:
+            half = half_of(level, which, beams.parents[-1], beams.tops)
+            own = jnp.arange(len(beams.log_probs), dtype=jnp.int32)
+            beams = go_through(half, beams._replace(parents=(*beams.parents, own)), times - 1)
+            return beams._replace(parents=beams.parents[:-1]), None
+
+        def at_word(beams: Beams, word: Array) -> tuple[Beams, None]:
+            return grow(beams, word, log_head_probs(level, weights, word, beams.parents[-1], beams.tops)), None
+
+        if times:
+            return lax.scan(in_half, beams, jnp.arange(2, dtype=jnp.int32))[0]
+        return lax.scan(at_word, beams, level[1] + jnp.arange(level[0].shape[1] - 1, dtype=jnp.int32))[0]
+
+    is_first, is_word = jnp.arange(beams) == 0, jnp.pad(words, (0, size - n))
+    noise = jax.random.gumbel(jax.random.fold_in(key, size), (), dtype)
     start = Beams(
         log_probs=jnp.where(is_first, jnp.zeros((), dtype), -jnp.inf),
         rest=jnp.zeros(beams, dtype),
         perturbed=jnp.where(is_first, noise, -jnp.inf),
         heads=jnp.full((size, beams), -1, jnp.int32),
-        tops=jnp.broadcast_to(tops[:, None], (size, beams)),
+        tops=jnp.broadcast_to(jnp.where(is_word, positions, size)[:, None], (size, beams)),
         parents=(jnp.zeros(beams, jnp.int32),),
     )
-    if of_root is not None:
-        start = _hang_on_root(sentence, start, jnp.where(words, of_root, -jnp.inf))
-    found = _go_through(sentence, whole(sentence.weights, words, size), start, times)
+    if of_root is not None:  # the word that hangs on ROOT comes first
+        options = jnp.broadcast_to(jnp.where(words, of_root, -jnp.inf)[:, None], (n, beams))
+        word, start = _best(jax.random.fold_in(key, size + 1), start, options)
+        is_chosen = positions[:, None] == word
+        start = start._replace(heads=jnp.where(is_chosen, 0, start.heads), tops=jnp.where(is_chosen, size, start.tops))
+    # what is no word hangs on ROOT, and nothing on it
+    arcs = jnp.pad(weights.T[:, :n], [(0, size - n), (0, size - n)])
+    arcs = jnp.concatenate([arcs, jnp.pad(weights[n], (0, size - n))[:, None]], 1)
+    to_root = (jnp.arange(size + 1) == size).astype(dtype)
+    arcs = jnp.where(is_word[:, None], arcs, to_root)[..., None]
+    found = go_through((arcs, jnp.int32(0)), start, times)
     return jnp.pad(found.heads[:n], [(1, 0), (0, 0)], constant_values=-1), found.log_probs + found.rest, found.perturbed
-
-
-def _hang_on_root(sentence: Sentence, beams: Beams, log_probs: Array) -> Beams:
-    """Return the best choices of the word that hangs on ROOT, from log-probabilities (n,)."""
-    size = len(beams.tops)
-    options = jnp.broadcast_to(log_probs[:, None], (len(log_probs), len(beams.log_probs)))
-    word, old = _best(jax.random.fold_in(sentence.key, size + 1), beams, options)
-    is_chosen = jnp.arange(size)[:, None] == word
-    return old._replace(heads=jnp.where(is_chosen, 0, old.heads), tops=jnp.where(is_chosen, size, old.tops))
-
-
-def _go_through(sentence: Sentence, level: Level, beams: Beams, times: int) -> Beams:
-    """Give heads to the words of an interval that is to be halved so many times."""
-
-    def in_half(beams: Beams, which: Array) -> tuple[Beams, None]:
-        half = half_of(level, which, beams.parents[-1], beams.tops)
-        own = jnp.arange(len(beams.log_probs), dtype=jnp.int32)
-        beams = _go_through(sentence, half, beams._replace(parents=(*beams.parents, own)), times - 1)
-        return beams._replace(parents=beams.parents[:-1]), None
-
-    def at_word(beams: Beams, word: Array) -> tuple[Beams, None]:
-        log_probs = log_head_probs_of(level, sentence.weights, word, beams.parents[-1], beams.tops)
-        return _grow(sentence, beams, word, log_probs), None
-
-    if times:
-        return lax.scan(in_half, beams, jnp.arange(2, dtype=jnp.int32))[0]
-    return lax.scan(at_word, beams, level.start + jnp.arange(level.width, dtype=jnp.int32))[0]
-
-
-def _grow(sentence: Sentence, beams: Beams, word: Array, log_probs: Array) -> Beams:
-    """Return the best of all prefixes with a head for one word more; log_probs: (n+1, beams), ROOT last."""
-    n, size = len(sentence.words), len(beams.tops)
-    is_open = beams.tops[word] == word
-    is_root = jnp.arange(n + 1)[:, None] == n
-    log_probs = jnp.where(is_open, log_probs, jnp.where(is_root, 0.0, -jnp.inf).astype(log_probs.dtype))
-    head, old = _best(jax.random.fold_in(sentence.key, word), beams, log_probs)
-    above = jnp.take_along_axis(old.tops, jnp.minimum(head, n - 1)[None], 0, INSIDE)[0]
-    top = jnp.where(head == n, size, above)
-    is_open = old.tops[word] == word
-    return old._replace(
-        heads=old.heads.at[word].set(jnp.where(is_open, (head + 1) % (n + 1), old.heads[word])),
-        tops=jnp.where(old.tops == word, top, old.tops),
-    )
 
 
 def _best(key: Array, beams: Beams, log_probs: Array) -> tuple[Array, Beams]:
@@ -467,16 +404,12 @@ def _best(key: Array, beams: Beams, log_probs: Array) -> tuple[Array, Beams]:
     perturbed, best = lax.top_k(_perturb(log_probs, noise, beams).ravel(), log_probs.shape[1])
     option, parent = best // log_probs.shape[1], best % log_probs.shape[1]
     old = of_trees(beams, parent)
-    total, rest = _two_sum(old.log_probs, jnp.where(perturbed == -jnp.inf, -jnp.inf, log_probs.ravel()[best]))
-    return option, old._replace(log_probs=total, rest=old.rest + rest, perturbed=perturbed)
-
-
-def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return sums and what they round off, 0 where they are infinite (Knuth)."""
-    high = a + b
-    back = high - a
-    low = (a - (high - back)) + (b - back)
-    return high, jnp.where(jnp.isfinite(high), low, 0)
+    longer = jnp.where(perturbed == -jnp.inf, -jnp.inf, log_probs.ravel()[best])
+    total = old.log_probs + longer
+    back = total - old.log_probs
+    rest = (old.log_probs - (total - back)) + (longer - back)  # what the sum rounds off (Knuth)
+    rest = old.rest + jnp.where(jnp.isfinite(total), rest, 0)
+    return option, old._replace(log_probs=total, rest=rest, perturbed=perturbed)
 
 
 def _perturb(log_probs: Array, noise: Array, beams: Beams) -> Array:

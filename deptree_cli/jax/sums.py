@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import jax
 import jax.numpy as jnp
@@ -51,18 +51,6 @@ class Sentences:
         nodes = jnp.arange(self.log_scores.shape[-1])
         return (nodes > 0) & (nodes <= self.lengths[..., None])
 
-    @property
-    def possible(self) -> Array:
-        """The arcs between nodes of a sentence that are not forbidden, (..., N, N); a NaN is not."""
-        nodes = self.words | (jnp.arange(self.log_scores.shape[-1]) == 0)
-        arcs = nodes[..., :, None] & self.words[..., None, :] & ~jnp.eye(nodes.shape[-1], dtype=bool)
-        return arcs & ~(self.log_scores <= -MASK)
-
-    @property
-    def are_lengths(self) -> Array:
-        """Of which sentences the length is one, (...,)."""
-        return (self.lengths >= 1) & (self.lengths < self.log_scores.shape[-1])
-
 
 def sentences_of(
     log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
@@ -71,7 +59,12 @@ def sentences_of(
 
     float32 and float64 stay what they are, all else becomes float32.
     """
-    trees = _space_of(name, short)
+    for option, value in short.items():
+        if isinstance(value, core.Tracer):
+            raise DeptreeError(f"`{option}` is traced", "Pass True or False, static under jit")
+    trees = tree_space(name if name is None or isinstance(name, TreeSpace) else str(name), **short)
+    if not trees.has_short_name:
+        raise DeptreeError(f"JAX has no sums over {trees.trees}", "Ask TreeDistribution of deptree_cli")
     try:
         scores = jnp.asarray(log_scores)
     except (TypeError, ValueError):
@@ -83,30 +76,15 @@ def sentences_of(
     if scores.ndim < 2 or scores.shape[-1] != scores.shape[-2] or scores.shape[-1] < 2:
         problem = f"the log-scores have shape {scores.shape}, not (..., N, N) with N of at least 2"
         raise DeptreeError(problem, "Give a square matrix per sentence, ROOT included")
-    return Sentences(scores, _lengths(lengths, scores.shape), trees)
-
-
-def _space_of(name: SpaceLike, short: Any) -> TreeSpace:
-    for option, value in short.items():
-        if isinstance(value, core.Tracer):
-            raise DeptreeError(f"`{option}` is traced", "Pass True or False, static under jit")
-    trees = tree_space(name if name is None or isinstance(name, TreeSpace) else str(name), **short)
-    if not trees.has_short_name:
-        raise DeptreeError(f"JAX has no sums over {trees.trees}", "Ask TreeDistribution of deptree_cli")
-    return trees
-
-
-def _lengths(lengths: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-    most, batch_shape = shape[-1] - 1, shape[:-2]
-    if lengths is None:
-        return jnp.full(batch_shape, most)
-    found = jnp.asarray(lengths)
-    if found.shape != batch_shape or not jnp.issubdtype(found.dtype, jnp.integer):
-        problem = f"the lengths have shape {found.shape} and type {found.dtype}, not {batch_shape} and integers"
+    most, batch = scores.shape[-1] - 1, scores.shape[:-2]
+    words = jnp.full(batch, most) if lengths is None else jnp.asarray(lengths)
+    if words.shape != batch or not jnp.issubdtype(words.dtype, jnp.integer):
+        problem = f"the lengths have shape {words.shape} and type {words.dtype}, not {batch} and integers"
         raise DeptreeError(problem, "Give the number of words of each sentence")
-    for b, length in enumerate(() if (numbers := seen(found)) is None else numbers.ravel().tolist()):
-        _check_length(length, most, b)
-    return found
+    if lengths is not None and (numbers := seen(words)) is not None:
+        for b, length in enumerate(numbers.ravel().tolist()):
+            _check_length(length, most, b)
+    return Sentences(scores, words, trees)
 
 
 def _check_length(length: int, most: int, b: int) -> None:
@@ -123,7 +101,10 @@ def shifted(sentences: Sentences) -> tuple[Sentences, Array]:
     single root the best is over words as heads, and ROOT's row is shifted as a whole (`core/factorisation.py`). The
     shifts are constants to derivatives.
     """
-    scores = jnp.where(sentences.possible, sentences.log_scores, -jnp.inf)
+    words = sentences.words
+    nodes = words.at[..., 0].set(True)
+    arcs = nodes[..., :, None] & words[..., None, :] & ~jnp.eye(words.shape[-1], dtype=bool)
+    scores = jnp.where(arcs & ~(sentences.log_scores <= -MASK), sentences.log_scores, -jnp.inf)
     below, parts = shift_batch(jnp, lax.stop_gradient(scores), sentences.space.single_root)
     finite = jnp.where(below == -jnp.inf, 0, scores)
     own = Sentences(below + (finite - lax.stop_gradient(finite)), sentences.lengths, sentences.space)
@@ -171,22 +152,6 @@ def seen(array: Array) -> Numbers | None:
 # is above `floor_of` its digits, that costs none. Where one is not, the sums are unknown, NaN.
 
 
-class Factors(NamedTuple):
-    """An arc matrix after elimination.
-
-    Attributes:
-        order: (n,), the words in the order of elimination; after them anything.
-        pivots: (n,), the weight of all arcs into a word when it was eliminated; 1 for what is no word.
-        shares: (n+1, n), the part of the pivot that was each head's; of ROOT, where it does not count, beside it.
-        arcs: (n+1, n), each weight as it was when the first of its two ends was eliminated.
-    """
-
-    order: Array
-    pivots: Array
-    shares: Array
-    arcs: Array
-
-
 def floor_of(dtype: Any) -> float:
     """Return the smallest sum of which what is lost below the smallest float is less than a rounding."""
     limits = np.finfo(dtype)
@@ -202,7 +167,8 @@ def sums(sentences: Sentences) -> tuple[Array, Array]:
     single_root = sentences.space.single_root
     own, constants = shifted(sentences)
     weights = jnp.roll(jnp.exp(own.log_scores), -1, -2)[..., 1:]
-    is_known = (own.log_scores < jnp.inf).all((-2, -1)) & sentences.are_lengths
+    is_length = (sentences.lengths >= 1) & (sentences.lengths < weights.shape[-2])
+    is_known = (own.log_scores < jnp.inf).all((-2, -1)) & is_length
     given = weights, sentences.words[..., 1:]
     flat = [part.reshape(-1, *part.shape[constants.ndim :]) for part in given]
     log_z, found = jax.vmap(partial(_of_one, single_root=single_root))(*flat)
@@ -216,20 +182,18 @@ def sums(sentences: Sentences) -> tuple[Array, Array]:
 
 
 def _of_one(weights: Array, words: Array, *, single_root: bool) -> tuple[Array, Array]:
-    """log Z of weights (n+1, n), and their marginals, of which those of ROOT have all digits with a single root."""
-    factors = eliminate(weights, words, single_root)
-    in_range = ((factors.pivots >= floor_of(weights.dtype)) & jnp.isfinite(factors.pivots)).all()
-    known = jnp.where(in_range, 0, jnp.nan)
-    direct = weights * _inverse(factors.arcs)
-    return jnp.log(factors.pivots).sum() + known, flows(factors, words, single_root) * direct + known
+    """log Z of weights (n+1, n), of which `words` (n,) says which are words, and their marginals. O(n^3).
 
+    Those of ROOT have all digits with a single root.
+    """
+    n, count = len(words), words.sum()
 
-def eliminate(weights: Array, words: Array, single_root: bool) -> Factors:
-    """Return the factors of weights (n+1, n), of which `words` (n,) says which are words. O(n^3)."""
-    n = len(words)
-
-    def step(k: Array, state: tuple[Factors, Array]) -> tuple[Factors, Array]:
-        (order, pivots, shares, arcs), left = state
+    # order: (n,), the words in the order of elimination, after them anything; pivots: (n,), the weight of all arcs into
+    # a word when it was eliminated, 1 for what is no word; shares: (n+1, n), the part of the pivot that was each
+    # head's, of ROOT, where it does not count, beside it; arcs: (n+1, n), each weight as it was when the first of its
+    # two ends was eliminated
+    def eliminate(k: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
+        order, pivots, shares, arcs, left = state
         root_counts = (left.sum() == 1) | (not single_root)
         others = left[:, None] & ~jnp.eye(n, dtype=bool)
         ways = jnp.where(others, arcs[:n], 0).sum(0) + jnp.where(root_counts, arcs[n], 0)
@@ -240,18 +204,12 @@ def eliminate(weights: Array, words: Array, single_root: bool) -> Factors:
         arcs = arcs + share[:, None] * jnp.where(others[:, m], arcs[m], 0)
         pivots = pivots.at[m].set(jnp.where(is_word, ways[m], pivots[m]))
         shares = shares.at[:, m].set(jnp.where(is_word, share, shares[:, m]))
-        return Factors(order.at[k].set(m), pivots, shares, arcs), left & (jnp.arange(n) != m)
+        return order.at[k].set(m), pivots, shares, arcs, left & (jnp.arange(n) != m)
 
-    start = Factors(jnp.zeros(n, int), jnp.ones(n, weights.dtype), jnp.zeros_like(weights), weights)
-    return lax.fori_loop(0, n, step, (start, words))[0]
+    start = jnp.zeros(n, int), jnp.ones(n, weights.dtype), jnp.zeros_like(weights), weights, words
+    order, pivots, shares, arcs, _ = lax.fori_loop(0, n, eliminate, start)
 
-
-def flows(factors: Factors, words: Array, single_root: bool) -> Array:
-    """Return the probability that a tree takes an arc, or a detour in its place: (n+1, n), from factors. O(n^3)."""
-    order, _, shares, arcs = factors
-    n, count = len(words), words.sum()
-
-    def step(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+    def add_flow(i: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         flow, back = state
         k = n - 1 - i
         m, is_word = order[k], k < count
@@ -264,8 +222,10 @@ def flows(factors: Factors, words: Array, single_root: bool) -> Array:
         changed = flow.at[:, m].set(into).at[m].set(through.sum(0))
         return jnp.where(is_word, changed, flow), back | (is_word & (jnp.arange(n) == m))
 
-    start = jnp.zeros_like(arcs), jnp.zeros(n, bool)
-    return lax.fori_loop(0, n, step, start)[0]
+    flow, _ = lax.fori_loop(0, n, add_flow, (jnp.zeros_like(arcs), jnp.zeros(n, bool)))
+    in_range = ((pivots >= floor_of(weights.dtype)) & jnp.isfinite(pivots)).all()
+    known = jnp.where(in_range, 0, jnp.nan)
+    return jnp.log(pivots).sum() + known, flow * (weights * _inverse(arcs)) + known
 
 
 def _has_tree(arcs: Array, sentences: Sentences) -> Array:
@@ -285,10 +245,7 @@ def _inverse(numbers: Array) -> Array:
     return jnp.where(numbers > 0, 1 / jnp.where(numbers > 0, numbers, 1), 0)
 
 
-# The core's sums over padded batches, as functions of NumPy arrays that compiled code calls back.
-#
-# No error is raised about a sentence, which would stop the whole program: one without a tree has a log Z of -inf, one
-# whose scores or length are none has NaN.
+# Functions of NumPy arrays that compiled code calls back.
 
 
 # From arrays with the axes of a batch in front to the results of a function of NumPy arrays, which go over all of these
@@ -300,7 +257,8 @@ CALL.multiple_results = True
 def call(function: Callable[..., Sequence[Numbers]], results: Sequence[tuple[Any, Any]], *given: Array) -> list[Array]:
     """Return what a function of NumPy arrays says, arrays of these shapes and types.
 
-    At once where the numbers are there; when compiled code runs otherwise, and under `vmap` of all at once.
+    At once where the numbers are there; when compiled code runs otherwise, and under `vmap` of all at once. What is
+    differentiated must be linear in the last of what is given, and its own transpose, as covariances are.
     """
     shapes = tuple((tuple(shape), np.dtype(dtype)) for shape, dtype in results)
     found: list[Array] = CALL.bind(*given, function=function, results=shapes)  # type: ignore[no-untyped-call]
@@ -327,53 +285,42 @@ def _called(function: Callable[..., Sequence[Numbers]], *given: Numbers) -> tupl
     return found
 
 
-def in_front(given: Any, axes: Any) -> tuple[int, list[Array]]:
-    """Return the size of the axis that `vmap` is over, and all arrays with it in front."""
+def _batched(given: Any, axes: Any, *, function: Callable[..., Any], results: Any) -> tuple[list[Array], list[int]]:
     size = next(each.shape[axis] for each, axis in zip(given, axes, strict=True) if axis is not None)
-    return size, [
+    moved = [
         jnp.broadcast_to(each, (size, *each.shape)) if axis is None else jnp.moveaxis(each, axis, 0)
         for each, axis in zip(given, axes, strict=True)
     ]
+    return call(function, [((size, *shape), dtype) for shape, dtype in results], *moved), [0] * len(results)
 
 
-def _batched(given: Any, axes: Any, *, function: Callable[..., Any], results: Any) -> tuple[list[Array], list[int]]:
-    size, moved = in_front(given, axes)
-    found = call(function, [((size, *shape), dtype) for shape, dtype in results], *moved)
-    return found, [0] * len(found)
+def _jvp(primals: Any, tangents: Any, *, function: Callable[..., Any], results: Any) -> tuple[list[Array], Any]:
+    if type(tangents[0]) is not ad.Zero:
+        problem = "a third derivative of log Z is asked for, as the second one of an entropy is"
+        raise DeptreeError(problem, "Differentiate once less")
+    found, changes = call(function, results, *primals), tangents[-1]
+    return found, [changes] if type(changes) is ad.Zero else call(function, results, *primals[:-1], changes)
+
+
+def _transposed(adjoints: Any, *given: Any, function: Callable[..., Any], results: Any) -> list[Any]:
+    held, (adjoint,) = given[:-1], adjoints
+    of_last = adjoint if type(adjoint) is ad.Zero else call(function, results, *held, adjoint)[0]
+    return [*(None for _ in held), of_last]
 
 
 CALL.def_impl(_at_once)  # type: ignore[no-untyped-call]
 CALL.def_abstract_eval(lambda *_, function, results: [ShapedArray(*each) for each in results])  # type: ignore[no-untyped-call]
 mlir.register_lowering(CALL, _compiled)
 batching.primitive_batchers[CALL] = _batched
+ad.primitive_jvps[CALL] = _jvp
+ad.primitive_transposes[CALL] = _transposed
 
 
-def ask(
-    question: Callable[..., tuple[Numbers, ...]],
-    space: TreeSpace,
-    precision: str,
-    log_scores: Numbers,
-    lengths: Int,
-    *values: Numbers,
-) -> list[Numbers]:
-    """Return what a `TreeBatch` answers about log-scores (..., N, N), lengths and values, in the scores' type.
-
-    Where a length is none the answer is NaN.
-    """
-    words, square = lengths.reshape(-1), (-1, *log_scores.shape[-2:])
-    is_length = (words > 0) & (words < log_scores.shape[-1])
-    batch = TreeBatch(log_scores.reshape(square), np.where(is_length, words, 1), space, precision, cores())
-    found = []
-    for answer in question(batch, *(each.reshape(square) for each in values)):
-        answer[~is_length] = np.nan
-        found.append(answer.astype(log_scores.dtype, copy=False).reshape((*lengths.shape, *answer.shape[1:])))
-    return found
-
-
-# The log-partition function and its derivatives: edge marginals, and their covariance, which is linear.
+# The log-partition function and its derivatives: edge marginals, and their covariance.
 #
 # The values come from the core's kernels on the CPU, called back, or from elimination in plain JAX; the second
-# derivative always from the kernels.
+# derivative always from the kernels. No error is raised about a sentence, which would stop the whole program: one
+# without a tree has a log Z of -inf, one whose scores or length are none has NaN.
 
 
 # Who computes: plain JAX, or the kernels in one of these precisions.
@@ -388,7 +335,7 @@ def log_partition_of(sentences: Sentences, how: str) -> Array:
     """
     if how == DEVICE:
         return sums(sentences)[0]
-    return _by_kernels(lambda batch: (batch.log_partitions(raises=False),), sentences, how, sentences.lengths)[0]
+    return _ask(lambda batch: [batch.log_partitions(raises=False)], sentences, how, [sentences.lengths])[0]
 
 
 @log_partition_of.defjvp
@@ -403,65 +350,39 @@ def log_partition_and_marginals(sentences: Sentences, how: str) -> tuple[Array, 
     if how == DEVICE:
         return sums(sentences)
     shapes = sentences.lengths, sentences.log_scores
-    log_z, found = _by_kernels(lambda batch: batch.log_partitions_and_marginals(raises=False), sentences, how, *shapes)
+    log_z, found = _ask(lambda batch: batch.log_partitions_and_marginals(raises=False), sentences, how, shapes)
     return log_z, found
-
-
-def _by_kernels(question: Any, sentences: Sentences, how: str, *shapes: Array) -> list[Array]:
-    """Return what a `TreeBatch` answers, arrays of these shapes."""
-    given = sentences.log_scores, sentences.lengths
-    results = [(each.shape, given[0].dtype) for each in shapes]
-    return call(partial(ask, question, sentences.space, how), results, *given)
 
 
 @log_partition_and_marginals.defjvp
 def _marginals_jvp(how: str, primals: Any, tangents: Any) -> Any:
     own, changes = primals[0], tangents[0].log_scores
     log_z, marginals = log_partition_and_marginals(own, how)
-    changed = covariance(own.log_scores, own.lengths, changes, space=own.space)
+    (changed,) = _ask(
+        lambda batch, values: [batch.covariances(values, raises=False)], own, "float64", [changes], changes
+    )
     return (log_z, marginals), ((marginals * changes).sum((-2, -1)), changed)
 
 
-# From log-scores (..., N, N), lengths (...,) and a direction (..., N, N) to the derivative of the marginals in it:
-# linear in the direction and, as a matrix of covariances is symmetric, its own transpose.
-COVARIANCE = Primitive("deptree_covariance")
+def _ask(question: Any, sentences: Sentences, precision: str, shapes: Sequence[Array], *values: Array) -> list[Array]:
+    """Return what a `TreeBatch` answers about sentences and values (..., N, N): arrays of these shapes, of their type.
 
+    Where a length is none the answer is NaN.
+    """
+    space = sentences.space
 
-def covariance(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
-    """Return Cov(1[arc in tree], sum of the direction's numbers over the tree) of every arc, (..., N, N)."""
-    found: Array = COVARIANCE.bind(log_scores, lengths, direction, space=space)  # type: ignore[no-untyped-call]
-    return found
+    def answer(log_scores: Numbers, lengths: Int, *values: Numbers) -> list[Numbers]:
+        words, square = lengths.reshape(-1), (-1, *log_scores.shape[-2:])
+        is_length = (words > 0) & (words < log_scores.shape[-1])
+        batch = TreeBatch(log_scores.reshape(square), np.where(is_length, words, 1), space, precision, cores())
+        found = []
+        for part in question(batch, *(each.reshape(square) for each in values)):
+            part[~is_length] = np.nan
+            found.append(part.astype(log_scores.dtype, copy=False).reshape((*lengths.shape, *part.shape[1:])))
+        return found
 
-
-def _covariance(log_scores: Array, lengths: Array, direction: Array, *, space: TreeSpace) -> Array:
-    asked = partial(ask, lambda batch, values: (batch.covariances(values, raises=False),), space, "float64")
-    return call(asked, [(log_scores.shape, log_scores.dtype)], log_scores, lengths, direction)[0]
-
-
-def _jvp(primals: Any, tangents: Any, *, space: TreeSpace) -> tuple[Array, Any]:
-    if type(tangents[0]) is not ad.Zero:
-        problem = "a third derivative of log Z is asked for, as the second one of an entropy is"
-        raise DeptreeError(problem, "Differentiate once less")
-    log_scores, lengths, direction = primals
-    found, changes = covariance(log_scores, lengths, direction, space=space), tangents[2]
-    return found, changes if type(changes) is ad.Zero else covariance(log_scores, lengths, changes, space=space)
-
-
-def _transposed(adjoint: Any, log_scores: Array, lengths: Array, _: Any, *, space: TreeSpace) -> tuple[None, None, Any]:
-    is_zero = type(adjoint) is ad.Zero
-    return None, None, adjoint if is_zero else covariance(log_scores, lengths, adjoint, space=space)
-
-
-def _covariance_batched(given: Any, axes: Any, *, space: TreeSpace) -> tuple[Array, int]:
-    return covariance(*in_front(given, axes)[1], space=space), 0
-
-
-COVARIANCE.def_impl(_covariance)  # type: ignore[no-untyped-call]
-COVARIANCE.def_abstract_eval(lambda log_scores, *_, space: log_scores)  # type: ignore[no-untyped-call]
-mlir.register_lowering(COVARIANCE, mlir.lower_fun(_covariance, multiple_results=False))
-ad.primitive_jvps[COVARIANCE] = _jvp
-ad.primitive_transposes[COVARIANCE] = _transposed
-batching.primitive_batchers[COVARIANCE] = _covariance_batched
+    results = [(each.shape, sentences.log_scores.dtype) for each in shapes]
+    return call(answer, results, sentences.log_scores, sentences.lengths, *values)
 
 
 # The log-partition function and edge marginals, by the core's kernels or by elimination in plain JAX.

@@ -19,9 +19,18 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
+from deptree_cli.core.padded import are_trees
 from deptree_cli.core.spaces import Short, SpaceLike
-from deptree_cli.jax import sums
-from deptree_cli.jax.sums import Sentences, call, distribution_of, require_trees, sentences_of, shifted
+from deptree_cli.jax.sums import (
+    Sentences,
+    call,
+    distribution_of,
+    log_partition_and_marginals,
+    log_partition_of,
+    require_trees,
+    sentences_of,
+    shifted,
+)
 
 # What follows from log Z and the marginals: log-probabilities of trees, entropies and divergences, in nats.
 #
@@ -61,16 +70,21 @@ def log_prob(
     if trees.shape[trees.ndim - words.ndim :] != words.shape:
         problem = f"the heads have shape {trees.shape}, not (..., {', '.join(map(str, words.shape))})"
         raise DeptreeError(problem, "Give a head for every node, -1 for ROOT and padding")
-    return _log_probs(*_summed(sentences), trees)
+    own, _ = shifted(sentences)
+    log_z = log_partition_of(own, "float64")
+    require_trees(log_z, sentences)
+    return _log_probs(own, log_z, trees)
 
 
 @jax.jit
 def _log_probs(own: Sentences, log_z: Array, trees: Array) -> Array:
-    words = own.words
+    words, space = own.words, own.space
+    lengths = jnp.broadcast_to(own.lengths, trees.shape[:-1])
+    (sound,) = call(lambda *given: [are_trees(*given, space)], [(lengths.shape, np.bool_)], trees, lengths)
     scores = own.log_scores.reshape((1,) * (trees.ndim - words.ndim) + own.log_scores.shape)
     inside = jnp.clip(trees, 0, words.shape[-1] - 1)
     chosen = jnp.take_along_axis(scores, inside[..., None, :], -2)[..., 0, :]
-    possible = (~words | (chosen != -jnp.inf)).all(-1) & _are_trees(trees, own)
+    possible = (~words | (chosen != -jnp.inf)).all(-1) & sound
     total = jnp.where(words & possible[..., None], chosen, 0).sum(-1)
     found = 0 - _at_least_zero(jnp.where(log_z == -jnp.inf, 0, log_z) - total)
     return jnp.where(possible | jnp.isnan(log_z), found, -jnp.inf)
@@ -90,19 +104,11 @@ def entropy(
     return found
 
 
-@jax.custom_jvp
 def _entropy(own: Sentences) -> Array:
-    log_z, marginals = sums.log_partition_and_marginals(own, "float64")
-    value = jnp.maximum(log_z - (marginals * _finite(own)).sum((-2, -1)), 0)
-    return jnp.where(log_z == -jnp.inf, jnp.nan, value)
-
-
-@_entropy.defjvp
-def _entropy_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
-    """The marginals that log Z and the expected score change by cancel: what is left is that of the marginals."""
-    own = primals[0]
-    changed = sums.covariance(own.log_scores, own.lengths, _finite(own), space=own.space)
-    return _entropy(own), -(changed * tangents[0].log_scores).sum((-2, -1))
+    """The marginals by which log Z and the expected score change cancel: what is left is by how they change."""
+    log_z, marginals = log_partition_and_marginals(own, "float64")
+    log_z, scores = lax.stop_gradient((log_z, _finite(own)))
+    return jnp.where(log_z == -jnp.inf, jnp.nan, _at_least_zero(log_z - (marginals * scores).sum((-2, -1))))
 
 
 def cross_entropy(
@@ -143,14 +149,18 @@ def _compared(ours: Sentences, theirs: Sentences, less_entropy: bool) -> Array:
     if ours.log_scores.shape != theirs.log_scores.shape:
         problem = f"scores of shape {ours.log_scores.shape} are compared with scores of shape {theirs.log_scores.shape}"
         raise DeptreeError(problem, "Compare distributions over the same sentences, padded alike")
-    return _cross_entropies(_summed_with_marginals(ours), _summed(theirs), less_entropy)
+    (own, _), (other, _) = shifted(ours), shifted(theirs)
+    our_log_z, marginals = log_partition_and_marginals(own, "float64")
+    require_trees(our_log_z, ours)
+    log_z = log_partition_of(other, "float64")
+    require_trees(log_z, theirs)
+    return _cross_entropies(own, our_log_z, marginals, other, log_z, less_entropy)
 
 
-@partial(jax.jit, static_argnums=2)
+@partial(jax.jit, static_argnums=5)
 def _cross_entropies(
-    ours: tuple[Sentences, Array, Array], theirs: tuple[Sentences, Array], less_entropy: bool
+    own: Sentences, our_log_z: Array, marginals: Array, other: Sentences, log_z: Array, less_entropy: bool
 ) -> Array:
-    (own, our_log_z, marginals), (other, log_z) = ours, theirs
     scores, constant = -_finite(other), log_z
     if less_entropy:  # differences of scores before they are summed up, and of log Z: more digits
         scores, constant = scores + _finite(own), log_z - our_log_z
@@ -162,20 +172,6 @@ def _cross_entropies(
     return jnp.where(our_log_z == -jnp.inf, jnp.nan, value)
 
 
-def _summed(sentences: Sentences) -> tuple[Sentences, Array]:
-    own, _ = shifted(sentences)
-    log_z = sums.log_partition_of(own, "float64")
-    require_trees(log_z, sentences)
-    return own, log_z
-
-
-def _summed_with_marginals(sentences: Sentences) -> tuple[Sentences, Array, Array]:
-    own, _ = shifted(sentences)
-    log_z, marginals = sums.log_partition_and_marginals(own, "float64")
-    require_trees(log_z, sentences)
-    return own, log_z, marginals
-
-
 def _finite(sentences: Sentences) -> Array:
     """Log-scores, 0 where arcs are forbidden, whose marginals are 0."""
     return jnp.where(sentences.log_scores == -jnp.inf, 0, sentences.log_scores)
@@ -184,31 +180,6 @@ def _finite(sentences: Sentences) -> Array:
 def _at_least_zero(values: Array) -> Array:
     """Return values that are below 0 by rounding only, without that; derivatives stay as they are."""
     return values - lax.stop_gradient(jnp.minimum(values, 0))
-
-
-def _are_trees(heads: Array, sentences: Sentences) -> Array:
-    """Return whether heads (..., N) are trees of sentences (...,): every word descends from ROOT.
-
-    Each word is sent to its head, then twice as far, and again. O(n log n), n^2 if projective.
-    """
-    words, space = sentences.words, sentences.space
-    are_nodes = (((heads >= 0) & (heads <= sentences.lengths[..., None])) | ~words).all(-1)
-    own = jnp.where(words & are_nodes[..., None], heads, 0)
-    above = own
-    for _ in range(words.shape[-1].bit_length()):
-        above = jnp.take_along_axis(above, above, -1)
-    roots = (words & (own == 0)).sum(-1)
-    found = are_nodes & (above == 0).all(-1) & ((roots == 1) | (not space.single_root))
-    return found & ~_some_cross(own) if space.projective else found
-
-
-def _some_cross(heads: Array) -> Array:
-    """Return whether arcs from heads (..., N) cross, (...,): one begins before another, and ends inside it."""
-    nodes = jnp.arange(heads.shape[-1])
-    first, last = jnp.minimum(heads, nodes), jnp.maximum(heads, nodes)
-    begins, ends = first[..., :, None], last[..., :, None]
-    first, last = first[..., None, :], last[..., None, :]
-    return ((begins < first) & (first < ends) & (ends < last)).any((-2, -1))
 
 
 # What core's `TreeDistribution` answers of each sentence of a batch, called back from compiled code on the CPU.

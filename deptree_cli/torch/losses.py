@@ -26,7 +26,6 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, one_of
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
-from deptree_cli.torch import ops
 from deptree_cli.torch.distribution import (
     NO_TREE,
     DistinctTrees,
@@ -39,9 +38,12 @@ from deptree_cli.torch.distribution import (
 from deptree_cli.torch.ops import (
     arc_mask,
     at_least_zero,
-    batch_lengths,
+    checked_lengths,
     is_tree,
-    require_real,
+    log_partition,
+    marginals,
+    precision_of,
+    require_tensor,
     tree_scores,
     wide,
     word_mask,
@@ -60,7 +62,7 @@ class How(Short, total=False):
     precision: str | None
 
 
-class PaddedScores(NamedTuple):
+class Batch(NamedTuple):
     """The sentences whose losses are asked for: log-scores (B, N, N) in float64, lengths (B,); and how they are.
 
     Sums have the precision of the scores that were given, unless another is asked for; distributions float64: errors of
@@ -75,7 +77,10 @@ class PaddedScores(NamedTuple):
     reduction: str
     dtype: torch.dtype
 
-    # A method, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
+    # Methods, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
+    def log_partition(self, scores: Tensor) -> Tensor:
+        return log_partition(scores, self.lengths, self.space, self.precision)
+
     def distribution(self) -> TreeDistribution:
         return TreeDistribution(self.scores, self.lengths, self.space, precision=self.of_distributions)
 
@@ -95,14 +100,18 @@ def batch_of(
     reduction: str = "mean",
     precision: str | None = None,
     **short: Unpack[Short],
-) -> PaddedScores:
+) -> Batch:
     """Return what the arguments of a loss stand for, or raise a DeptreeError: no such shapes, reduction or space."""
     if reduction not in REDUCTIONS:
         raise DeptreeError(f"unknown reduction {reduction!r}", one_of(REDUCTIONS))
-    lengths, trees = batch_lengths(log_scores, lengths), tree_space(space, **short)
+    require_tensor("log_scores", log_scores)
+    if log_scores.dim() != 3:
+        problem = f"log_scores have shape {tuple(log_scores.shape)}, not (B, N, N)"
+        raise DeptreeError(problem, "Give a batch of sentences, even if there is only one")
+    lengths, trees = checked_lengths(log_scores, lengths), tree_space(space, **short)
     dtype = torch.promote_types(log_scores.dtype, torch.float32)
-    of_sums = ops.precision_of(log_scores, precision)
-    return PaddedScores(wide(log_scores), lengths, trees, of_sums, precision or "float64", reduction, dtype)
+    of_sums = precision_of(log_scores, precision)
+    return Batch(wide(log_scores), lengths, trees, of_sums, precision or "float64", reduction, dtype)
 
 
 # The unordered set estimator: what trees drawn without replacement say of the first draw (Kool et al. 2020).
@@ -186,12 +195,11 @@ def negative_log_likelihood(
         DeptreeError: names a sentence with a missing head, or whose heads are not a tree of the space.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    scores, lengths, trees, precision, *_ = batch
-    heads = checked_gold(heads, log_scores, lengths, partial=False)
-    log_z = ops.log_partition(scores, lengths, trees, precision)
-    total, possible = tree_scores(scores, heads, word_mask(lengths, log_scores.shape[-1]), -MASK)
-    possible = possible & is_tree(heads, lengths, trees)
-    raise_unless_tree(possible, trees)
+    heads = checked_gold(heads, log_scores, batch.lengths, partial=False)
+    log_z = batch.log_partition(batch.scores)
+    total, possible = tree_scores(batch.scores, heads, word_mask(batch.lengths, heads.shape[-1]), -MASK)
+    possible = possible & is_tree(heads, batch.lengths, batch.space)
+    raise_unless_tree(possible, batch.space)
     return batch.reduced(torch.where(possible, at_least_zero(log_z - total), torch.inf))
 
 
@@ -206,12 +214,10 @@ def partial_annotation_loss(
         heads: (B, N), negative if missing.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    scores, lengths, trees, precision, *_ = batch
-    heads = checked_gold(heads, log_scores, lengths)
-    log_z = ops.log_partition(scores, lengths, trees, precision)
+    heads = checked_gold(heads, log_scores, batch.lengths)
+    log_z = batch.log_partition(batch.scores)
     try:
-        known = with_known_heads(scores, heads, lengths)
-        given = ops.log_partition(known, lengths, trees, precision)
+        given = batch.log_partition(with_known_heads(batch.scores, heads, batch.lengths))
     except DeptreeError as error:
         error.remedy = "Correct the annotated heads, leave some out (-1), or allow more arcs"
         raise
@@ -229,10 +235,9 @@ def minimum_risk_loss(
     Args:
         heads: (B, N), negative if missing; such words are never wrong.
     """
-    lengths = batch_lengths(log_scores, lengths)
-    heads = checked_gold(heads, log_scores, lengths)
-    costs = wrong_heads(heads, lengths).to(wide(log_scores).dtype)
-    return expected_cost(log_scores, costs, lengths, space, **how)
+    batch = batch_of(log_scores, lengths, space, **how)
+    costs = wrong_heads(checked_gold(heads, log_scores, batch.lengths), batch.lengths)
+    return batch.reduced(_expectations(batch, costs[:, None])[:, 0])
 
 
 def expected_cost(
@@ -247,7 +252,13 @@ def expected_cost(
         DeptreeError: costs cannot be broadcast to (B, N, N).
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    return batch.reduced(_expectations(batch, _costs(costs, log_scores.shape)[:, None])[:, 0])
+    require_tensor("costs", costs)
+    try:
+        of_arcs = costs.expand(log_scores.shape)
+    except RuntimeError:
+        problem = f"costs have shape {tuple(costs.shape)}, where log_scores have {tuple(log_scores.shape)}"
+        raise DeptreeError(problem, "Give a cost for each arc, [head, dependent]") from None
+    return batch.reduced(_expectations(batch, of_arcs[:, None])[:, 0])
 
 
 def entropy_regularisation(
@@ -287,41 +298,26 @@ def generalised_expectation_loss(
         DeptreeError: features or targets have another shape.
     """
     batch = batch_of(log_scores, lengths, space, **how)
-    _check_features(features, targets, log_scores.shape, pooled)
+    require_tensor("features", features)
+    require_tensor("targets", targets)
+    size, *arcs = log_scores.shape
+    count = features.shape[-3] if features.dim() in (3, 4) else 0
+    if list(features.shape) not in ([count, *arcs], [size, count, *arcs]):
+        problem = f"features have shape {tuple(features.shape)}, where log_scores have {tuple(log_scores.shape)}"
+        raise DeptreeError(problem, "Give (F, N, N) for all sentences alike, or (B, F, N, N)")
+    if list(targets.shape) not in ([count], *([] if pooled else [[size, count]])):
+        problem = f"targets have shape {tuple(targets.shape)}, where features have {tuple(features.shape)}"
+        remedy = f"Give a target for each feature, ({count},)" + ("" if pooled else f" or ({size}, {count})")
+        raise DeptreeError(problem, remedy)
     found = _expectations(batch, features)
     distances = (found.sum(0) if pooled else found) - targets.to(found)
     losses = 0.5 * distances.square().sum(-1)
     return batch.reduced(losses, losses.numel())
 
 
-def _costs(costs: Tensor, shape: torch.Size) -> Tensor:
-    """Costs as (B, N, N), or an error."""
-    require_real("costs", costs)
-    try:
-        return costs.expand(shape)
-    except RuntimeError:
-        problem = f"costs have shape {tuple(costs.shape)}, where log_scores have {tuple(shape)}"
-        raise DeptreeError(problem, "Give a cost for each arc, [head, dependent]") from None
-
-
-def _check_features(features: Tensor, targets: Tensor, shape: torch.Size, pooled: bool) -> None:
-    """Raise a DeptreeError unless features and targets have shapes of theirs, for log-scores of this shape."""
-    require_real("features", features)
-    require_real("targets", targets)
-    batch, *arcs = shape
-    count = features.shape[-3] if features.dim() in (3, 4) else 0
-    if list(features.shape) not in ([count, *arcs], [batch, count, *arcs]):
-        problem = f"features have shape {tuple(features.shape)}, where log_scores have {tuple(shape)}"
-        raise DeptreeError(problem, "Give (F, N, N) for all sentences alike, or (B, F, N, N)")
-    if list(targets.shape) not in ([count], *([] if pooled else [[batch, count]])):
-        problem = f"targets have shape {tuple(targets.shape)}, where features have {tuple(features.shape)}"
-        remedy = f"Give a target for each feature, ({count},)" + ("" if pooled else f" or ({batch}, {count})")
-        raise DeptreeError(problem, remedy)
-
-
-def _expectations(batch: PaddedScores, features: Tensor) -> Tensor:
+def _expectations(batch: Batch, features: Tensor) -> Tensor:
     """The expected sums over a tree's arcs of features (F, N, N) or (B, F, N, N), (B, F) float64."""
-    probs = ops.marginals(batch.scores, batch.lengths, batch.space, batch.precision)
+    probs = marginals(batch.scores, batch.lengths, batch.space, batch.precision)
     counts = arc_mask(batch.lengths, probs.shape[-1]) & (probs.detach() > 0)
     return (probs[:, None] * torch.where(counts[:, None], features.to(probs), 0.0)).sum((-2, -1))
 
@@ -358,20 +354,15 @@ def reinforce_loss(
     batch = batch_of(log_scores, lengths, space, **how)
     draws = batch.distribution().sample_without_replacement(k, generator)
     chances, averages = _unordered(draws)
-    rewards = _rewards(reward, draws)
+    rewards = reward(draws.trees)
+    if rewards.shape != draws.log_probs.shape:
+        problem = f"rewards have shape {tuple(rewards.shape)}, where heads have {tuple(draws.trees.shape)}"
+        raise DeptreeError(problem, f"Give a reward for each tree, {tuple(draws.log_probs.shape)}")
+    rewards = torch.where(draws.log_probs > NO_TREE, rewards.to(draws.log_probs), 0.0)
     advantage = rewards.detach() - torch.einsum("stb,tb->sb", averages, rewards.detach())
     score = draws.log_probs - draws.log_probs.detach()  # 0, with a gradient
     losses = -(chances * (rewards + advantage * score)).sum(0)
     return batch.reduced(losses, len(losses))
-
-
-def _rewards(reward: Callable[[Tensor], Tensor], draws: DistinctTrees) -> Tensor:
-    """The reward of each tree, (k, B), 0 where there is no tree."""
-    found = reward(draws.trees)
-    if found.shape != draws.log_probs.shape:
-        problem = f"rewards have shape {tuple(found.shape)}, where heads have {tuple(draws.trees.shape)}"
-        raise DeptreeError(problem, f"Give a reward for each tree, {tuple(draws.log_probs.shape)}")
-    return torch.where(draws.log_probs > NO_TREE, found.to(draws.log_probs), 0.0)
 
 
 def _unordered(draws: DistinctTrees) -> tuple[Tensor, Tensor]:
