@@ -17,12 +17,12 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.typing import ArrayLike
 
-from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, did_you_mean, in_batch, name_in_batch, one_of
 from deptree_cli.core.factorisation import constant_of, shift_batch
+from deptree_cli.core.padded import tree_batch
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 from deptree_cli.core.workers import cores
@@ -372,14 +372,16 @@ def _ask(question: Any, sentences: Sentences, precision: str, shapes: Sequence[A
     space = sentences.space
 
     def answer(log_scores: Numbers, lengths: Int, *values: Numbers) -> list[Numbers]:
-        words, square = lengths.reshape(-1), (-1, *log_scores.shape[-2:])
+        words, square = lengths.reshape(-1).astype(np.int64, copy=False), (-1, *log_scores.shape[-2:])
         is_length = (words > 0) & (words < log_scores.shape[-1])
-        batch = TreeBatch(log_scores.reshape(square), np.where(is_length, words, 1), space, precision, cores())
-        found = []
-        for part in question(batch, *(each.reshape(square) for each in values)):
-            part[~is_length] = np.nan
-            found.append(part.astype(log_scores.dtype, copy=False).reshape((*lengths.shape, *part.shape[1:])))
-        return found
+        if wrong := not is_length.all():
+            words = np.where(is_length, words, 1)
+        batch = tree_batch(log_scores.reshape(square), words, space, precision, cores())
+        found = list(question(batch, *(each.reshape(square) for each in values)))
+        if wrong:
+            for part in found:
+                part[~is_length] = np.nan
+        return [part.astype(log_scores.dtype, copy=False).reshape(*lengths.shape, *part.shape[1:]) for part in found]
 
     results = [(each.shape, sentences.log_scores.dtype) for each in shapes]
     return call(answer, results, sentences.log_scores, sentences.lengths, *values)

@@ -19,7 +19,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.padded import are_trees
+from deptree_cli.core.padded import hung
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.sums import (
     Sentences,
@@ -79,8 +79,12 @@ def log_prob(
 @jax.jit
 def _log_probs(own: Sentences, log_z: Array, trees: Array) -> Array:
     words, space = own.words, own.space
-    lengths = jnp.broadcast_to(own.lengths, trees.shape[:-1])
-    (sound,) = call(lambda *given: [are_trees(*given, space)], [(lengths.shape, np.bool_)], trees, lengths)
+    whole, sound = hung(jnp, trees, own.lengths)
+
+    def are_trees(heads: Numbers) -> list[Numbers]:
+        return [space.contains(heads.reshape(-1, heads.shape[-1])).reshape(heads.shape[:-1])]
+
+    sound &= call(are_trees, [(whole.shape[:-1], np.bool_)], whole)[0]
     scores = own.log_scores.reshape((1,) * (trees.ndim - words.ndim) + own.log_scores.shape)
     inside = jnp.clip(trees, 0, words.shape[-1] - 1)
     chosen = jnp.take_along_axis(scores, inside[..., None, :], -2)[..., 0, :]

@@ -21,7 +21,7 @@ from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch, one_o
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.factorisation import constant_of
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
+from deptree_cli.core.spaces import Short, SpaceLike, tree_space
 from deptree_cli.torch.ops import (
     TreeSupport,
     arcs_to_heads,
@@ -75,16 +75,6 @@ def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bo
                 problem, remedy = f"{problem}, missing", "For partial annotation use partial_annotation_loss"
             raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
     return heads
-
-
-def raise_unless_tree(possible: Tensor, trees: TreeSpace) -> None:
-    """Raise a DeptreeError for the first sentence (B,) whose heads are impossible, if values can be checked."""
-    if visible(possible) and not bool(possible.all()):
-        b = int((~possible).nonzero()[0, 0])
-        problem = "the gold heads are not a tree of this space, or have an arc that the scores forbid"
-        wider = " or ".join(f"{name}=False" for name in ("single_root", "projective") if getattr(trees, name))
-        remedy = f"Correct them, or allow their arcs{', or pass ' * bool(wider)}{wider}"
-        raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
 
 
 def with_known_heads(log_scores: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
@@ -496,6 +486,4 @@ def _rows_for(size: int, found: Sequence[Heads]) -> torch.Size:
     return torch.Size([size if size <= FEW else max(map(len, found), default=0)])
 
 
-@register_kl(TreeDistribution, TreeDistribution)  # type: ignore[no-untyped-call, untyped-decorator]
-def _kl(here: TreeDistribution, there: TreeDistribution) -> Tensor:
-    return here.kl(there)
+register_kl(TreeDistribution, TreeDistribution)(TreeDistribution.kl)  # type: ignore[no-untyped-call]

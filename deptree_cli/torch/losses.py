@@ -15,7 +15,7 @@ returned in the type of the scores, at least float32:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -23,28 +23,25 @@ from torch import Tensor
 
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError, one_of
+from deptree_cli.core.errors import DeptreeError, name_in_batch, one_of
 from deptree_cli.core.scores import MASK
-from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
+from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.torch.distribution import (
     NO_TREE,
-    DistinctTrees,
     TreeDistribution,
     checked_gold,
-    raise_unless_tree,
-    with_known_heads,
     wrong_heads,
 )
 from deptree_cli.torch.ops import (
     arc_mask,
     at_least_zero,
-    checked_lengths,
     is_tree,
     log_partition,
     marginals,
     precision_of,
     require_tensor,
     tree_scores,
+    visible,
     wide,
     word_mask,
 )
@@ -62,56 +59,46 @@ class How(Short, total=False):
     precision: str | None
 
 
-class Batch(NamedTuple):
-    """The sentences whose losses are asked for: log-scores (B, N, N) in float64, lengths (B,); and how they are.
-
-    Sums have the precision of the scores that were given, unless another is asked for; distributions float64: errors of
-    marginals are multiplied by scores in their entropies.
-    """
-
-    scores: Tensor
-    lengths: Tensor
-    space: TreeSpace
-    precision: str
-    of_distributions: str
-    reduction: str
-    dtype: torch.dtype
-
-    # Methods, as torch.compile of PyTorch 2.10 cannot follow a property of a tuple.
-    def log_partition(self, scores: Tensor) -> Tensor:
-        return log_partition(scores, self.lengths, self.space, self.precision)
-
-    def distribution(self) -> TreeDistribution:
-        return TreeDistribution(self.scores, self.lengths, self.space, precision=self.of_distributions)
-
-    def reduced(self, losses: Tensor, count: Tensor | int | None = None) -> Tensor:
-        """Return losses (B,) as they are wanted; a mean divides their sum by a count, of words if none is given."""
-        total = losses if self.reduction == "none" else losses.sum()
-        if self.reduction == "mean":
-            total = total / (self.lengths.sum() if count is None else count)
-        return total.to(self.dtype)
-
-
 def batch_of(
     log_scores: Tensor,
     lengths: Tensor | None,
     space: SpaceLike,
+    default: str | None = None,
     *,
     reduction: str = "mean",
     precision: str | None = None,
     **short: Unpack[Short],
-) -> Batch:
-    """Return what the arguments of a loss stand for, or raise a DeptreeError: no such shapes, reduction or space."""
+) -> tuple[TreeDistribution, Callable[..., Tensor]]:
+    """Return the distributions of the sentences that a loss is of, and a function to reduce their losses.
+
+    Args:
+        default: the precision where none is asked for; that of the scores that were given if None. Entropies want
+            float64: errors of marginals are multiplied by scores in them.
+
+    Raises:
+        DeptreeError: no such shapes, reduction or space.
+    """
     if reduction not in REDUCTIONS:
         raise DeptreeError(f"unknown reduction {reduction!r}", one_of(REDUCTIONS))
     require_tensor("log_scores", log_scores)
     if log_scores.dim() != 3:
         problem = f"log_scores have shape {tuple(log_scores.shape)}, not (B, N, N)"
         raise DeptreeError(problem, "Give a batch of sentences, even if there is only one")
-    lengths, trees = checked_lengths(log_scores, lengths), tree_space(space, **short)
-    dtype = torch.promote_types(log_scores.dtype, torch.float32)
-    of_sums = precision_of(log_scores, precision)
-    return Batch(wide(log_scores), lengths, trees, of_sums, precision or "float64", reduction, dtype)
+    how = {"precision": precision_of(log_scores, precision or default), "validate_args": False, **short}
+    batch = TreeDistribution(wide(log_scores), lengths, space, **how)  # type: ignore[arg-type]
+
+    def reduced(losses: Tensor, count: Tensor | int | None = None) -> Tensor:
+        """Return losses (B,) as they are wanted; a mean divides their sum by a count, of words if none is given."""
+        total = losses if reduction == "none" else losses.sum()
+        if reduction == "mean":
+            total = total / (batch.lengths.sum() if count is None else count)
+        return total.to(torch.promote_types(log_scores.dtype, torch.float32))
+
+    return batch, reduced
+
+
+def _log_z(batch: TreeDistribution) -> Tensor:
+    return log_partition(batch.log_scores, batch.lengths, batch.space, batch.precision)
 
 
 # The unordered set estimator: what trees drawn without replacement say of the first draw (Kool et al. 2020).
@@ -153,7 +140,12 @@ def first_and_next(log_probs: Float, exhausted: bool) -> tuple[Float, Float]:
     if exhausted:
         return probs / probs.sum(), np.broadcast_to(probs / probs.sum(), (len(probs), len(probs)))
     rest = max(1.0 - float(probs.sum()), LEAST_REST)
-    logs, integrand = _factors(log_probs - np.log(rest))
+    k = len(probs)
+    log_x = np.arange(LOWEST, np.log(k + 40.0 + 10.0 * np.sqrt(k + 1.0)), STEP)
+    exponents = log_x[:, None] + (log_probs - np.log(rest))
+    with np.errstate(divide="ignore", over="ignore"):  # log(1 - exp(-a x)) for every point and tree
+        logs = np.where(exponents < -37.0, exponents, np.log(-np.expm1(-np.exp(exponents))))
+    integrand = log_x - np.exp(log_x) + logs.sum(axis=1)  # its logarithm
     highest = int(integrand.argmax())
     scale, mass = -logs[highest], np.exp(integrand - integrand[highest])
     without = np.exp(-logs - scale)  # one factor left out, of the order of 1 where the mass is
@@ -165,16 +157,6 @@ def first_and_next(log_probs: Float, exhausted: bool) -> tuple[Float, Float]:
     average *= (others / average.sum(axis=1))[:, None]
     np.fill_diagonal(average, probs)
     return first / first.sum(), average
-
-
-def _factors(log_rates: Float) -> tuple[Float, Float]:
-    """log(1 - exp(-a x)) for every point and tree, (points, k), and the logarithm of the integrand, (points,)."""
-    k = len(log_rates)
-    log_x = np.arange(LOWEST, np.log(k + 40.0 + 10.0 * np.sqrt(k + 1.0)), STEP)
-    exponents = log_x[:, None] + log_rates
-    with np.errstate(divide="ignore", over="ignore"):
-        logs = np.where(exponents < -37.0, exponents, np.log(-np.expm1(-np.exp(exponents))))
-    return logs, log_x - np.exp(log_x) + logs.sum(axis=1)
 
 
 # Losses of gold heads, all or some: minus their log-probability.
@@ -194,13 +176,17 @@ def negative_log_likelihood(
     Raises:
         DeptreeError: names a sentence with a missing head, or whose heads are not a tree of the space.
     """
-    batch = batch_of(log_scores, lengths, space, **how)
+    batch, reduced = batch_of(log_scores, lengths, space, **how)
     heads = checked_gold(heads, log_scores, batch.lengths, partial=False)
-    log_z = batch.log_partition(batch.scores)
-    total, possible = tree_scores(batch.scores, heads, word_mask(batch.lengths, heads.shape[-1]), -MASK)
+    log_z = _log_z(batch)
+    total, possible = tree_scores(batch.log_scores, heads, word_mask(batch.lengths, heads.shape[-1]), -MASK)
     possible = possible & is_tree(heads, batch.lengths, batch.space)
-    raise_unless_tree(possible, batch.space)
-    return batch.reduced(torch.where(possible, at_least_zero(log_z - total), torch.inf))
+    if visible(possible) and not bool(possible.all()):
+        problem = "the gold heads are not a tree of this space, or have an arc that the scores forbid"
+        wider = " or ".join(f"{name}=False" for name in ("single_root", "projective") if getattr(batch.space, name))
+        remedy = f"Correct them, or allow their arcs{', or pass ' * bool(wider)}{wider}"
+        raise DeptreeError(problem, remedy, sent_id=name_in_batch(int((~possible).nonzero()[0, 0])))
+    return reduced(torch.where(possible, at_least_zero(log_z - total), torch.inf))
 
 
 def partial_annotation_loss(
@@ -213,15 +199,14 @@ def partial_annotation_loss(
     Args:
         heads: (B, N), negative if missing.
     """
-    batch = batch_of(log_scores, lengths, space, **how)
-    heads = checked_gold(heads, log_scores, batch.lengths)
-    log_z = batch.log_partition(batch.scores)
+    batch, reduced = batch_of(log_scores, lengths, space, **how)
+    known, log_z = batch.given(heads), _log_z(batch)
     try:
-        given = batch.log_partition(with_known_heads(batch.scores, heads, batch.lengths))
+        given = _log_z(known)
     except DeptreeError as error:
         error.remedy = "Correct the annotated heads, leave some out (-1), or allow more arcs"
         raise
-    return batch.reduced(at_least_zero(log_z - given))
+    return reduced(at_least_zero(log_z - given))
 
 
 # Losses that are expectations over trees of sums over their arcs, and their entropy.
@@ -235,9 +220,9 @@ def minimum_risk_loss(
     Args:
         heads: (B, N), negative if missing; such words are never wrong.
     """
-    batch = batch_of(log_scores, lengths, space, **how)
+    batch, reduced = batch_of(log_scores, lengths, space, **how)
     costs = wrong_heads(checked_gold(heads, log_scores, batch.lengths), batch.lengths)
-    return batch.reduced(_expectations(batch, costs[:, None])[:, 0])
+    return reduced(_expectations(batch, costs[:, None])[:, 0])
 
 
 def expected_cost(
@@ -251,14 +236,14 @@ def expected_cost(
     Raises:
         DeptreeError: costs cannot be broadcast to (B, N, N).
     """
-    batch = batch_of(log_scores, lengths, space, **how)
+    batch, reduced = batch_of(log_scores, lengths, space, **how)
     require_tensor("costs", costs)
     try:
         of_arcs = costs.expand(log_scores.shape)
     except RuntimeError:
         problem = f"costs have shape {tuple(costs.shape)}, where log_scores have {tuple(log_scores.shape)}"
         raise DeptreeError(problem, "Give a cost for each arc, [head, dependent]") from None
-    return batch.reduced(_expectations(batch, of_arcs[:, None])[:, 0])
+    return reduced(_expectations(batch, of_arcs[:, None])[:, 0])
 
 
 def entropy_regularisation(
@@ -268,8 +253,8 @@ def entropy_regularisation(
 
     Add it to a loss to make the parser more confident (Grandvalet and Bengio 2004); subtract it to make it less so.
     """
-    batch = batch_of(log_scores, lengths, space, **how)
-    return batch.reduced(batch.distribution().entropy())
+    batch, reduced = batch_of(log_scores, lengths, space, "float64", **how)
+    return reduced(batch.entropy())
 
 
 def generalised_expectation_loss(
@@ -297,7 +282,7 @@ def generalised_expectation_loss(
     Raises:
         DeptreeError: features or targets have another shape.
     """
-    batch = batch_of(log_scores, lengths, space, **how)
+    batch, reduced = batch_of(log_scores, lengths, space, **how)
     require_tensor("features", features)
     require_tensor("targets", targets)
     size, *arcs = log_scores.shape
@@ -312,12 +297,12 @@ def generalised_expectation_loss(
     found = _expectations(batch, features)
     distances = (found.sum(0) if pooled else found) - targets.to(found)
     losses = 0.5 * distances.square().sum(-1)
-    return batch.reduced(losses, losses.numel())
+    return reduced(losses, losses.numel())
 
 
-def _expectations(batch: Batch, features: Tensor) -> Tensor:
+def _expectations(batch: TreeDistribution, features: Tensor) -> Tensor:
     """The expected sums over a tree's arcs of features (F, N, N) or (B, F, N, N), (B, F) float64."""
-    probs = marginals(batch.scores, batch.lengths, batch.space, batch.precision)
+    probs = marginals(batch.log_scores, batch.lengths, batch.space, batch.precision)
     counts = arc_mask(batch.lengths, probs.shape[-1]) & (probs.detach() > 0)
     return (probs[:, None] * torch.where(counts[:, None], features.to(probs), 0.0)).sum((-2, -1))
 
@@ -351,28 +336,23 @@ def reinforce_loss(
     """
     if how_many(k) < 2:
         raise DeptreeError(f"k is {k}, and the reward of a tree is compared with those of others", "Draw 2 or more")
-    batch = batch_of(log_scores, lengths, space, **how)
-    draws = batch.distribution().sample_without_replacement(k, generator)
-    chances, averages = _unordered(draws)
+    batch, reduced = batch_of(log_scores, lengths, space, "float64", **how)
+    draws = batch.sample_without_replacement(k, generator)
+    chances, averages = np.zeros(draws.weights.shape), np.zeros((len(draws.weights), *draws.weights.shape))
+    log_probs, counts = draws.log_probs.detach().double().cpu().numpy(), (draws.log_probs > NO_TREE).sum(0).tolist()
+    for b, (count, exhausted) in enumerate(zip(counts, draws.exhausted.tolist(), strict=True)):
+        found = first_and_next(log_probs[:count, b], exhausted)
+        chances[:count, b], averages[:count, :count, b] = found
     rewards = reward(draws.trees)
     if rewards.shape != draws.log_probs.shape:
         problem = f"rewards have shape {tuple(rewards.shape)}, where heads have {tuple(draws.trees.shape)}"
         raise DeptreeError(problem, f"Give a reward for each tree, {tuple(draws.log_probs.shape)}")
     rewards = torch.where(draws.log_probs > NO_TREE, rewards.to(draws.log_probs), 0.0)
-    advantage = rewards.detach() - torch.einsum("stb,tb->sb", averages, rewards.detach())
+    first, average = (torch.from_numpy(each).to(rewards.device) for each in (chances, averages))
+    advantage = rewards.detach() - torch.einsum("stb,tb->sb", average, rewards.detach())
     score = draws.log_probs - draws.log_probs.detach()  # 0, with a gradient
-    losses = -(chances * (rewards + advantage * score)).sum(0)
-    return batch.reduced(losses, len(losses))
-
-
-def _unordered(draws: DistinctTrees) -> tuple[Tensor, Tensor]:
-    """`first_and_next` of every sentence: (k, B) and (k, k, B) float64, 0 where there is no tree."""
-    k, sentences = draws.weights.shape
-    first, average = np.zeros((k, sentences)), np.zeros((k, k, sentences))
-    log_probs, counts = draws.log_probs.detach().double().cpu().numpy(), (draws.log_probs > NO_TREE).sum(0).tolist()
-    for b, (count, exhausted) in enumerate(zip(counts, draws.exhausted.tolist(), strict=True)):
-        first[:count, b], average[:count, :count, b] = first_and_next(log_probs[:count, b], exhausted)
-    return torch.from_numpy(first).to(draws.weights.device), torch.from_numpy(average).to(draws.weights.device)
+    losses = -(first * (rewards + advantage * score)).sum(0)
+    return reduced(losses, len(losses))
 
 
 __all__ = [

@@ -232,8 +232,8 @@ def are_trees(heads: Tensor, lengths: Tensor, space: str) -> Tensor:
 
 def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> TreeBatch:
     _check_lengths(lengths, log_scores.shape[-1])
-    threads = torch.get_num_threads()
-    return TreeBatch(_array(log_scores), _array(lengths), SPACES.get(space), precision, threads)
+    given = _array(log_scores), _array(lengths), SPACES.get(space), precision
+    return padded.tree_batch(*given, torch.get_num_threads())
 
 
 def _array(tensor: Tensor) -> Array:
@@ -268,7 +268,7 @@ class Differentiable(torch.autograd.Function):
         That would cost a batch of short sentences a quarter of its time.
         """
         transformed = torch._C._are_functorch_transforms_active()
-        return super(Differentiable if transformed else torch.autograd.Function, cls).apply(*given)
+        return super(Differentiable if transformed else torch.autograd.Function, cls).apply(*given)  # type: ignore[misc]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
