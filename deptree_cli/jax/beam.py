@@ -20,7 +20,7 @@ from jax.typing import ArrayLike
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import Short, SpaceLike
-from deptree_cli.jax.sums import Sentences, floor_of, require_trees, sentences_of, shifted, sums
+from deptree_cli.jax.sums import Lengths, Sentences, floor_of, require_trees, sentences_of, shifted, sums
 from deptree_cli.jax.trees import count_of, one_key, rows_for
 
 # The head distributions of a sentence's words along many trees at once, each given the heads of the words before.
@@ -261,12 +261,7 @@ class Beams(NamedTuple):
 
 
 def stochastic_beam_search(
-    key: Array,
-    log_scores: ArrayLike,
-    k: int,
-    lengths: ArrayLike | None = None,
-    space: SpaceLike = None,
-    **short: Unpack[Short],
+    key: Array, log_scores: ArrayLike, k: int, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> BeamSample:
     """Sample k distinct trees of each sentence, all at once; O(k n^3).
 

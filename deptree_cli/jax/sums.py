@@ -27,6 +27,9 @@ from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 from deptree_cli.core.workers import cores
 
+# How many words each sentence of a batch has; N - 1 by default.
+Lengths = ArrayLike | None
+
 # Padded batches of sentences as they come: looked at, and what counts of their scores.
 
 
@@ -53,7 +56,7 @@ class Sentences:
 
 
 def sentences_of(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, name: SpaceLike = None, **short: Unpack[Short]
+    log_scores: ArrayLike, lengths: Lengths = None, name: SpaceLike = None, **short: Unpack[Short]
 ) -> Sentences:
     """Return the sentences of log-scores (..., N, N), ``[head, dependent]``, and lengths (...,), all N - 1 if None.
 
@@ -397,7 +400,7 @@ IMPLEMENTATIONS = ("auto", "kernels", "device")
 
 def log_partition(
     log_scores: ArrayLike,
-    lengths: ArrayLike | None = None,
+    lengths: Lengths = None,
     space: SpaceLike = None,
     implementation: str = "auto",
     **short: Unpack[Short],
@@ -431,7 +434,7 @@ def log_partition(
 
 def marginals(
     log_scores: ArrayLike,
-    lengths: ArrayLike | None = None,
+    lengths: Lengths = None,
     space: SpaceLike = None,
     implementation: str = "auto",
     **short: Unpack[Short],

@@ -22,6 +22,7 @@ from deptree_cli.core.estimate import weights
 from deptree_cli.core.padded import hung
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.sums import (
+    Lengths,
     Sentences,
     call,
     distribution_of,
@@ -44,11 +45,7 @@ ROUNDINGS = 64
 
 
 def log_prob(
-    log_scores: ArrayLike,
-    heads: ArrayLike,
-    lengths: ArrayLike | None = None,
-    space: SpaceLike = None,
-    **short: Unpack[Short],
+    log_scores: ArrayLike, heads: ArrayLike, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Return the log-probability of trees, (...,).
 
@@ -94,9 +91,7 @@ def _log_probs(own: Sentences, log_z: Array, trees: Array) -> Array:
     return jnp.where(possible | jnp.isnan(log_z), found, -jnp.inf)
 
 
-def entropy(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
-) -> Array:
+def entropy(log_scores: ArrayLike, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]) -> Array:
     """Return the Shannon entropy of each sentence's distribution over trees, in nats, (...,). O(n^3).
 
     NaN, with gradient 0, if `log_partition` returns -inf. It has a gradient, and no second derivative. Arguments and
@@ -116,11 +111,7 @@ def _entropy(own: Sentences) -> Array:
 
 
 def cross_entropy(
-    log_scores: ArrayLike,
-    other: ArrayLike,
-    lengths: ArrayLike | None = None,
-    space: SpaceLike = None,
-    **short: Unpack[Short],
+    log_scores: ArrayLike, other: ArrayLike, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Return E[-log q(tree)] in nats, (...,): trees from `log_scores`, q from `other`, both (..., N, N). O(n^3).
 
@@ -133,11 +124,7 @@ def cross_entropy(
 
 
 def kl(
-    log_scores: ArrayLike,
-    other: ArrayLike,
-    lengths: ArrayLike | None = None,
-    space: SpaceLike = None,
-    **short: Unpack[Short],
+    log_scores: ArrayLike, other: ArrayLike, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Return the Kullback-Leibler divergence D(p || q) in nats, (...,): p from `log_scores`, q from `other`. O(n^3).
 
@@ -196,9 +183,7 @@ Answer = Callable[..., Sequence[Any]]
 Result = tuple[tuple[int, ...], Any, float]
 
 
-def argmax(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
-) -> Array:
+def argmax(log_scores: ArrayLike, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]) -> Array:
     """Return the most probable tree of each sentence, (..., N), int32 heads, -1 for ROOT and padding.
 
     O(n^2), or O(n^3) if projective. Arguments as in `log_partition`.
@@ -209,9 +194,7 @@ def argmax(
     return ask(lambda sentence: [sentence.argmax()[None]], 1, sentences_of(log_scores, lengths, space, **short))[0][0]
 
 
-def mbr(
-    log_scores: ArrayLike, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
-) -> Array:
+def mbr(log_scores: ArrayLike, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]) -> Array:
     """Return the tree with the highest expected attachment score, (..., N): minimum-Bayes-risk decoding. O(n^3).
 
     Arguments and errors as in `argmax`.
@@ -220,7 +203,7 @@ def mbr(
 
 
 def top_k(
-    log_scores: ArrayLike, k: int, lengths: ArrayLike | None = None, space: SpaceLike = None, **short: Unpack[Short]
+    log_scores: ArrayLike, k: int, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Return the k most probable trees, the best first, (k, ..., N); all -1 if a sentence has fewer.
 
@@ -303,12 +286,7 @@ class DistinctTrees(NamedTuple):
 
 
 def sample(
-    key: Array,
-    log_scores: ArrayLike,
-    k: int,
-    lengths: ArrayLike | None = None,
-    space: SpaceLike = None,
-    **short: Unpack[Short],
+    key: Array, log_scores: ArrayLike, k: int, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> Array:
     """Sample k independent trees of each sentence, (k, ..., N), int32 heads, -1 for ROOT and padding.
 
@@ -327,12 +305,7 @@ def sample(
 
 
 def sample_without_replacement(
-    key: Array,
-    log_scores: ArrayLike,
-    k: int,
-    lengths: ArrayLike | None = None,
-    space: SpaceLike = None,
-    **short: Unpack[Short],
+    key: Array, log_scores: ArrayLike, k: int, lengths: Lengths = None, space: SpaceLike = None, **short: Unpack[Short]
 ) -> DistinctTrees:
     """Sample k distinct trees of each sentence, or all if it has fewer, by our kernels on the CPU.
 

@@ -49,7 +49,7 @@ MOST_WORDS = 5
 
 EVENTS = ("heads", "arcs")
 
-# Gold heads: checked, and log-scores that allow only these.
+# Gold heads: checked, and which arcs they leave out.
 
 
 def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bool = True) -> Tensor:
@@ -75,11 +75,6 @@ def checked_gold(heads: Tensor, log_scores: Tensor, lengths: Tensor, partial: bo
                 problem, remedy = f"{problem}, missing", "For partial annotation use partial_annotation_loss"
             raise DeptreeError(problem, remedy, sent_id=name_in_batch(b))
     return heads
-
-
-def with_known_heads(log_scores: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
-    """Return log-scores (..., N, N) with -inf for every other head of a word whose head (..., N) is given."""
-    return log_scores.masked_fill(wrong_heads(heads, lengths), -torch.inf)
 
 
 def wrong_heads(heads: Tensor, lengths: Tensor) -> Tensor:
@@ -217,7 +212,7 @@ class TreeDistribution(Distribution):
 
     def _with(self, log_scores: Tensor, lengths: Tensor, _instance: Any = None) -> Self:
         new: Self = self._get_checked_instance(TreeDistribution, _instance)  # type: ignore[no-untyped-call]
-        how: dict[str, Any] = {"event": self.event, "precision": self.precision, "validate_args": False}
+        how: Any = {"event": self.event, "precision": self.precision, "validate_args": False}
         TreeDistribution.__init__(new, log_scores, lengths, self.space, **how)
         new._validate_args = self._validate_args
         return new
@@ -311,7 +306,7 @@ class TreeDistribution(Distribution):
                 heads.
         """
         known = checked_gold(heads, self.log_scores, self.lengths)
-        return self._with(with_known_heads(self.log_scores, known, self.lengths), self.lengths)
+        return self._with(self.log_scores.masked_fill(wrong_heads(known, self.lengths), -torch.inf), self.lengths)
 
     def entropy(self) -> Tensor:
         """Return the Shannon entropy in nats, (...,); at least 0."""
