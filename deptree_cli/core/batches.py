@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -14,12 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.blocks import (
-    EVERY,
     LogPartitions,
     RaggedTrees,
-    Rows,
     alike,
-    chosen,
     laid_out,
     like,
     of_sentence,
@@ -32,23 +29,42 @@ from deptree_cli.core.counts import how_many
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted, in_batch, name_in_batch
+from deptree_cli.core.factorisation import (
+    EVERY,
+    Question,
+    Rows,
+    Swept,
+    chosen,
+    covariances_into,
+    samples_into,
+    sums_into,
+)
 from deptree_cli.core.samplers import is_few
 from deptree_cli.core.scores import MASK
-from deptree_cli.core.spaces import NonProjective, Projective, Short, TreeSpace, by_space, tree_space
+from deptree_cli.core.spaces import (
+    Eisner,
+    Elimination,
+    NonProjective,
+    Projective,
+    Short,
+    TreeSpace,
+    by_space,
+    tree_space,
+)
 from deptree_cli.core.streams import SentenceStreams, seed_of
-from deptree_cli.kernels import batches, projective_batches
-from deptree_cli.kernels.batches import SHORT
-from deptree_cli.kernels.packed import Matrices, Packed, clear_no_arcs, tree_log_probs
+from deptree_cli.kernels import questions
+from deptree_cli.kernels.packed import Matrices, clear_no_arcs, tree_log_probs
+from deptree_cli.kernels.questions import SHORT
 
-# How many sentences are asked something: kernels answer for blocks on threads, their own distribution for the others.
+# How many sentences are asked something: first blocks of them, on threads, in float32 where that is asked for and then
+# in float64; then each that is left by itself (`core/factorisation.py`).
 #
-# Where float32 is asked for, a sentence that is long, or whose weights leave its range, is asked about in float64.
-# One that leaves that too, or whose last word cannot reach all others, or which is of a space without kernels for
-# batches, is worked out as any other sentence of the house is, in wide numbers if need be.
+# Left are long ones in float32, those whose weights leave the range of numbers or whose last word cannot reach all
+# others, and all of a space without kernels.
 
 
 # Numbers of a block of sentences that are worked on one after another: they stay in a core's cache. Of short sentences
-# a block has whole groups, as many as go side by side (`kernels/batches.py`): 8 in float64, 16 in float32.
+# a block has whole groups, as many as go side by side (`kernels/questions.py`): 8 in float64, 16 in float32.
 BLOCK = 1 << 18
 GROUP = 16
 
@@ -106,24 +122,41 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="deptree")
 
 
-# The kernels that answer for the trees of a space.
-KERNELS: dict[type[TreeSpace], Any] = {NonProjective: batches, Projective: projective_batches}
+# What is swept of the trees of a space by kernels.
+SWEPT: dict[type[TreeSpace], type[Swept]] = {NonProjective: Elimination, Projective: Eisner}
 
 
-# What the kernels of a space are asked about some sentences, which are given by weights and numbers: they fill log Z of
-# these, and rows of results.
-Question = Callable[[Any, Packed, Float, Rows], None]
-# What a sentence's own distribution is asked instead: it fills one row of results.
-Alone = Callable[[int, TreeDistribution], None]
+def kernels_for(space: TreeSpace) -> type[Swept] | None:
+    found: type[Swept] | None = by_space(SWEPT, space)
+    return found
 
 
-def kernels_for(space: TreeSpace) -> Any:
-    return by_space(KERNELS, space)
+def _nothing_found(size: int) -> LogPartitions:
+    return LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+
+
+# Many sentences at once: the questions that a `TreeDistribution` answers.
 
 
 @dataclass(frozen=True, eq=False)
-class Sentences:
-    """The scores of many sentences, and how they are asked about: see `TreeBatch`."""
+class TreeBatch:
+    """The distributions over the trees of many sentences.
+
+    Args:
+        log_scores: float32 or float64, ``[head, dependent]``, never written to: padded, (B, N, N), or (n+1, n+1) of
+            each sentence one after another. Column 0, the diagonal and what goes beyond a sentence's nodes are ignored.
+        lengths: (B,), how many words each sentence has.
+        space: of their trees.
+        precision: "float64" or "float32", in which non-projective trees are summed: marginals are then within 1e-13 or
+            5e-6 of the truth. Sentences that leave float32's range are computed in float64, and so are those of more
+            than 100 words, and covariances.
+        threads: on how many threads kernels work.
+        side_by_side: whether short sentences are summed side by side, in half the time. Marginals then differ by
+            rounding from those of each sentence's own distribution; else, where every arc is possible, not at all.
+
+    Raises:
+        DeptreeError: no such precision; or, from every question, a sentence has invalid scores or no tree: it is named.
+    """
 
     log_scores: Array
     lengths: Int
@@ -158,53 +191,48 @@ class Sentences:
     def ask(
         self,
         question: Question,
-        alone: Alone,
         precision: str = "float64",
         rows: Int | None = None,
         raises: bool = True,
         out: Matrices | None = None,
     ) -> LogPartitions:
-        """Put a question to kernels about some sentences, all if `rows` is None, and to each other one itself.
+        """Put a question about each sentence; return log Z, and for which of them kernels sufficed that take many.
 
         Args:
+            rows: about which sentences kernels may be asked together; None: about all.
             raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if
                 its scores are none; and its matrix of `out` is 0 or NaN.
         """
-        found = self._by_kernels(question, precision, rows)
-        if found.in_range.all():
-            return found
-        for b in np.flatnonzero(~found.in_range).tolist():
+        found = self._together(question, precision, rows)
+        for b in () if found.in_range.all() else np.flatnonzero(~found.in_range).tolist():
             try:
-                distribution = self.alone(b)
+                own = self.alone(b).factorisation
             except DeptreeError:
                 if raises:
                     raise
                 found.shifted[b], found.constants[b] = self._missing(b, out), 0.0
             else:
-                factorisation = distribution.factorisation
-                found.shifted[b], found.constants[b] = factorisation.shifted_log_z, factorisation.shifted.constant
-                alone(b, distribution)
+                found.shifted[b], found.constants[b] = own.shifted_log_z, own.shifted.constant
+                own.ask(question, slice(b, b + 1))
         return found
 
-    def _by_kernels(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
-        """What kernels find of log Z, in float64 where float32 did not suffice."""
-        kernels, size = kernels_for(self.space), len(self.lengths)
-        in_float32 = precision == "float32" and kernels is batches
-        if rows is None and kernels is not None and self._is_one_block():
-            found = self._in_block(question, kernels, np.float32 if in_float32 else np.float64, EVERY)
-            if not in_float32:
-                return found
-        else:
-            found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
-            if kernels is None:
-                return found
-            if in_float32:
-                self._in_blocks(question, kernels, np.float32, self._not_long(rows), found)
-        if in_float32:
+    def _together(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
+        """What kernels find of log Z in blocks: in float32 if that is asked for, then in float64."""
+        swept, size, found = kernels_for(self.space), len(self.lengths), None
+        if swept is None:
+            return _nothing_found(size)
+        in_float32 = precision == "float32" and swept is Elimination
+        for dtype in (np.float32, np.float64)[not in_float32 :]:
+            if rows is None and self._is_one_block():
+                found = self._in_block(question, swept, dtype, EVERY)
+            else:
+                found = found or _nothing_found(size)
+                which = self._not_long(rows) if dtype is np.float32 else rows
+                self._in_blocks(question, swept, dtype, which, found)
             if found.in_range.all():
-                return found
+                break
             rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
-        self._in_blocks(question, kernels, np.float64, rows, found)
+        assert found is not None
         return found
 
     def _is_one_block(self) -> bool:
@@ -212,14 +240,18 @@ class Sentences:
         size = self.log_scores.shape[-1] if self.log_scores.ndim == 3 else 0
         return self.threads == 1 and 1 < size <= LONG + 1 and 0 < self.log_scores.size <= BLOCK
 
-    def _in_block(self, question: Question, kernels: Any, dtype: type[np.floating], which: Rows) -> LogPartitions:
+    def _in_block(self, question: Question, swept: type[Swept], dtype: type[np.floating], which: Rows) -> LogPartitions:
         """What kernels find of some sentences in numbers of one type."""
         packed, constants = shifted(
-            chosen(self.scores, which), self.lengths[which], self.space, dtype, SHORT if self.side_by_side else 0
+            chosen(self.scores, which),
+            self.lengths[which],
+            self.space.single_root,
+            dtype,
+            SHORT if self.side_by_side and swept is Elimination else 0,
         )
         np.exp(packed.weights, out=packed.weights)
         log_z = np.empty(len(constants))
-        question(kernels, packed, log_z, which)
+        question(questions, (swept.memory(np.empty(0, dtype)), packed, log_z, False), which)
         return LogPartitions(log_z, constants, packed.in_range)
 
     def _not_long(self, rows: Int | None) -> Int | None:
@@ -229,13 +261,13 @@ class Sentences:
         return every[self.lengths[every] <= LONG]
 
     def _in_blocks(
-        self, question: Question, kernels: Any, dtype: type[np.floating], rows: Int | None, found: LogPartitions
+        self, question: Question, swept: type[Swept], dtype: type[np.floating], rows: Int | None, found: LogPartitions
     ) -> None:
         """Fill in what kernels find in numbers of one type."""
 
         def answer(first: int, stop: int) -> None:
             which = slice(first, stop) if rows is None else rows[first:stop]
-            for target, values in zip(found, self._in_block(question, kernels, dtype, which), strict=True):
+            for target, values in zip(found, self._in_block(question, swept, dtype, which), strict=True):
                 target[which] = values
 
         spread(answer, self.lengths if rows is None else self.lengths[rows], self.threads)
@@ -248,32 +280,6 @@ class Sentences:
         if out is not None:
             self.own(out, b)[:] = 0.0 if has_no_tree else np.nan
         return -np.inf if has_no_tree else np.nan
-
-
-# Many sentences at once: the questions that a `TreeDistribution` answers.
-
-
-class TreeBatch(Sentences):
-    """The distributions over the trees of many sentences.
-
-    Kernels answer for all sentences whose weights float64 holds, block by block; for any other its own
-    `TreeDistribution` does, which also says what is wrong with a sentence that has no tree.
-
-    Args:
-        log_scores: float32 or float64, ``[head, dependent]``, never written to: padded, (B, N, N), or (n+1, n+1) of
-            each sentence one after another. Column 0, the diagonal and what goes beyond a sentence's nodes are ignored.
-        lengths: (B,), how many words each sentence has.
-        space: of their trees.
-        precision: "float64" or "float32", in which non-projective trees are summed: marginals are then within 1e-13 or
-            5e-6 of the truth. Sentences that leave float32's range are computed in float64, and so are those of more
-            than 100 words, and covariances.
-        threads: on how many threads kernels work.
-        side_by_side: whether short sentences are summed side by side, in half the time. Marginals then differ by
-            rounding from those of each sentence's own distribution; else, where every arc is possible, not at all.
-
-    Raises:
-        DeptreeError: no such precision; or, from every question, a sentence has invalid scores or no tree: it is named.
-    """
 
     def over(self, space: TreeSpace) -> TreeBatch:
         return self if space == self.space else replace(self, space=space)
@@ -310,30 +316,24 @@ class TreeBatch(Sentences):
             raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        given, out = like(self.scores, values), like(self.scores, found)
-
-        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
-            kernels.covariances(packed, log_z, chosen(given, rows), chosen(out, rows))
-
-        def alone(b: int, distribution: TreeDistribution) -> None:
-            direction = np.where(distribution.support, self.own(given, b), 0.0).astype(np.float64)
-            self.own(out, b)[:] = distribution.factorisation.arc_covariance(direction)
-
-        self.ask(question, alone, raises=raises, out=out)
+        out = like(self.scores, found)
+        self.ask(covariances_into(like(self.scores, values), out), raises=raises, out=out)
         return found
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
         """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
         trees = RaggedTrees.empty(self.lengths, size)
         few = np.array([is_few(n, size) for n in self.lengths.tolist()], dtype=np.bool_)
+        by_kernels = samples_into(trees.heads, trees.starts, size, streams.states)
 
-        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
-            kernels.sample(packed, log_z, streams.states[rows], size, trees.heads, trees.starts[rows])
+        def question(kernels: Any, given: Any, rows: Any) -> None:
+            is_alone = given[-1]
+            if is_alone:
+                trees.of(rows.start)[:] = self.alone(rows.start).sample(size, streams.of(rows.start))
+            else:
+                by_kernels(kernels, given, rows)
 
-        def alone(b: int, distribution: TreeDistribution) -> None:
-            trees.of(b)[:] = distribution.sample(size, streams.of(b))
-
-        return trees, self.ask(question, alone, rows=None if few.all() else np.flatnonzero(few))
+        return trees, self.ask(question, rows=None if few.all() else np.flatnonzero(few))
 
     def argmax(self) -> RaggedTrees:
         flat = self.log_scores
@@ -343,15 +343,15 @@ class TreeBatch(Sentences):
         return self._best(flat, TreeDistribution.argmax)
 
     def mbr(self) -> RaggedTrees:
-        return self._best(np.where(self._shifted > -np.inf, self.marginals, -np.inf), TreeDistribution.mbr)
+        log_z, marginals = self.sums
+        return self._best(np.where(self._log_weights(log_z) > -np.inf, marginals, -np.inf), TreeDistribution.mbr)
 
     def _best(self, scores: Float, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
         """The tree of the largest sum of scores of each sentence, (n+1, n+1) one after another."""
         trees, in_range = RaggedTrees.empty(self.lengths, 1), np.zeros(len(self.lengths), dtype=np.bool_)
-        if kernels := kernels_for(self.space):
-            by_row = trees.heads, trees.starts, in_range
-            given = laid_out(scores, self.lengths), self.lengths
-            kernels.best_trees(*given, -MASK, self.space.single_root, *by_row)
+        if swept := kernels_for(self.space):
+            given = laid_out(scores, self.lengths), self.lengths, -MASK, self.space.single_root
+            questions.best_trees(swept.memory(np.empty(0)), *given, trees.heads, trees.starts, in_range)
         for b in np.flatnonzero(~in_range).tolist():
             trees.of(b)[:] = alone(self.alone(b))
         return trees
@@ -371,21 +371,17 @@ class TreeBatch(Sentences):
     def entropies(self) -> Float:
         """Shannon's entropy of each sentence, (B,), in nats."""
         log_z, marginals = self.sums
-        values = np.where(marginals > 0, self._shifted, 0.0)
+        values = np.where(marginals > 0, self._log_weights(log_z), 0.0)
         ends = ((self.lengths + 1) ** 2).cumsum().tolist()
         means = [np.vdot(marginals[at:end], values[at:end]) for at, end in pairwise([0, *ends])]
         found: Float = np.maximum(log_z.shifted - means, 0.0)
-        for b in np.flatnonzero(~log_z.in_range).tolist():
-            found[b] = self.alone(b).entropy()
         return found
 
     def tree_log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
         """The log-probabilities of K trees of each sentence, (B, K)."""
         found = np.empty((len(self.lengths), trees.size))
-        log_weights = laid_out(self._shifted, self.lengths)
+        log_weights = laid_out(self._log_weights(log_z), self.lengths)
         tree_log_probs(log_weights, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
-        for b in np.flatnonzero(~log_z.in_range).tolist():
-            found[b] = self.alone(b).tree_log_probs(trees.of(b))
         return np.minimum(found, 0.0, out=found)
 
     def log_probs(self, rows: Int, heads: Integers, log_z: LogPartitions) -> Float:
@@ -394,11 +390,9 @@ class TreeBatch(Sentences):
         which, trees = rows[sound], heads[sound].astype(np.int32)
         if not len(which):
             return found
-        of_sound, given = np.empty((len(which), 1)), chosen(laid_out(self._shifted, self.lengths), which)
+        of_sound, given = np.empty((len(which), 1)), chosen(laid_out(self._log_weights(log_z), self.lengths), which)
         starts = np.arange(0, trees.size, trees.shape[1])
         tree_log_probs(given, self.lengths[which], log_z.shifted[which], trees.ravel(), starts, of_sound)
-        for at in np.flatnonzero(~log_z.in_range[which]).tolist():
-            of_sound[at] = self.alone(int(which[at])).tree_log_probs(trees[at][None])
         found[sound] = np.minimum(of_sound[:, 0], 0.0)
         return found
 
@@ -426,23 +420,20 @@ class TreeBatch(Sentences):
         laid = laid_out(values, self.lengths)
         return [of_sentence(laid, b) for b in range(len(self.lengths))]
 
+    def _log_weights(self, log_z: LogPartitions) -> Float:
+        """The shifted log-scores that log Z is of, (n+1, n+1) of each sentence, one after another."""
+        found = self._shifted
+        for b in () if log_z.in_range.all() else np.flatnonzero(~log_z.in_range).tolist():
+            of_sentence(laid_out(found, self.lengths), b)[:] = self.alone(b).factorisation.shifted.log_weights
+        return found
+
     @cached_property
     def _shifted(self) -> Float:
-        """The shifted log-scores of each sentence, (n+1, n+1), one after another."""
-        found: Float = shifted(self.scores, self.lengths, self.space)[0].weights
-        return found
+        return shifted(self.scores, self.lengths, self.space.single_root)[0].weights
 
     def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""
-
-        def question(kernels: Any, packed: Packed, log_z: Float, rows: Rows) -> None:
-            kernels.sums(packed, log_z, None if out is None else chosen(out, rows))
-
-        def alone(b: int, distribution: TreeDistribution) -> None:
-            if out is not None:
-                self.own(out, b)[:] = distribution.marginals()
-
-        return self.ask(question, alone, self.precision, raises=raises, out=out)
+        return self.ask(sums_into(out), self.precision, raises=raises, out=out)
 
 
 # The distributions of many sentences at once, for users: those of plain scores are worked out together.
@@ -498,16 +489,31 @@ class TreeDistributions(Sequence[TreeDistribution]):
 
     def __init__(self, matrices: Sequence[Array], scale: str, space: TreeSpace) -> None:
         self.space, self._size = space, len(matrices)
-        self._places, self._together = _laid_out(matrices, scale, space)
-        self._alone: dict[int, TreeDistribution] = {}
-        for place in sorted({*range(len(matrices))} - {*self._places}):
-            with in_batch(str(place + 1)):  # also tells what is wrong with it
-                self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
-
-    @cached_property
-    def _scores(self) -> dict[int, Float]:
-        """The log-scores of those that are worked out together, by their places."""
-        return dict(zip(self._places, self._together.matrices(self._together.log_scores), strict=True))
+        plain = [place for place, each in enumerate(matrices) if scale in ("log", "weight") and _is_square(each)]
+        flat = np.concatenate(
+            [np.empty(0), *(matrices[place].ravel() for place in plain)], dtype=np.float64, casting="unsafe"
+        )
+        sizes = np.array([len(matrices[place]) for place in plain], dtype=np.int64)
+        clear_no_arcs(flat, sizes, starts_of(sizes**2), 0.0 if scale == "weight" else -np.inf)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_scores = np.log(flat, out=flat) if scale == "weight" else flat
+        are_plain, log_scores = only_plain(log_scores, sizes - 1)
+        plain, self._alone = list(compress(plain, are_plain)), {}
+        if len(plain) < len(
+            matrices
+        ):  # the others by themselves: what is wrong with one is told, and impossible arcs go
+            laid = laid_out(log_scores, sizes[are_plain] - 1)
+            each = {place: of_sentence(laid, b) for b, place in enumerate(plain)}
+            for place in range(len(matrices)):
+                if place not in each:
+                    with in_batch(str(place + 1)):
+                        self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
+                    each[place] = self._alone[place].possible_scores
+            log_scores = np.concatenate([each[place].ravel() for place in range(len(matrices))])
+            sizes = np.array([len(each[place]) for place in range(len(matrices))], dtype=np.int64)
+        self._batch = TreeBatch(log_scores, sizes - 1, space, side_by_side=False)
+        self._batch._distributions.update(self._alone)
+        self._apart = list(self._alone)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {counted(len(self), 'sentence')}, {self.space.trees}>"
@@ -520,17 +526,9 @@ class TreeDistributions(Sequence[TreeDistribution]):
             return [self[each] for each in range(len(self))[place]]
         place = range(len(self))[place]
         if place not in self._alone:
-            self._alone[place] = TreeDistribution(self._scores[place], "log", self.space, id=str(place + 1))
+            scores = self._batch.own(self._batch.scores, place)
+            self._alone[place] = TreeDistribution(scores, "log", self.space, id=str(place + 1))
         return self._alone[place]
-
-    def _answers(
-        self, together: Callable[[TreeBatch], Iterable[Answer]], alone: Callable[[TreeDistribution], Answer]
-    ) -> list[Answer]:
-        """What they say together, and what each of the others says."""
-        found: list[Any] = [None] * len(self)
-        for place, answer in zip(self._places, together(self._together) if self._places else (), strict=True):
-            found[place] = answer
-        return [alone(self[place]) if each is None else each for place, each in enumerate(found)]
 
     @property
     def log_partition(self) -> Float:
@@ -539,19 +537,22 @@ class TreeDistributions(Sequence[TreeDistribution]):
 
     @cached_property
     def _log_partition(self) -> Float:
-        return np.array(self._answers(TreeBatch.log_partitions, lambda trees: trees.log_partition))
+        return self._batch.log_partitions()
 
     def marginals(self) -> list[Float]:
         """The probability of every arc of each, (n+1, n+1), ``[head, dependent]``."""
-        return self._answers(lambda trees: trees.matrices(trees.marginals), TreeDistribution.marginals)
+        return self._batch.matrices(self._batch.marginals)
 
     def argmax(self) -> list[Heads]:
         """The most probable tree of each, (n,)."""
-        return self._answers(lambda trees: (each[0] for each in trees.argmax()), TreeDistribution.argmax)
+        found = [trees[0] for trees in self._batch.argmax()]
+        for place in self._apart:
+            found[place] = self[place].argmax()
+        return found
 
     def mbr(self) -> list[Heads]:
         """The tree with the highest expected attachment score of each, (n,)."""
-        return self._answers(lambda trees: (each[0] for each in trees.mbr()), TreeDistribution.mbr)
+        return [trees[0] for trees in self._batch.mbr()]
 
     def sample(self, k: int, seed: int | None = None) -> list[Heads]:
         """Sample k independent trees of each, (k, n).
@@ -560,29 +561,8 @@ class TreeDistributions(Sequence[TreeDistribution]):
             seed: the trees are those of `TreeDistribution(..., id="1").sample(k, seed)` for the first sentence, and so
                 on; a fresh seed if None.
         """
-        size, number = how_many(k), seed_of(seed)
-        streams = SentenceStreams(number, [(str(place + 1), 0) for place in self._places])
-        return self._answers(
-            lambda trees: trees.sample(size, streams)[0], lambda trees: trees.sample(size, seed=number)
-        )
-
-
-def _laid_out(matrices: Sequence[Array], scale: str, space: TreeSpace) -> tuple[list[int], TreeBatch]:
-    """The distributions that are worked out together, and their places: of plain scores over trees that have kernels.
-
-    What others are is for `TreeDistribution` to say.
-    """
-    served = kernels_for(space) is not None and scale in ("log", "weight")
-    places = [place for place, matrix in enumerate(matrices) if served and _is_square(matrix)]
-    values = [matrices[place].ravel() for place in places]
-    flat = np.concatenate(values, dtype=np.float64, casting="unsafe") if places else np.empty(0)
-    sizes = np.array([len(matrices[place]) for place in places], dtype=np.int64)
-    clear_no_arcs(flat, sizes, starts_of(sizes**2), 0.0 if scale == "weight" else -np.inf)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_scores = np.log(flat, out=flat) if scale == "weight" else flat
-    plain, log_scores = only_plain(log_scores, sizes - 1)
-    chosen = list(compress(places, plain))
-    return chosen, TreeBatch(log_scores, sizes[plain] - 1, space, side_by_side=False)
+        streams = SentenceStreams(seed_of(seed), [(str(place + 1), 0) for place in range(len(self))])
+        return list(self._batch.sample(how_many(k), streams)[0])
 
 
 def _is_square(matrix: Array) -> bool:

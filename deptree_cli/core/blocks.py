@@ -13,7 +13,6 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 from deptree_cli.core.scores import MASK
-from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.kernels.packed import Matrices, Packed, find_plain, shift_sentences
 
 # The matrices of a batch as kernels take them, what these find of log Z, and trees of many sentences in one array.
@@ -24,10 +23,6 @@ PRECISIONS = ("float64", "float32")
 
 # Up to how many sentences the layout of a batch is kept: the next step of training has the same, or few others.
 KEPT = 64
-
-# Which sentences of a batch: a stretch, or their numbers.
-Rows = slice | Int
-EVERY = slice(None)
 
 # Scores between this and its negative are plain: parsers write larger ones as masks only.
 PLAIN = 2500.0
@@ -87,12 +82,6 @@ def like(matrices: Matrices, values: Array) -> Matrices:
     return Matrices(values.reshape(-1), matrices.starts, matrices.sizes)
 
 
-def chosen(matrices: Matrices, rows: Rows) -> Matrices:
-    if rows is EVERY:
-        return matrices
-    return Matrices(matrices.values, matrices.starts[rows], matrices.sizes[rows])
-
-
 def of_sentence(matrices: Matrices, b: int) -> Array:
     start, size = int(matrices.starts[b]), int(matrices.sizes[b])
     found: Array = matrices.values[start : start + size**2].reshape(size, size)
@@ -100,7 +89,7 @@ def of_sentence(matrices: Matrices, b: int) -> Array:
 
 
 def shifted(
-    scores: Matrices, lengths: Int, space: TreeSpace, dtype: type[np.floating] = np.float64, short: int = 0
+    scores: Matrices, lengths: Int, single_root: bool, dtype: type[np.floating] = np.float64, short: int = 0
 ) -> tuple[Packed, Float]:
     """The shifted log-scores of sentences, and what log Z of each loses by the shift, (B,).
 
@@ -109,7 +98,7 @@ def shifted(
     count = len(lengths)
     starts, end = _kept_places(lengths.tobytes(), lengths.dtype.char) if count <= KEPT else _places(lengths)
     weights, final_words, in_range = np.empty(end, dtype), np.empty(count, np.int64), np.empty(count, np.bool_)
-    packed = Packed(weights, starts, lengths, final_words, space.single_root, short // weights.itemsize, in_range)
+    packed = Packed(weights, starts, lengths, final_words, single_root, short // weights.itemsize, in_range)
     constants = np.empty(count)
     shift_sentences(scores, MASK, packed, constants)
     return packed, constants

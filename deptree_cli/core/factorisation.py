@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from deptree_cli import kernels
 from deptree_cli.core import errors
-from deptree_cli.core.dtypes import Bool, Float, Int, Integers, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.many_trees import blocks_to_read
+from deptree_cli.core.many_trees import blocks_to_fill, blocks_to_read, empty_heads
 from deptree_cli.core.numbers import WIDE, Kind, in_range
 from deptree_cli.core.scores import MASK
+from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.budget import foresee
 
 # What a tree space asks of its trees: how many arcs leave ROOT, whether arcs may cross, and which arcs there may be.
@@ -316,13 +318,65 @@ def words(numbers: Integers) -> str:
     return f"words {', '.join(names[:-1])} and {names[-1]}"
 
 
+# Questions: kernels over the sentences of a batch in one kind of numbers (`kernels/questions.py`), and what they fill.
+
+
+# Which sentences of a batch: a stretch, or their numbers.
+Rows = slice | Int
+EVERY = slice(None)
+
+# What kernels are given of some sentences (what is swept, a `Packed`, log Z, whether that is known), and which these
+# are of those that results are for.
+Question = Callable[[Any, tuple[Any, ...], Rows], Any]
+
+
+def chosen(matrices: Any, rows: Rows) -> Any:
+    if rows is EVERY:
+        return matrices
+    return matrices._replace(starts=matrices.starts[rows], sizes=matrices.sizes[rows])
+
+
+def sums_into(out: Any) -> Question:
+    """Fill log Z, and the matrices with marginals; None: no marginals."""
+
+    def question(questions: Any, given: tuple[Any, ...], rows: Rows) -> Any:
+        packed, log_z = given[1:3]
+        own = _no_matrices(packed.weights) if out is None else chosen(out, rows)
+        if packed.short:
+            questions.sums_side_by_side(packed, log_z, own)
+        return questions.sums(*given, own)
+
+    return question
+
+
+def covariances_into(values: Any, out: Any) -> Question:
+    """Fill the matrices with the covariances of arcs with sums of values, which are matrices too."""
+    return lambda questions, given, rows: questions.covariances(*given, chosen(values, rows), chosen(out, rows))
+
+
+def samples_into(heads: Heads, starts: Int, size: int, states: Any) -> Question:
+    """Fill `heads` with `size` trees of each sentence, (size, n) from its start on, by the states (B, 4) of kernels."""
+    return lambda questions, given, rows: questions.samples(*given, states[rows], size, heads, starts[rows])
+
+
+def _no_matrices(like: Any) -> Any:
+    none = np.empty(0, dtype=np.int64)
+    return kernels.packed.Matrices(np.empty(0, like.dtype if isinstance(like, np.ndarray) else np.float64), none, none)
+
+
+def _matrices_of_one(array: Float) -> Any:
+    return kernels.packed.Matrices(
+        np.ascontiguousarray(array, dtype=np.float64).reshape(-1), _START, np.array([len(array)])
+    )
+
+
+_START = np.zeros(1, dtype=np.int64)
+
+
 # What is worked out once from a sentence's log-scores: its log-partition function, edge marginals and samples.
-#
-# Elimination and charts run a sweep and its reverse, in float64, or in wide numbers where float64's range ends.
 
 
 Found = TypeVar("Found")
-Zeros = Callable[[Any], Any]  # a shape -> an array of zeros
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,38 +402,54 @@ class Factorisation(ABC):
         """The log-partition function: the natural logarithm of the sum of all trees' weights."""
         return self.shifted_log_z + self.shifted.constant
 
-    def log_ratio(self, other: Factorisation) -> float:
-        return (self.shifted_log_z - other.shifted_log_z) + (self.shifted.constant - other.shifted.constant)
-
     @property
     def is_wide(self) -> bool:
         """Whether float64's range did not suffice."""
         return False
 
+    @abstractmethod
+    def ask(self, question: Question, rows: Rows = EVERY) -> None:
+        """Put a question about this sentence, in whichever numbers suffice; rows: which one it is for the question."""
+
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of trees, (k, n) heads -> (k,), -inf where an arc is forbidden; offsets cost no digits."""
-        from deptree_cli.kernels.trees import tree_log_probs
-
         out = np.empty(len(trees))
         for rows, heads in blocks_to_read(trees):
-            tree_log_probs(self.shifted.log_weights, self.shifted_log_z, heads, out[rows])
+            kernels.trees.tree_log_probs(self.shifted.log_weights, self.shifted_log_z, heads, out[rows])
         return out
 
-    @abstractmethod
     def marginals(self) -> Float:
-        """P(head -> dependent), (n+1, n+1)."""
+        """P(head -> dependent), (n+1, n+1); the columns of words sum to 1.
+
+        The reverse sweep is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 4), times the weights.
+        """
+        found = np.zeros(self.shifted.log_weights.shape)
+        self.ask(sums_into(_matrices_of_one(found)))
+        return found
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), (n+1,)."""
         return self.marginals()[0]
 
-    @abstractmethod
     def arc_covariance(self, values: Float) -> Float:
-        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1)."""
+        """Cov(1[arc in tree], sum of the tree's values) for every arc, (n+1, n+1).
 
-    @abstractmethod
+        0 for forbidden arcs, whose values do not count, NaN for others if one is not finite. It is the derivative of
+        the marginals in that direction, behind every gradient of Zmigrod et al. 2021b.
+        """
+        possible = self.shifted.log_weights > -np.inf
+        if not np.isfinite(values, where=possible, out=np.ones(possible.shape, dtype=np.bool_)).all():
+            return np.where(possible, np.nan, 0.0)
+        found = np.zeros(possible.shape)
+        self.ask(covariances_into(_matrices_of_one(values), _matrices_of_one(found)))
+        return found
+
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
         """Independent exact trees, (size, n), as `many_trees` keeps them: heads of words, 0 for ROOT. O(n^2) each."""
+        heads, state = empty_heads(size, self.n), kernel_state(rng)[None]
+        for _, block in blocks_to_fill(heads):
+            self.ask(samples_into(block.reshape(-1), _START, len(block), state))
+        return heads
 
 
 class SweepFactorisation(ABC):
@@ -414,48 +484,62 @@ class SweepFactorisation(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ArcSweep(SweepFactorisation, Factorisation):
-    """Sums over trees from the weights of single arcs, exp of the shifted scores, (n+1, n+1)."""
+class Swept(SweepFactorisation, Factorisation):
+    """Sums by kernels: a batch of one sentence, of which is kept what they swept.
+
+    Attributes:
+        kind: of its numbers.
+        final_word: the word that elimination takes last.
+        weights: exp of the shifted scores, (n+1, n+1).
+        swept: what `kernels/questions.py` makes of them.
+    """
 
     kind: Kind
     in_range: bool
+    final_word: int
     weights: Any
     swept: Any
 
+    @staticmethod
     @abstractmethod
-    def _forward(self, weights: Any, zeros: Zeros) -> Any:
-        """Run the sweep on weights of any kind of numbers: what `_backward` takes."""
+    def memory(none: Any) -> Any:
+        """Memory for nothing, of none of some numbers: by its type kernels know the space and the kind of numbers."""
 
-    @abstractmethod
-    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
-        """Run the reverse sweep: marginals (n+1, n+1), and whether their numbers were in range."""
+    @classmethod
+    def of(cls, shifted: Shifted, space: Rules, kind: Kind, final_word: int = 0) -> Self:
+        weights, log_z = kind.exp(shifted.log_weights), np.full(1, -np.inf)
+        packed = _packed(weights, kind, space, final_word)
+        swept = sums_into(None)(kernels.questions, (cls.memory(kind.zeros(0)), packed, log_z, False), EVERY)
+        return cls(space, shifted, float(log_z[0]), kind, bool(packed.in_range[0]), final_word, weights, swept)
 
-    def marginals(self) -> Float:
-        """The edge marginals P(head -> dependent), (n+1, n+1); the columns of words sum to 1. O(n^3).
+    @classmethod
+    def first_in_range(cls, shifted: Shifted, space: Rules, attempts: Iterable[tuple[Kind, int]]) -> Self:
+        """The sums in the first kind of numbers, with the word to eliminate last, that suffice: the last one does."""
+        for kind, final_word in attempts:
+            found = cls.of(shifted, space, kind, final_word)
+            if found.in_range:
+                break
+        if found.shifted_log_z == -np.inf:
+            what = "projective tree" if space.projective else "tree"
+            raise DeptreeError(f"no {what} has a positive weight", "Allow more arcs")
+        return found
 
-        The reverse sweep is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 4), times the weights.
-        """
-        return self.answer(lambda own: own._marginals())
+    def _in(self, kind: Kind) -> Self:
+        return self.of(self.shifted, self.space, kind, self.final_word)
 
-    def _marginals(self) -> tuple[Float, bool]:
-        found, in_range = self._backward(self.weights, self.swept, self.kind.zeros)
-        return self.kind.floats(found), in_range
+    def ask(self, question: Question, rows: Rows = EVERY) -> None:
+        self.answer(lambda own: own._asked(question, rows))
 
-    def arc_covariance(self, values: Float) -> Float:
-        """See `Factorisation`; 0 for forbidden arcs, whose values do not count, NaN for others if one is not finite.
+    def _asked(self, question: Question, rows: Rows) -> tuple[None, bool]:
+        packed = _packed(self.weights, self.kind, self.space, self.final_word)
+        question(kernels.questions, (self.swept, packed, np.array([self.shifted_log_z]), True), rows)
+        return None, bool(packed.in_range[0])
 
-        It is the derivative of the marginals in that direction, by both sweeps on dual numbers, O(n^3): behind every
-        gradient of Zmigrod et al. 2021b.
-        """
-        return self.answer(lambda own: own._arc_covariance(values))
 
-    def _arc_covariance(self, values: Float) -> tuple[Float, bool]:
-        from deptree_cli.kernels.numbers import Dual
-
-        def zeros(shape: Any) -> Dual:
-            return Dual(self.kind.zeros(shape), self.kind.zeros(shape))
-
-        weights = Dual(self.weights, self.kind.scaled(self.weights, values))
-        found = self.kind.floats(self._backward(weights, self._forward(weights, zeros), zeros)[0].tangent)
-        found = np.where(self.shifted.log_weights > -np.inf, found, 0.0)
-        return found, bool(np.isfinite(found).all())
+def _packed(weights: Any, kind: Kind, space: Rules, final_word: int) -> Any:
+    """The weights of one sentence as kernels take those of a batch."""
+    nodes = len(weights[0]) if isinstance(weights, tuple) else len(weights)
+    flat = kind.each(np.ravel, weights)
+    return kernels.packed.Packed(
+        flat, _START, np.array([nodes - 1]), np.array([final_word]), space.single_root, 0, np.ones(1, dtype=np.bool_)
+    )

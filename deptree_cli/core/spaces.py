@@ -10,7 +10,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -18,15 +17,17 @@ import numpy as np
 
 from deptree_cli import kernels
 from deptree_cli.core import errors
-from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
+from deptree_cli.core.dtypes import Bool, Float, Heads, Int, read_only
 from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.factorisation import (
+    EVERY,
     Arc,
-    ArcSweep,
     Factorisation,
+    Question,
+    Rows,
     Rules,
     Shifted,
-    Zeros,
+    Swept,
     all_allowed,
     check_feasible,
     crossing_is_needed,
@@ -34,10 +35,8 @@ from deptree_cli.core.factorisation import (
     shift,
     supported_arcs,
 )
-from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.register import Register
-from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.budget import foresee
 
 if TYPE_CHECKING:
@@ -197,17 +196,23 @@ class Conditioned(Factorisation):
 
     space: GeneralSpace
 
-    def marginals(self) -> Float:
-        return self._marginals(self.shifted.log_weights)
+    def ask(self, question: Question, rows: Rows = EVERY) -> None:
+        """Put a question to this object, which answers in the place of kernels."""
+        packed = kernels.packed.Packed(None, None, None, None, self.space.single_root, 0, None)
+        question(self, (None, packed, None, True), rows)
 
-    def arc_covariance(self, values: Float) -> Float:
-        """See `Factorisation`: P(a, b) = P(b) P(a | b) for every arc b with a value."""
-        marginals = self.marginals()
+    def sums(self, swept: Any, packed: Any, log_z: Any, is_swept: bool, marginals: Any) -> None:
+        if len(marginals.starts):
+            self._put(marginals, self._marginals(self.shifted.log_weights))
+
+    def covariances(self, swept: Any, packed: Any, log_z: Any, is_swept: bool, values: Any, out: Any) -> None:
+        """P(a, b) = P(b) P(a | b) for every arc b with a value."""
+        marginals, values = self._marginals(self.shifted.log_weights), self._matrix(values)
         found = np.zeros_like(marginals)
         for head, word in np.argwhere((marginals > 0) & (values != 0)).tolist():
             given = self._marginals(self._given([(head, word)]))
             found += values[head, word] * marginals[head, word] * (given - marginals)
-        return found
+        self._put(out, np.where(marginals > 0, found, 0.0))
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """See `Factorisation`; head by head, from one distribution for trees that begin alike."""
@@ -226,6 +231,13 @@ class Conditioned(Factorisation):
         """log P(head of the next word), (n+1,), given the heads of all words before it."""
         given = self._given([(head, word) for word, head in enumerate(heads, 1)])
         return self._head_log_probs(given, len(heads) + 1)
+
+    def _matrix(self, matrices: Any) -> Float:
+        found: Float = kernels.packed.matrix(matrices, 0)
+        return found[: self.n + 1, : self.n + 1]
+
+    def _put(self, matrices: Any, values: Float) -> None:
+        self._matrix(matrices)[:] = values
 
     def _given(self, arcs: Sequence[tuple[int, int]]) -> Float:
         log_weights = self.shifted.log_weights
@@ -270,17 +282,21 @@ class NonProjective(TreeSpace):
     def factorise(self, log_scores: Float) -> Elimination:
         """See `TreeSpace`; O(n^3): n^3/3 multiply-adds."""
         shifted = shift(log_scores, self)
-        found = Elimination.of(shifted, self, int(shifted.log_weights[0].argmax()), REAL)
-        if self.single_root and not found.in_range:
-            from deptree_cli.kernels.operations import SAFE_LOG
+        return Elimination.first_in_range(shifted, self, self._attempts(shifted.log_weights))
 
-            best, log_weight = self.maximum_tree(shifted.log_weights)
-            root = int(best.argmin()) + 1  # reaches all other words, by arcs as heavy as can be
-            found = Elimination.of(shifted, self, root, REAL if log_weight > SAFE_LOG else WIDE)
-        found = found.or_wide()
-        if found.shifted_log_z == -np.inf:
-            raise DeptreeError("no tree has a positive weight", "Allow more arcs")
-        return found
+    def _attempts(self, log_weights: Float) -> Iterator[tuple[Kind, int]]:
+        """Kinds of numbers, and words to eliminate last: under the single-root constraint they should reach all others.
+
+        The one with the best arc from ROOT mostly does; the best tree's root does, by arcs as heavy as can be.
+        """
+        last = int(log_weights[0].argmax())
+        yield REAL, last
+        if self.single_root:
+            best, log_weight = self.maximum_tree(log_weights)
+            last = int(best.argmin()) + 1
+            if log_weight > kernels.operations.SAFE_LOG:
+                yield REAL, last
+        yield WIDE, last
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
@@ -297,34 +313,18 @@ class NonProjective(TreeSpace):
         return lawler.trees_in_order(scores, self)
 
 
-@dataclass(frozen=True, eq=False)
-class Elimination(ArcSweep):
-    """The factors of one sentence's distribution over non-projective trees; immutable, made by `factorise`.
+class Elimination(Swept):
+    """The factors of one sentence's distribution over non-projective trees."""
 
-    Attributes:
-        final_word: the word that is eliminated last; it and word 1 have changed places in the factors.
-        swept: factors and pivots, what `kernels/elimination.py` makes of the weights.
-    """
+    @staticmethod
+    def memory(none: Any) -> Any:
+        return kernels.questions.Factors(none, none)
 
-    final_word: int
-
-    @classmethod
-    def of(cls, shifted: Shifted, space: Rules, final_word: int, kind: Kind) -> Elimination:
-        weights = kind.exp(shifted.log_weights)
-        swept, (log_z, in_range) = _eliminated(weights, space, final_word, kind.zeros, len(shifted.log_weights))
-        return cls(space, shifted, log_z, kind, in_range, weights, swept, final_word)
-
-    def _in(self, kind: Kind) -> Elimination:
-        return Elimination.of(self.shifted, self.space, self.final_word, kind)
-
-    def _forward(self, weights: Any, zeros: Zeros) -> Any:
-        return _eliminated(weights, self.space, self.final_word, zeros, self.n + 1)[0]
-
-    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
-        square = self.n + 1, self.n + 1
-        adjoints, found, workspace = zeros(square), zeros(square), zeros((3, kernels.elimination.WIDTH, self.n + 1))
-        given = weights, self.final_word, *swept, adjoints, workspace, self.space.single_root
-        return found, kernels.elimination.arc_marginals(*given, found)
+    @property
+    def factors(self) -> tuple[Any, Any]:
+        """Factors (n+1, m) of the words, of which the final one and word 1 have changed places, and pivots (n+1,)."""
+        own = kernels.questions.part_of(self.swept, self.n)
+        return own.factors, own.pivots
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
@@ -337,27 +337,8 @@ class Elimination(ArcSweep):
     def _root_products(self) -> Any:
         """P(ROOT -> word), (n+1,), in this kind of numbers: single root only."""
         found = self.kind.zeros(self.n + 1)
-        kernels.elimination.root_products(self.weights, self.final_word, *self.swept, found)
+        kernels.elimination.root_products(self.weights, self.final_word, *self.factors, found)
         return found
-
-    def sample(self, size: int, rng: np.random.Generator) -> Integers:
-        heads, state = empty_heads(size, self.n), kernel_state(rng)
-        for _, block in blocks_to_fill(heads):
-            self._tables.draw(np.zeros(len(block), dtype=np.int64), state, block)
-        return heads
-
-    @cached_property
-    def _tables(self) -> EliminationTables:
-        return EliminationTables(self)
-
-
-def _eliminated(
-    weights: Any, space: Rules, final_word: int, zeros: Zeros, nodes: int
-) -> tuple[Any, tuple[float, bool]]:
-    """Factors and pivots of weights (n+1, n+1); and log Z, with whether the numbers were in range."""
-    factors, pivots, workspace = zeros((nodes, nodes)), zeros(nodes), zeros((3, kernels.elimination.WIDTH, nodes))
-    found = kernels.elimination.factorise(weights, final_word, factors, pivots, workspace, space.single_root)
-    return (factors, pivots), found
 
 
 class EliminationTables:
@@ -368,7 +349,7 @@ class EliminationTables:
     """
 
     def __init__(self, whole: Elimination) -> None:
-        kind, given = whole.kind, (*whole.swept, whole.weights)
+        kind, given = whole.kind, (*whole.factors, whole.weights)
         factors, pivots, weights = (kind.each(np.copy, part) for part in given)
         kernels.elimination.swap_words(weights, whole.final_word, 1)
         across = kind.zeros((whole.n + 1, whole.n + 1))
@@ -407,7 +388,7 @@ class Projective(TreeSpace):
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         check_feasible(allowed, self)
-        if not (all_allowed(allowed) or _has_tree(allowed, self)):
+        if not (all_allowed(allowed) or _charted(allowed, self)[3]):
             raise crossing_is_needed(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
@@ -416,11 +397,8 @@ class Projective(TreeSpace):
 
     def factorise(self, log_scores: Float) -> Eisner:
         """See `TreeSpace`; O(n^3)."""
-        kind = REAL if len(log_scores) - 1 <= kernels.charts.LONGEST else WIDE  # float64 would not be trusted
-        found = Eisner.of(shift(log_scores, self), self, kind).or_wide()
-        if found.shifted_log_z == -np.inf:
-            raise DeptreeError("no projective tree has a positive weight", "Allow more arcs")
-        return found
+        kinds = (REAL, WIDE) if len(log_scores) - 1 <= kernels.charts.LONGEST else (WIDE,)
+        return Eisner.first_in_range(shift(log_scores, self), self, [(kind, 0) for kind in kinds])
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
@@ -445,48 +423,24 @@ class Projective(TreeSpace):
         return heads.copy()  # without the room for more
 
 
-@dataclass(frozen=True, eq=False)
-class Eisner(ArcSweep):
-    """The chart of one sentence's distribution over projective trees; immutable, made by `factorise`.
+class Eisner(Swept):
+    """The chart of one sentence's distribution over projective trees."""
 
-    Attributes:
-        swept: the chart, what `kernels/charts.py` makes of the weights.
-    """
-
-    @classmethod
-    def of(cls, shifted: Shifted, space: Rules, kind: Kind) -> Eisner:
-        n = len(shifted.log_weights) - 1
-        weights = kind.exp(shifted.log_weights)
-        chart, total = _inside(weights, space, kind.zeros, n)
-        log_z, in_range = kernels.charts.log_partition(total, n)
-        return cls(space, shifted, log_z, kind, in_range or kind is WIDE, weights, chart)
+    @staticmethod
+    def memory(none: Any) -> Any:
+        return kernels.questions.Chart(none)
 
     @property
     def grammar(self) -> Grammar:
-        return kernels.charts.Eisner(self.space.single_root, self.swept)
-
-    def _in(self, kind: Kind) -> Eisner:
-        return Eisner.of(self.shifted, self.space, kind)
-
-    def _forward(self, weights: Any, zeros: Zeros) -> Any:
-        return _inside(weights, self.space, zeros, self.n)[0]
-
-    def _backward(self, weights: Any, swept: Any, zeros: Zeros) -> tuple[Any, bool]:
-        return _outside(weights, self.space, swept, zeros, self.n)
+        return kernels.charts.Eisner(self.space.single_root, kernels.questions.part_of(self.swept, self.n).items)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
         if not self.space.single_root:
             return self.marginals()[0]
         found = np.zeros(self.n + 1)
-        kernels.charts.root_marginals(self.swept, found)
+        kernels.charts.root_marginals(self.grammar.chart, found)
         return found
-
-    def sample(self, size: int, rng: np.random.Generator) -> Integers:
-        heads, state = empty_heads(size, self.n), kernel_state(rng)
-        for _, block in blocks_to_fill(heads):
-            kernels.charts.sample_trees(self.grammar, state, block)
-        return heads
 
 
 def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
@@ -502,44 +456,25 @@ def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
     log_weights = log_scores.copy()
     log_weights[:, 1:] -= typical
     found = Eisner.of(Shifted(log_weights, float(typical.sum())), space, REAL)
-    return found.answer(lambda own: (own, math.isfinite(own.shifted_log_z)))
-
-
-def _inside(weights: Any, space: Rules, zeros: Zeros, n: int) -> tuple[Any, Any]:
-    """The chart of weights (n+1, n+1), and the partition function."""
-    chart = zeros((kernels.charts.TABLES, n + 1, n + 1))
-    return chart, kernels.charts.inside(weights, space.single_root, chart)
-
-
-def _outside(weights: Any, space: Rules, chart: Any, zeros: Zeros, n: int) -> tuple[Any, bool]:
-    """The edge marginals, (n+1, n+1), in the chart's kind of numbers, and whether these were in range."""
-    adjoints, found = zeros((kernels.charts.TABLES, n + 1, n + 1)), zeros((n + 1, n + 1))
-    return found, kernels.charts.outside(weights, space.single_root, chart, adjoints, found)
-
-
-def _has_tree(allowed: Bool, space: Rules) -> bool:
-    """Whether there is a tree of allowed arcs, (n+1, n+1). Exact, O(n^3)."""
-    from deptree_cli.kernels.operations import is_positive
-
-    log_weights, kind = _pattern(allowed)
-    return bool(is_positive(_inside(kind.exp(log_weights), space, kind.zeros, len(allowed) - 1)[1]))
+    return found if math.isfinite(found.shifted_log_z) else found.in_wide_numbers
 
 
 def _possible_arcs(allowed: Bool, space: Rules) -> Bool:
     """Which arcs some tree of allowed arcs contains, (n+1, n+1), where there is a tree. Exact, O(n^3)."""
-    n = len(allowed) - 1
-    log_weights, kind = _pattern(allowed)
-    weights = kind.exp(log_weights)
-    chart, _ = _inside(weights, space, kind.zeros, n)
-    found, _ = _outside(weights, space, chart, kind.zeros, n)
+    kind, weights, chart, _ = _charted(allowed, space)
+    adjoints, found = kind.zeros((kernels.charts.TABLES, *allowed.shape)), kind.zeros(allowed.shape)
+    kernels.charts.outside(weights, space.single_root, chart, adjoints, found)
     possible: Bool = (found if kind is REAL else found[0]) > 0  # of wide numbers the mantissas
     return possible
 
 
-def _pattern(allowed: Bool) -> tuple[Float, Kind]:
-    """Allowed arcs as logarithms of 1/7, and their kind of numbers: neither sums nor single trees leave its range."""
+def _charted(allowed: Bool, space: Rules) -> tuple[Kind, Any, Any, bool]:
+    """The chart of weights of 1/7 for allowed arcs, in whose range sums and trees stay; whether there is a tree."""
     kind = REAL if len(allowed) - 1 <= kernels.charts.LONGEST else WIDE
-    return np.where(allowed, -kernels.charts.LOG_GROWTH, -np.inf), kind
+    weights = kind.exp(np.where(allowed, -kernels.charts.LOG_GROWTH, -np.inf))
+    chart = kind.zeros((kernels.charts.TABLES, *allowed.shape))
+    total = kernels.charts.inside(weights, space.single_root, chart)
+    return kind, weights, chart, bool(kernels.operations.is_positive(total))
 
 
 SINGLE_ROOT = NonProjective("single-root", "single-root trees", single_root=True)

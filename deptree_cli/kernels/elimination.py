@@ -27,6 +27,7 @@ from deptree_cli.kernels.operations import (
     operation,
     part,
     put,
+    put_rounded,
     put_several,
     reaches,
     row,
@@ -408,7 +409,7 @@ def add_row(weights, adjoints, nodes, totals, out):
         weight, none = get(weights, j), zero(weights)
         x = multiply(weight, get(adjoints, j)) if is_positive(weight) else none
         put(totals, j, add(get(totals, j), x))
-        put(out, j, x if is_positive(x) else none)
+        put_rounded(out, j, x if is_positive(x) else none)
 
 
 # Other arcs from ROOT in the factors of a sentence with a single root: no pivot depends on them, so each costs O(n^2).

@@ -150,6 +150,22 @@ def with_exponent(m, e):
 ops.treat_parts_alike(tuple, with_exponent)
 
 
+@ops.new.register(tuple)
+def _new(like, size):
+    return np.zeros(size), np.full(size, ZERO)  # `normal` would never end on an infinity in unused memory
+
+
+@ops.set_zero.register(tuple)
+def _set_zero(memory):
+    memory[0][:] = 0.0
+    memory[1][:] = ZERO
+
+
+@ops.number.register(tuple)
+def _number(like, x):
+    return normal(x, 0)
+
+
 @ops.inner.register(tuple)
 def _inner(x, y):
     return wide_sum_of_products(x[0], x[1], y[0], y[1])
@@ -263,6 +279,12 @@ class Dual(NamedTuple):
 
 
 ops.treat_parts_alike(Dual, Dual)
+
+
+@ops.set_zero.register(Dual)
+def _set_zero_duals(memory):
+    ops.set_zero(memory.value)
+    ops.set_zero(memory.tangent)
 
 
 @ops.inner.register(Dual)

@@ -155,6 +155,36 @@ def part(array, start, stop):
 
 
 @operation
+def view(memory, start, size, shape):
+    """Return a view of `size` numbers from a place on as an array of a shape."""
+    return memory[start : start + size].reshape(shape)
+
+
+@operation
+def new(like, size):
+    """Return memory for so many numbers of an array's kind."""
+    return np.empty(size, like.dtype)
+
+
+@operation
+def set_zero(memory):
+    """Overwrite all numbers by 0."""
+    memory[:] = 0.0
+
+
+@operation
+def put_rounded(array, index, x):
+    """Store a number of any kind in an array of float64 or float32, or in one of its own kind."""
+    array[index] = as_float(x)
+
+
+@operation
+def number(like, x):
+    """Return a float64 as a number of an array's kind."""
+    return x
+
+
+@operation
 def inner(x, y):
     """Return the sum of the products of two rows' numbers."""
     return sum_of_products(x, y)
@@ -348,6 +378,15 @@ def treat_parts_alike(kind: Any, make: Any) -> None:
     def _put(array, index, x):
         put(array[0], index, x[0])
         put(array[1], index, x[1])
+
+    @put_rounded.register(kind)
+    def _put_rounded(array, index, x):
+        put_rounded(array[0], index, x[0])
+        put_rounded(array[1], index, x[1])
+
+    @view.register(kind)
+    def _view(memory, start, size, shape):
+        return make(view(memory[0], start, size, shape), view(memory[1], start, size, shape))
 
     @row.register(kind)
     def _row(array, i):

@@ -8,6 +8,7 @@ import numpy as np
 
 from deptree_cli.kernels.elementary import largest
 from deptree_cli.kernels.flags import kernel
+from deptree_cli.kernels.operations import operation, view
 from deptree_cli.kernels.shift import shift_sentence
 from deptree_cli.kernels.trees import tree_log_probs as log_probs_of_trees
 from deptree_cli.kernels.xoshiro import U64, rotate_left
@@ -33,12 +34,12 @@ class Packed(NamedTuple):
     """The weights of some sentences, (n+1, n+1) one after another; those of a sentence are at most 1.
 
     Attributes:
-        weights: float64 or float32, flat; some kernels overwrite them.
+        weights: float64, float32 or wide, flat.
         starts: (B,), where each sentence's begin.
         lengths: (B,), the numbers of words.
         final_words: (B,), the word that elimination takes last, 0 if ROOT has no arc.
         single_root: whether trees have one ROOT arc, or one or more.
-        short: up to how many words sentences go side by side (`batches.py`).
+        short: up to how many words sentences go side by side (`questions.py`).
         in_range: (B,), whether numbers of this type suffice for the sentence; kernels unset it.
     """
 
@@ -51,17 +52,16 @@ class Packed(NamedTuple):
     in_range: Any
 
 
-@kernel(allocates=True)
+@operation
 def sentence(numbers, start, n):
     """Return a view of the (n+1)^2 numbers from a place on as a matrix."""
-    return numbers[start : start + (n + 1) * (n + 1)].reshape(n + 1, n + 1)
+    return view(numbers, start, (n + 1) * (n + 1), (n + 1, n + 1))
 
 
-@kernel(allocates=True)
+@operation
 def matrix(matrices, b):
     """Return a view of a sentence's matrix."""
-    values, starts, sizes = matrices
-    return sentence(values, starts[b], sizes[b] - 1)
+    return sentence(matrices.values, matrices.starts[b], matrices.sizes[b] - 1)
 
 
 @kernel(allocates=True)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
 
-from deptree_cli.core import batches
 from deptree_cli.core.audit import ENUMERATED_N
 from deptree_cli.io.conllu.blocks import read_blocks
-from deptree_cli.kernels import charts, elimination
-from deptree_cli.kernels.numbers import Dual
+from deptree_cli.kernels import questions
 from tests.every_command import ENTRIES, example
 from tests.sample import DATA, LABELS, SCORES
 
@@ -96,29 +93,18 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     counts: Counter[str] = Counter()
 
     def counted(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-        def call(first: Any, *others: Any) -> Any:
-            counts[f"{name} of duals" if isinstance(first, Dual) else name] += 1
-            return kernel(first, *others)
+        """Of a question: once for each sentence."""
 
-        return call
+        def ask(swept: Any, packed: Any, log_z: Any, is_swept: bool, *others: Any) -> Any:
+            of_duals, size = " of duals" * (name == "covariances"), len(packed.lengths)
+            counts[f"forth{of_duals}"] += 0 if is_swept and not of_duals else size
+            counts[f"back{of_duals}"] += size if of_duals or (name == "sums" and len(others[0].values)) else 0
+            return kernel(swept, packed, log_z, is_swept, *others)
 
-    def counted_each(kernel: Callable[..., Any], *names: str) -> Callable[..., Any]:
-        """Of a kernel of batches: once for each sentence."""
+        return ask
 
-        def call(packed: Any, log_z: Any, *others: Any) -> Any:
-            counts.update({name: len(packed.lengths) for name in names[: 1 if others[0] is None else None]})
-            return kernel(packed, log_z, *others)
-
-        return call
-
-    for module in batches.KERNELS.values():
-        for kernel, names in (("sums", ["forth", "back"]), ("sample", ["forth"])):
-            monkeypatch.setattr(module, kernel, counted_each(getattr(module, kernel), *names))
-    import_module("deptree_cli.kernels.trees")  # what is imported later would take what is put here for a kernel
-    import_module("deptree_cli.kernels.orders")
-    for module, forth, back in ((elimination, "factorise", "arc_marginals"), (charts, "inside", "outside")):
-        monkeypatch.setattr(module, forth, counted("forth", getattr(module, forth)))
-        monkeypatch.setattr(module, back, counted("back", getattr(module, back)))
+    for name in ("sums", "samples", "covariances"):
+        monkeypatch.setattr(questions, name, counted(name, getattr(questions, name)))
     return counts
 
 

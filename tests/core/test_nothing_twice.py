@@ -21,8 +21,7 @@ from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm
-from deptree_cli.kernels import charts, elimination
-from deptree_cli.kernels.numbers import Dual
+from deptree_cli.kernels import questions
 
 N = 6
 OTHER = TreeDistribution(np.random.default_rng(9).normal(size=(N + 1, N + 1)))
@@ -63,9 +62,18 @@ SERVED = [(sampler, trees) for sampler in SAMPLERS for trees in SPACES if sample
 EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 
 
-def kind_of(array: Any) -> str:
-    """Of numbers: float64 arrays, wide ones, or dual ones of either."""
-    return "dual" if isinstance(array, Dual) else "float64" if isinstance(array, np.ndarray) else "wide"
+def counting(name: str, kernel: Any, counted: Counter[str]) -> Any:
+    """A question that also says which sweeps it takes, in which kind of numbers; covariances are of dual ones."""
+
+    def ask(swept: Any, packed: Any, log_z: Any, is_swept: bool, *others: Any) -> Any:
+        kind = "float64" if isinstance(packed.weights, np.ndarray) else "wide"
+        is_dual = name == "covariances"
+        looks_back = is_dual or (name == "sums" and len(others[0].values) > 0)
+        sweeps = ["forth"] * (is_dual or not is_swept) + ["back"] * looks_back
+        counted.update(f"{sweep} {'dual' if is_dual else kind}" for sweep in sweeps)
+        return kernel(swept, packed, log_z, is_swept, *others)
+
+    return ask
 
 
 @cache
@@ -83,20 +91,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     all_compiled()
     _ = [(other.log_partition, other.marginals()) for other in OTHERS.values()]  # known before anything is counted
     counted: Counter[str] = Counter()
-
-    def watch(module: Any, name: str, sweep: str) -> None:
-        kernel = getattr(module, name)
-
-        def counting(first: Any, *others: Any) -> Any:
-            counted[f"{sweep} {kind_of(first)}"] += 1
-            return kernel(first, *others)
-
-        monkeypatch.setattr(module, name, counting)
-
-    watch(elimination, "factorise", "forth")
-    watch(elimination, "arc_marginals", "back")
-    watch(charts, "inside", "forth")
-    watch(charts, "outside", "back")
+    for name in ("sums", "samples", "covariances"):
+        monkeypatch.setattr(questions, name, counting(name, getattr(questions, name), counted))
     return counted
 
 
