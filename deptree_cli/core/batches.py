@@ -250,8 +250,8 @@ class TreeBatch:
             SHORT if self.side_by_side and swept is Elimination else 0,
         )
         np.exp(packed.weights, out=packed.weights)
-        log_z = np.empty(len(constants))
-        question(questions, (swept.memory(np.empty(0, dtype)), packed, log_z, False), which)
+        log_z, memory = np.empty(len(constants)), swept.memory(partial(np.empty, dtype=dtype), 0)
+        question(questions, (*memory, tuple(packed), log_z, False), which)
         return LogPartitions(log_z, constants, packed.in_range)
 
     def _not_long(self, rows: Int | None) -> Int | None:
@@ -350,8 +350,8 @@ class TreeBatch:
         """The tree of the largest sum of scores of each sentence, (n+1, n+1) one after another."""
         trees, in_range = RaggedTrees.empty(self.lengths, 1), np.zeros(len(self.lengths), dtype=np.bool_)
         if swept := kernels_for(self.space):
-            given = laid_out(scores, self.lengths), self.lengths, -MASK, self.space.single_root
-            questions.best_trees(swept.memory(np.empty(0)), *given, trees.heads, trees.starts, in_range)
+            given = tuple(laid_out(scores, self.lengths)), self.lengths, -MASK, self.space.single_root
+            questions.best_trees(*swept.memory(np.empty, 0), *given, trees.heads, trees.starts, in_range)
         for b in np.flatnonzero(~in_range).tolist():
             trees.of(b)[:] = alone(self.alone(b))
         return trees
@@ -429,7 +429,7 @@ class TreeBatch:
 
     @cached_property
     def _shifted(self) -> Float:
-        return shifted(self.scores, self.lengths, self.space.single_root)[0].weights
+        return shifted(tuple(self.scores), self.lengths, self.space.single_root)[0].weights
 
     def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""

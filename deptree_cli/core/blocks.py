@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def of_sentence(matrices: Matrices, b: int) -> Array:
 
 
 def shifted(
-    scores: Matrices, lengths: Int, single_root: bool, dtype: type[np.floating] = np.float64, short: int = 0
+    scores: tuple[Any, ...], lengths: Int, single_root: bool, dtype: type[np.floating] = np.float64, short: int = 0
 ) -> tuple[Packed, Float]:
     """The shifted log-scores of sentences, and what log Z of each loses by the shift, (B,).
 
@@ -100,7 +100,7 @@ def shifted(
     weights, final_words, in_range = np.empty(end, dtype), np.empty(count, np.int64), np.empty(count, np.bool_)
     packed = Packed(weights, starts, lengths, final_words, single_root, short // weights.itemsize, in_range)
     constants = np.empty(count)
-    shift_sentences(scores, MASK, packed, constants)
+    shift_sentences(scores, MASK, tuple(packed), constants)
     return packed, constants
 
 

@@ -325,26 +325,26 @@ def words(numbers: Integers) -> str:
 Rows = slice | Int
 EVERY = slice(None)
 
-# What kernels are given of some sentences (what is swept, a `Packed`, log Z, whether that is known), and which these
-# are of those that results are for.
+# What kernels are given of some sentences (what is swept, weights, log Z, whether that is known), and which of those
+# that results are for these are.
 Question = Callable[[Any, tuple[Any, ...], Rows], Any]
 
 
-def chosen(matrices: Any, rows: Rows) -> Any:
-    if rows is EVERY:
-        return matrices
-    return matrices._replace(starts=matrices.starts[rows], sizes=matrices.sizes[rows])
+def chosen(matrices: tuple[Any, ...], rows: Rows) -> tuple[Any, ...]:
+    """The matrices of some sentences, as kernels take them."""
+    values, starts, sizes = matrices
+    return (values, starts, sizes) if rows is EVERY else (values, starts[rows], sizes[rows])
 
 
 def sums_into(out: Any) -> Question:
     """Fill log Z, and the matrices with marginals; None: no marginals."""
 
-    def question(questions: Any, given: tuple[Any, ...], rows: Rows) -> Any:
-        packed, log_z = given[1:3]
-        own = _no_matrices(packed.weights) if out is None else chosen(out, rows)
-        if packed.short:
+    def question(questions: Any, given: tuple[Any, ...], rows: Rows) -> None:
+        packed, log_z = given[2:4]
+        own = (np.empty(0, getattr(packed[0], "dtype", None)), _NONE, _NONE) if out is None else chosen(out, rows)
+        if packed[5]:  # some are short enough
             questions.sums_side_by_side(packed, log_z, own)
-        return questions.sums(*given, own)
+        questions.sums(*given, own)
 
     return question
 
@@ -359,18 +359,12 @@ def samples_into(heads: Heads, starts: Int, size: int, states: Any) -> Question:
     return lambda questions, given, rows: questions.samples(*given, states[rows], size, heads, starts[rows])
 
 
-def _no_matrices(like: Any) -> Any:
-    none = np.empty(0, dtype=np.int64)
-    return kernels.packed.Matrices(np.empty(0, like.dtype if isinstance(like, np.ndarray) else np.float64), none, none)
+_START, _NONE = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
-def _matrices_of_one(array: Float) -> Any:
-    return kernels.packed.Matrices(
-        np.ascontiguousarray(array, dtype=np.float64).reshape(-1), _START, np.array([len(array)])
-    )
-
-
-_START = np.zeros(1, dtype=np.int64)
+def _matrices_of_one(array: Float) -> tuple[Any, ...]:
+    flat = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
+    return flat, _START, np.array((len(array),))
 
 
 # What is worked out once from a sentence's log-scores: its log-partition function, edge marginals and samples.
@@ -468,7 +462,7 @@ class SweepFactorisation(ABC):
     @property
     def is_wide(self) -> bool:
         """Whether float64's range did not suffice."""
-        return self.kind == WIDE
+        return self.kind is WIDE
 
     @cached_property
     def in_wide_numbers(self) -> Self:
@@ -476,7 +470,7 @@ class SweepFactorisation(ABC):
 
     def answer(self, question: Callable[[Self], tuple[Found, bool]]) -> Found:
         """What a question finds with these numbers, or with wide ones where it says that these do not suffice."""
-        return in_range(lambda kind: question(self if kind == self.kind else self.in_wide_numbers), self.kind)
+        return in_range(lambda kind: question(self if kind is self.kind else self.in_wide_numbers), self.kind)
 
     def or_wide(self) -> Self:
         """The factorisation itself, or the one in wide numbers where its own do not suffice."""
@@ -489,28 +483,28 @@ class Swept(SweepFactorisation, Factorisation):
 
     Attributes:
         kind: of its numbers.
-        final_word: the word that elimination takes last.
-        weights: exp of the shifted scores, (n+1, n+1).
-        swept: what `kernels/questions.py` makes of them.
+        packed: exp of the shifted scores, as kernels take them: see `Packed`.
+        swept: what `kernels/questions.py` makes of them, items and pivots.
     """
 
     kind: Kind
-    in_range: bool
-    final_word: int
-    weights: Any
-    swept: Any
+    packed: tuple[Any, ...]
+    swept: tuple[Any, Any]
 
     @staticmethod
     @abstractmethod
-    def memory(none: Any) -> Any:
-        """Memory for nothing, of none of some numbers: by its type kernels know the space and the kind of numbers."""
+    def memory(new: Callable[[int], Any], nodes: int) -> tuple[Any, Any]:
+        """Memory for what is swept of so many nodes, of 0 nothing; by it kernels know the space and kind of numbers."""
 
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, kind: Kind, final_word: int = 0) -> Self:
-        weights, log_z = kind.exp(shifted.log_weights), np.full(1, -np.inf)
-        packed = _packed(weights, kind, space, final_word)
-        swept = sums_into(None)(kernels.questions, (cls.memory(kind.zeros(0)), packed, log_z, False), EVERY)
-        return cls(space, shifted, float(log_z[0]), kind, bool(packed.in_range[0]), final_word, weights, swept)
+        """Sweep, in numbers of a kind; `final_word`: the one that elimination takes last."""
+        nodes, log_z = len(shifted.log_weights), np.array((-np.inf,))
+        weights, swept = kind.exp(shifted.log_weights.reshape(-1)), cls.memory(kind.zeros, nodes)
+        numbers = _START, np.array((nodes - 1,)), np.array((final_word,))
+        packed = weights, *numbers, space.single_root, 0, np.array((True,))
+        sums_into(None)(kernels.questions, (*swept, packed, log_z, False), EVERY)
+        return cls(space, shifted, float(log_z[0]), kind, packed, swept)
 
     @classmethod
     def first_in_range(cls, shifted: Shifted, space: Rules, attempts: Iterable[tuple[Kind, int]]) -> Self:
@@ -524,6 +518,19 @@ class Swept(SweepFactorisation, Factorisation):
             raise DeptreeError(f"no {what} has a positive weight", "Allow more arcs")
         return found
 
+    @property
+    def in_range(self) -> bool:  # type: ignore[override]
+        return bool(self.packed[-1][0])
+
+    @property
+    def weights(self) -> Any:
+        """Exp of the shifted scores, (n+1, n+1)."""
+        return self.kind.each(lambda part: part.reshape(self.n + 1, -1), self.packed[0])
+
+    @property
+    def final_word(self) -> int:
+        return int(self.packed[3][0])
+
     def _in(self, kind: Kind) -> Self:
         return self.of(self.shifted, self.space, kind, self.final_word)
 
@@ -531,15 +538,7 @@ class Swept(SweepFactorisation, Factorisation):
         self.answer(lambda own: own._asked(question, rows))
 
     def _asked(self, question: Question, rows: Rows) -> tuple[None, bool]:
-        packed = _packed(self.weights, self.kind, self.space, self.final_word)
-        question(kernels.questions, (self.swept, packed, np.array([self.shifted_log_z]), True), rows)
-        return None, bool(packed.in_range[0])
-
-
-def _packed(weights: Any, kind: Kind, space: Rules, final_word: int) -> Any:
-    """The weights of one sentence as kernels take those of a batch."""
-    nodes = len(weights[0]) if isinstance(weights, tuple) else len(weights)
-    flat = kind.each(np.ravel, weights)
-    return kernels.packed.Packed(
-        flat, _START, np.array([nodes - 1]), np.array([final_word]), space.single_root, 0, np.ones(1, dtype=np.bool_)
-    )
+        in_range = np.array((True,))
+        given = *self.swept, (*self.packed[:-1], in_range), np.array((self.shifted_log_z,)), True
+        question(kernels.questions, given, rows)
+        return None, bool(in_range[0])

@@ -14,7 +14,7 @@ Shape = int | tuple[int, ...]
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """How to make arrays of one kind of numbers.
 
@@ -64,4 +64,4 @@ WIDE = Kind("WIDE", *map(_wide, ("wide_exp", "wide_zeros", "wide_scaled", "wide_
 def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:
     """Return what is found with float64, or with wide numbers if float64 does not hold every term that counts."""
     found, is_in_range = run(first)
-    return found if is_in_range or first == WIDE else run(WIDE)[0]
+    return found if is_in_range or first is WIDE else run(WIDE)[0]

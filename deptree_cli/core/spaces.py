@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
@@ -198,16 +198,17 @@ class Conditioned(Factorisation):
 
     def ask(self, question: Question, rows: Rows = EVERY) -> None:
         """Put a question to this object, which answers in the place of kernels."""
-        packed = kernels.packed.Packed(None, None, None, None, self.space.single_root, 0, None)
-        question(self, (None, packed, None, True), rows)
+        question(self, (None, None, (None,) * 6, None, True), rows)
 
-    def sums(self, swept: Any, packed: Any, log_z: Any, is_swept: bool, marginals: Any) -> None:
-        if len(marginals.starts):
+    def sums(self, *given: Any) -> None:
+        marginals = given[-1]
+        if len(marginals[0]):
             self._put(marginals, self._marginals(self.shifted.log_weights))
 
-    def covariances(self, swept: Any, packed: Any, log_z: Any, is_swept: bool, values: Any, out: Any) -> None:
+    def covariances(self, *given: Any) -> None:
         """P(a, b) = P(b) P(a | b) for every arc b with a value."""
-        marginals, values = self._marginals(self.shifted.log_weights), self._matrix(values)
+        values, out = self._matrix(given[-2]), given[-1]
+        marginals = self._marginals(self.shifted.log_weights)
         found = np.zeros_like(marginals)
         for head, word in np.argwhere((marginals > 0) & (values != 0)).tolist():
             given = self._marginals(self._given([(head, word)]))
@@ -317,14 +318,14 @@ class Elimination(Swept):
     """The factors of one sentence's distribution over non-projective trees."""
 
     @staticmethod
-    def memory(none: Any) -> Any:
-        return kernels.questions.Factors(none, none)
+    def memory(new: Callable[[int], Any], nodes: int) -> tuple[Any, Any]:
+        return new(nodes * ((nodes + 7) // 8 * 8)), new(nodes)  # rows are `aligned`
 
     @property
     def factors(self) -> tuple[Any, Any]:
         """Factors (n+1, m) of the words, of which the final one and word 1 have changed places, and pivots (n+1,)."""
-        own = kernels.questions.part_of(self.swept, self.n)
-        return own.factors, own.pivots
+        items, pivots = self.swept
+        return self.kind.each(lambda part: part.reshape(self.n + 1, -1), items), pivots
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
@@ -427,12 +428,14 @@ class Eisner(Swept):
     """The chart of one sentence's distribution over projective trees."""
 
     @staticmethod
-    def memory(none: Any) -> Any:
-        return kernels.questions.Chart(none)
+    def memory(new: Callable[[int], Any], nodes: int) -> tuple[Any, Any]:
+        return new(kernels.charts.TABLES * nodes**2), None
 
     @property
     def grammar(self) -> Grammar:
-        return kernels.charts.Eisner(self.space.single_root, kernels.questions.part_of(self.swept, self.n).items)
+        shape = kernels.charts.TABLES, self.n + 1, self.n + 1
+        chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
+        return kernels.charts.Eisner(self.space.single_root, chart)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""

@@ -51,6 +51,8 @@ def _class_of(kind: Any) -> type:
         return kind.instance_class
     if isinstance(kind, types.Float):
         return float
+    if isinstance(kind, types.NoneType):
+        return type(None)
     return tuple if isinstance(kind, types.BaseTuple) else object
 
 

@@ -61,7 +61,8 @@ def sentence(numbers, start, n):
 @operation
 def matrix(matrices, b):
     """Return a view of a sentence's matrix."""
-    return sentence(matrices.values, matrices.starts[b], matrices.sizes[b] - 1)
+    values, starts, sizes = matrices
+    return sentence(values, starts[b], sizes[b] - 1)
 
 
 @kernel(allocates=True)

@@ -1,11 +1,13 @@
 """Questions about the trees of many sentences: sums, derivatives, samples and best trees, in any kind of numbers.
 
 A question is a kernel. It answers for the sentences of a `Packed`, and unsets `in_range` where the numbers of its
-weights do not suffice; a sentence that is not in range is left out. What a sweep makes of weights is `swept`: memory
-for the longest sentence, or of a single sentence what was kept of an earlier question, if `is_swept`.
+weights do not suffice; a sentence that is not in range is left out. What a sweep makes of weights is in `items` and
+`pivots`, memory for one sentence, which is kept, and known already if `is_swept`; or they are empty. All arguments are
+arrays or plain tuples of them, in the order of the names of `Packed` and `Matrices`: numba takes 3 microseconds to know
+their types, and 9 those of named tuples.
 
-A space of trees is the operations below, chosen by the class of `swept`: `Factors` of trees that may cross, a `Chart`
-of those that do not.
+A space of trees is the operations below, chosen by the class of what is swept: `Factors` of trees that may cross, a
+`Chart` of those that do not, which has no pivots.
 """
 
 from __future__ import annotations
@@ -60,101 +62,41 @@ class Scratch(NamedTuple):
     other: Any
 
 
-@operation
-def new_swept(swept, like, n):
-    """Return memory for a sentence of n words, flat, in the kind of numbers of `like`."""
-    raise NotImplementedError
-
-
-@operation
-def new_scratch(swept, like, n, looks_back):
-    """Return memory to compute in; `looks_back`: for `sweep_back` too."""
-    raise NotImplementedError
-
-
-@operation
-def part_of(swept, n):
-    """Return what is swept of a sentence of n words as arrays of their shape."""
-    raise NotImplementedError
-
-
-@operation
-def both(swept, tangents):
-    """Return memory for dual numbers."""
-    raise NotImplementedError
-
-
-@operation
-def sweep(own, W, final_word, single_root, scratch):
-    """Sum over trees of weights (n+1, n+1); return log Z, and whether the numbers suffice."""
-    raise NotImplementedError
-
-
-@operation
-def sweep_back(own, W, final_word, single_root, scratch, out):
-    """Fill `out` with marginals, of dual numbers with their derivatives too; return whether the numbers suffice."""
-    raise NotImplementedError
-
-
-@operation
-def draw(own, W, final_word, single_root, state, heads):
-    """Fill heads (k, n) with independent trees."""
-    raise NotImplementedError
-
-
-@operation
-def find_best(swept, scores, single_root, heads):
-    """Fill heads (n,) with the tree of the largest sum of scores; return that sum."""
-    raise NotImplementedError
-
-
 @kernel
 def aligned(nodes):
     """Return how many numbers apart rows are to begin: as many as fill cache lines, which saves a tenth of the time."""
     return (nodes + 7) // 8 * 8
 
 
-@new_swept.register(Factors)
-def _new_factors(swept, like, n):
+@operation
+def new_swept(swept, like, n):
+    """Return memory for a sentence of n words, flat, in the kind of numbers of `like`."""
     return Factors(new(like, (n + 1) * aligned(n + 1)), new(like, n + 1))
 
 
-@new_scratch.register(Factors)
-def _new_scratch_of_factors(swept, like, n, looks_back):
+@operation
+def new_scratch(swept, like, n, looks_back):
+    """Return memory to compute in; `looks_back`: for `sweep_back` too."""
     return Scratch(new(like, (n + 1) * aligned(n + 1) if looks_back else 0), new(like, 3 * WIDTH * (n + 1)))
 
 
-@part_of.register(Factors)
-def _part_of_factors(swept, n):
+@operation
+def part_of(swept, n):
+    """Return what is swept of a sentence of n words as arrays of their shape."""
     nodes, width = n + 1, aligned(n + 1)
-    return Factors(
-        view(swept.factors, 0, nodes * width, (nodes, width)),
-        view(swept.pivots, 0, nodes, (nodes,)),
-    )
+    factors = view(swept.factors, 0, nodes * width, (nodes, width))
+    return Factors(factors, view(swept.pivots, 0, nodes, (nodes,)))
 
 
-@both.register(Factors)
-def _both_factors(swept, tangents):
+@operation
+def both(swept, tangents):
+    """Return memory for dual numbers."""
     return Factors(Dual(swept.factors, tangents.factors), Dual(swept.pivots, tangents.pivots))
 
 
 @both.register(Scratch)
 def _both_scratches(swept, tangents):
     return Scratch(Dual(swept.adjoints, tangents.adjoints), Dual(swept.other, tangents.other))
-
-
-@sweep.register(Factors)
-def _eliminate(own, W, final_word, single_root, scratch):
-    panels = panels_of(scratch, length(W))
-    return elimination.factorise(W, max(1, final_word), own.factors, own.pivots, panels, single_root)
-
-
-@sweep_back.register(Factors)
-def _eliminate_backward(own, W, final_word, single_root, scratch, out):
-    nodes, width = length(W), aligned(length(W))
-    adjoints, panels = view(scratch.adjoints, 0, nodes * width, (nodes, width)), panels_of(scratch, nodes)
-    given = W, max(1, final_word), own.factors, own.pivots
-    return elimination.arc_marginals(*given, adjoints, panels, single_root, out)
 
 
 @operation
@@ -164,8 +106,25 @@ def panels_of(scratch, nodes):
     return view(scratch.other, 0, 3 * width * nodes, (np.int64(3), width, nodes))
 
 
-@draw.register(Factors)
-def _draw_by_elimination(own, W, final_word, single_root, state, heads):
+@operation
+def sweep(own, W, final_word, single_root, scratch):
+    """Sum over trees of weights (n+1, n+1); return log Z, and whether the numbers suffice."""
+    panels = panels_of(scratch, length(W))
+    return elimination.factorise(W, max(1, final_word), own.factors, own.pivots, panels, single_root)
+
+
+@operation
+def sweep_back(own, W, final_word, single_root, scratch, out):
+    """Fill `out` with marginals, of dual numbers with their derivatives too; return whether the numbers suffice."""
+    nodes, width = length(W), aligned(length(W))
+    adjoints, panels = view(scratch.adjoints, 0, nodes * width, (nodes, width)), panels_of(scratch, nodes)
+    given = W, max(1, final_word), own.factors, own.pivots
+    return elimination.arc_marginals(*given, adjoints, panels, single_root, out)
+
+
+@operation
+def draw(own, W, final_word, single_root, state, heads):
+    """Fill heads (k, n) with independent trees."""
     nodes, first, roots = length(W), max(1, final_word), np.zeros(heads.shape[0], np.int64)
     size = nodes * nodes
     across, weights = view(new(W, size), 0, size, (nodes, nodes)), view(new(W, size), 0, size, (nodes, nodes))
@@ -177,8 +136,9 @@ def _draw_by_elimination(own, W, final_word, single_root, state, heads):
     elimination.sample_trees(own.factors, own.pivots, across, weights, first, single_root, roots, state, heads)
 
 
-@find_best.register(Factors)
-def _find_best(swept, scores, single_root, heads):
+@operation
+def find_best(swept, scores, single_root, heads):
+    """Fill heads (n,) with the tree of the largest sum of scores; return that sum."""
     return trees.best_tree(scores, single_root, heads)
 
 
@@ -243,17 +203,25 @@ def _find_best_projective(swept, scores, single_root, heads):
     return charts.best_tree(scores, single_root, heads)
 
 
-@kernel(allocates=True)
-def sums(swept, packed, log_z, is_swept, marginals):
-    """Fill log_z (B,) and, where there is room for any, the matrices of marginals, zeros at first.
+@operation
+def memory(pivots, items):
+    """Return what is swept, or is to be."""
+    return Factors(items, pivots)
 
-    Returns what was swept last, or what was given.
-    """
+
+@memory.register(type(None))
+def _chart(pivots, items):
+    return Chart(items)
+
+
+@kernel(allocates=True)
+def sums(items, pivots, packed, log_z, is_swept, marginals):
+    """Fill log_z (B,) and, where there is room for any, the matrices of marginals, zeros at first."""
     weights, starts, lengths, final_words, single_root, short, in_range = packed
-    longest, looks_back = largest(lengths), marginals.values.shape[0] > 0
+    longest, looks_back, swept = largest(lengths), marginals[0].shape[0] > 0, memory(pivots, items)
     if longest <= short:
-        return swept
-    if not is_swept:
+        return
+    if length(items) == 0:
         swept = new_swept(swept, weights, longest)
     scratch = new_scratch(swept, weights, longest, looks_back)
     for b in range(lengths.shape[0]):
@@ -263,18 +231,17 @@ def sums(swept, packed, log_z, is_swept, marginals):
                 log_z[b], in_range[b] = sweep(own, W, final_word, single_root, scratch)
             if in_range[b] and looks_back:
                 in_range[b] = sweep_back(own, W, final_word, single_root, scratch, matrix(marginals, b))
-    return swept
 
 
 @kernel(allocates=True)
-def covariances(swept, packed, log_z, is_swept, values, out):
+def covariances(items, pivots, packed, log_z, is_swept, values, out):
     """Fill log_z (B,), and out with Cov(1[arc in tree], sum of the tree's values) for every arc.
 
     Both sweeps on dual numbers: the derivative of the marginals in the direction of the values, which do not count
     where an arc's weight is 0. values, out: matrices of each sentence.
     """
     weights, starts, lengths, final_words, single_root, _, in_range = packed
-    n = largest(lengths)
+    n, swept = largest(lengths), memory(pivots, items)
     tangents, values_found = new(weights, (n + 1) * (n + 1)), np.empty((n + 1) * (n + 1))
     duals = both(new_swept(swept, weights, n), new_swept(swept, weights, n))
     scratch = both(new_scratch(swept, weights, n, True), new_scratch(swept, weights, n, True))
@@ -315,13 +282,14 @@ def clear_impossible(W, found):
 
 
 @kernel(allocates=True)
-def samples(swept, packed, log_z, is_swept, states, size, heads, places):
+def samples(items, pivots, packed, log_z, is_swept, states, size, heads, places):
     """Fill log_z (B,), and heads with `size` independent trees of each sentence, (size, n) from its place (B,) on.
 
     states: (B, 4) of `xoshiro.py`.
     """
     weights, starts, lengths, final_words, single_root, _, in_range = packed
-    if not is_swept:
+    swept = memory(pivots, items)
+    if length(items) == 0:
         swept = new_swept(swept, weights, largest(lengths))
     scratch = new_scratch(swept, weights, largest(lengths), False)
     for b in range(lengths.shape[0]):
@@ -336,11 +304,12 @@ def samples(swept, packed, log_z, is_swept, states, size, heads, places):
 
 
 @kernel(allocates=True)
-def best_trees(swept, scores, lengths, least, single_root, heads, places, in_range):
+def best_trees(items, pivots, scores, lengths, least, single_root, heads, places, in_range):
     """Fill heads with the tree of the largest sum of scores of each sentence, (n,) from its place (B,) on.
 
     scores: matrices without padding. in_range (B,): set to whether that sum is above `least`.
     """
+    swept = memory(pivots, items)
     for b in range(lengths.shape[0]):
         own = heads[places[b] : places[b] + lengths[b]]
         in_range[b] = find_best(swept, matrix(scores, b), single_root, own) > least
@@ -377,7 +346,7 @@ def sums_side_by_side(packed, log_z, marginals):
         for lane, b in enumerate(group):
             log_z[b], depth = log_of_pivots(S, lane, lengths[b])
             in_range[b] = in_range[b] and reaches(weights, depth)
-        if marginals.values.shape[0] > 0:
+        if marginals[0].shape[0] > 0:
             elimination.eliminate_backward(Lanes(A), Lanes(S), Lanes(J), Lanes(workspace), single_root)
             for lane, b in enumerate(group):
                 W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b)

@@ -95,11 +95,11 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
     def counted(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
         """Of a question: once for each sentence."""
 
-        def ask(swept: Any, packed: Any, log_z: Any, is_swept: bool, *others: Any) -> Any:
-            of_duals, size = " of duals" * (name == "covariances"), len(packed.lengths)
+        def ask(items: Any, pivots: Any, packed: Any, log_z: Any, is_swept: bool, *others: Any) -> Any:
+            of_duals, size = " of duals" * (name == "covariances"), len(packed[2])
             counts[f"forth{of_duals}"] += 0 if is_swept and not of_duals else size
-            counts[f"back{of_duals}"] += size if of_duals or (name == "sums" and len(others[0].values)) else 0
-            return kernel(swept, packed, log_z, is_swept, *others)
+            counts[f"back{of_duals}"] += size if of_duals or (name == "sums" and len(others[0][0])) else 0
+            return kernel(items, pivots, packed, log_z, is_swept, *others)
 
         return ask
 

@@ -65,13 +65,13 @@ EACH_SPACE = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.na
 def counting(name: str, kernel: Any, counted: Counter[str]) -> Any:
     """A question that also says which sweeps it takes, in which kind of numbers; covariances are of dual ones."""
 
-    def ask(swept: Any, packed: Any, log_z: Any, is_swept: bool, *others: Any) -> Any:
-        kind = "float64" if isinstance(packed.weights, np.ndarray) else "wide"
+    def ask(items: Any, pivots: Any, packed: Any, log_z: Any, is_swept: bool, *others: Any) -> Any:
+        kind = "float64" if isinstance(packed[0], np.ndarray) else "wide"
         is_dual = name == "covariances"
-        looks_back = is_dual or (name == "sums" and len(others[0].values) > 0)
+        looks_back = is_dual or (name == "sums" and len(others[0][0]) > 0)
         sweeps = ["forth"] * (is_dual or not is_swept) + ["back"] * looks_back
         counted.update(f"{sweep} {'dual' if is_dual else kind}" for sweep in sweeps)
-        return kernel(swept, packed, log_z, is_swept, *others)
+        return kernel(items, pivots, packed, log_z, is_swept, *others)
 
     return ask
 
