@@ -23,7 +23,6 @@ from deptree_cli.kernels.operations import (
     one,
     part,
     put,
-    put_rounded,
     row,
     tolerance,
     zero,
@@ -206,7 +205,7 @@ def sum_to_one(marginals):
 def arc_backward(weights, chart, adjoints, head, dependent, marginals):
     """Fill the marginal of an arc; return what the adjoint of its span gets."""
     arc, adjoint = (head, dependent), get(adjoints, (ARC, head, dependent))
-    put_rounded(marginals, arc, multiply(adjoint, get(chart, (ARC, head, dependent))))
+    put(marginals, arc, multiply(adjoint, get(chart, (ARC, head, dependent))))
     return multiply(adjoint, get(weights, arc))
 
 

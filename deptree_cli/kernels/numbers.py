@@ -281,10 +281,9 @@ class Dual(NamedTuple):
 ops.treat_parts_alike(Dual, Dual)
 
 
-@ops.set_zero.register(Dual)
-def _set_zero_duals(memory):
-    ops.set_zero(memory.value)
-    ops.set_zero(memory.tangent)
+@ops.number.register(Dual)
+def _dual_number(like, x):
+    return Dual(ops.number(like.value, x), zero(like.value))
 
 
 @ops.inner.register(Dual)

@@ -170,7 +170,7 @@ def new(like, size):
 
 @operation
 def set_zero(memory):
-    """Overwrite all numbers by 0."""
+    """Store 0 in all places of an array."""
     memory[:] = 0.0
 
 
@@ -385,6 +385,15 @@ def treat_parts_alike(kind: Any, make: Any) -> None:
     def _put_rounded(array, index, x):
         put_rounded(array[0], index, x[0])
         put_rounded(array[1], index, x[1])
+
+    @new.register(kind)
+    def _new(like, size):
+        return make(new(like[0], size), new(like[1], size))
+
+    @set_zero.register(kind)
+    def _set_zero(memory):
+        set_zero(memory[0])
+        set_zero(memory[1])
 
     @view.register(kind)
     def _view(memory, start, size, shape):

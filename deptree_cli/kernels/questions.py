@@ -31,6 +31,7 @@ from deptree_cli.kernels.operations import (
     new,
     number,
     operation,
+    part,
     put,
     put_rounded,
     reaches,
@@ -56,7 +57,7 @@ class Chart(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory to compute in: adjoints of what is swept; panels of elimination, or marginals in float64."""
+    """Memory to compute in: adjoints of what is swept, flat; the workspace of elimination, or marginals, flat."""
 
     adjoints: Any
     other: Any
@@ -69,6 +70,12 @@ def aligned(nodes):
 
 
 @operation
+def memory(pivots, items):
+    """Return what is swept, or is to be."""
+    return Factors(items, pivots)
+
+
+@operation
 def new_swept(swept, like, n):
     """Return memory for a sentence of n words, flat, in the kind of numbers of `like`."""
     return Factors(new(like, (n + 1) * aligned(n + 1)), new(like, n + 1))
@@ -77,49 +84,30 @@ def new_swept(swept, like, n):
 @operation
 def new_scratch(swept, like, n, looks_back):
     """Return memory to compute in; `looks_back`: for `sweep_back` too."""
-    return Scratch(new(like, (n + 1) * aligned(n + 1) if looks_back else 0), new(like, 3 * WIDTH * (n + 1)))
+    width, size = np.int64(WIDTH), np.int64(3 * WIDTH * (n + 1))
+    workspace = view(new(like, size), 0, size, (np.int64(3), width, n + 1))
+    return Scratch(new(like, (n + 1) * aligned(n + 1) if looks_back else 0), workspace)
 
 
 @operation
 def part_of(swept, n):
     """Return what is swept of a sentence of n words as arrays of their shape."""
     nodes, width = n + 1, aligned(n + 1)
-    factors = view(swept.factors, 0, nodes * width, (nodes, width))
-    return Factors(factors, view(swept.pivots, 0, nodes, (nodes,)))
-
-
-@operation
-def both(swept, tangents):
-    """Return memory for dual numbers."""
-    return Factors(Dual(swept.factors, tangents.factors), Dual(swept.pivots, tangents.pivots))
-
-
-@both.register(Scratch)
-def _both_scratches(swept, tangents):
-    return Scratch(Dual(swept.adjoints, tangents.adjoints), Dual(swept.other, tangents.other))
-
-
-@operation
-def panels_of(scratch, nodes):
-    """Return the workspace of `elimination.py`."""
-    width = np.int64(WIDTH)
-    return view(scratch.other, 0, 3 * width * nodes, (np.int64(3), width, nodes))
+    return Factors(view(swept.factors, 0, nodes * width, (nodes, width)), part(swept.pivots, 0, nodes))
 
 
 @operation
 def sweep(own, W, final_word, single_root, scratch):
     """Sum over trees of weights (n+1, n+1); return log Z, and whether the numbers suffice."""
-    panels = panels_of(scratch, length(W))
-    return elimination.factorise(W, max(1, final_word), own.factors, own.pivots, panels, single_root)
+    return elimination.factorise(W, max(1, final_word), own.factors, own.pivots, scratch.other, single_root)
 
 
 @operation
 def sweep_back(own, W, final_word, single_root, scratch, out):
     """Fill `out` with marginals, of dual numbers with their derivatives too; return whether the numbers suffice."""
     nodes, width = length(W), aligned(length(W))
-    adjoints, panels = view(scratch.adjoints, 0, nodes * width, (nodes, width)), panels_of(scratch, nodes)
-    given = W, max(1, final_word), own.factors, own.pivots
-    return elimination.arc_marginals(*given, adjoints, panels, single_root, out)
+    adjoints, given = view(scratch.adjoints, 0, nodes * width, (nodes, width)), (W, max(1, final_word))
+    return elimination.arc_marginals(*given, own.factors, own.pivots, adjoints, scratch.other, single_root, out)
 
 
 @operation
@@ -142,22 +130,6 @@ def find_best(swept, scores, single_root, heads):
     return trees.best_tree(scores, single_root, heads)
 
 
-@new_swept.register(Chart)
-def _new_chart(swept, like, n):
-    return Chart(new(like, charts.TABLES * (n + 1) * (n + 1)))
-
-
-@new_scratch.register(Chart)
-def _new_scratch_of_charts(swept, like, n, looks_back):
-    size = (n + 1) * (n + 1) if looks_back else 0
-    return Scratch(new(like, charts.TABLES * size), np.empty(size))
-
-
-@part_of.register(Chart)
-def _part_of_chart(swept, n):
-    return Chart(chart_in(swept.items, n + 1))
-
-
 @operation
 def chart_in(memory, nodes):
     """Return memory as the chart of so many nodes."""
@@ -165,19 +137,35 @@ def chart_in(memory, nodes):
     return view(memory, 0, tables * nodes * nodes, (tables, nodes, nodes))
 
 
-@both.register(Chart)
-def _both_charts(swept, tangents):
-    return Chart(Dual(swept.items, tangents.items))
+@memory.register(type(None))
+def _chart(pivots, items):
+    return Chart(items)
+
+
+@new_swept.register(Chart)
+def _new_chart(swept, like, n):
+    return Chart(new(like, charts.TABLES * (n + 1) * (n + 1)))
+
+
+@new_scratch.register(Chart)
+def _new_scratch_of_chart(swept, like, n, looks_back):
+    size = (n + 1) * (n + 1) if looks_back else 0
+    return Scratch(new(like, charts.TABLES * size), new(like, size))
+
+
+@part_of.register(Chart)
+def _part_of_chart(swept, n):
+    return Chart(chart_in(swept.items, n + 1))
 
 
 @sweep.register(Chart)
 def _fill_chart(own, W, final_word, single_root, scratch):
-    n = length(W) - 1
-    if n > charts.LONGEST and not reaches(W, -math.inf):
+    n, is_wide = length(W) - 1, reaches(W, -math.inf)
+    if n > charts.LONGEST and not is_wide:
         return -math.inf, False
     set_zero(own.items)
     log_z, in_range = charts.log_partition(charts.inside(W, single_root, own.items), n)
-    return log_z, in_range or reaches(W, -math.inf)
+    return log_z, in_range or is_wide
 
 
 @sweep_back.register(Chart)
@@ -201,17 +189,6 @@ def _draw_from_chart(own, W, final_word, single_root, state, heads):
 @find_best.register(Chart)
 def _find_best_projective(swept, scores, single_root, heads):
     return charts.best_tree(scores, single_root, heads)
-
-
-@operation
-def memory(pivots, items):
-    """Return what is swept, or is to be."""
-    return Factors(items, pivots)
-
-
-@memory.register(type(None))
-def _chart(pivots, items):
-    return Chart(items)
 
 
 @kernel(allocates=True)
@@ -242,9 +219,9 @@ def covariances(items, pivots, packed, log_z, is_swept, values, out):
     """
     weights, starts, lengths, final_words, single_root, _, in_range = packed
     n, swept = largest(lengths), memory(pivots, items)
-    tangents, values_found = new(weights, (n + 1) * (n + 1)), np.empty((n + 1) * (n + 1))
-    duals = both(new_swept(swept, weights, n), new_swept(swept, weights, n))
-    scratch = both(new_scratch(swept, weights, n, True), new_scratch(swept, weights, n, True))
+    tangents, marginals = new(weights, (n + 1) * (n + 1)), np.empty((n + 1) * (n + 1))
+    like = Dual(weights, tangents)
+    duals, scratch = new_swept(swept, like, n), new_scratch(swept, like, n, True)
     for b in range(lengths.shape[0]):
         if in_range[b]:
             n, target, own = lengths[b], matrix(out, b), part_of(duals, lengths[b])
@@ -252,7 +229,7 @@ def covariances(items, pivots, packed, log_z, is_swept, values, out):
             fill_tangents(W, matrix(values, b))
             log_z[b], in_range[b] = sweep(own, W, final_words[b], single_root, scratch)
             if in_range[b]:
-                found = Dual(sentence(values_found, 0, n), target)
+                found = Dual(sentence(marginals, 0, n), target)
                 in_range[b] = sweep_back(own, W, final_words[b], single_root, scratch, found)
                 is_finite = clear_impossible(W.value, target)
                 in_range[b] = in_range[b] and (is_finite or reaches(weights, -math.inf))

@@ -193,6 +193,12 @@ def test_arrays(kind: Kind) -> None:
     assert kind.fractions(ops.zero(array)) == (0, 0)
     assert kind.fractions(ops.from_wide(array, wide(0.75))) == (Fraction(3, 4), 0)
     assert ops.length(ops.part(array, 1, 3)) == 2
+    ops.put(ops.view(array, 1, 2, (2, 1)), (1, 0), ops.number(array, 0.75))
+    assert kind.fractions(ops.get(array, 2)) == (Fraction(3, 4), 0)
+    memory = ops.new(array, 3)
+    ops.set_zero(memory)
+    ops.put_rounded(memory, 2, numbers[1])
+    assert [kind.fractions(ops.get(memory, i)) for i in (0, 2)] == [(0, 0), kind.fractions(numbers[1])]
 
 
 @EACH_KIND
