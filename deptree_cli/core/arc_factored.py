@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self, TypeVar, Unpack, cast
+from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -186,17 +186,6 @@ def _made_of(kind: type[Kind], parts: Mapping[str, Any]) -> Kind:
     return found
 
 
-class Sums(Protocol):
-    """The sums over trees that every distribution has."""
-
-    @property
-    def log_z(self) -> float:
-        """The natural logarithm of the partition function."""
-
-    def marginals(self) -> Float:
-        """The probability of every arc, (n+1, n+1)."""
-
-
 class OverTrees(Frozen, ABC):
     """A distribution over the trees of a space.
 
@@ -224,13 +213,14 @@ class OverTrees(Frozen, ABC):
 
     @property
     @abstractmethod
-    def factorisation(self) -> Sums:
-        """What is behind the partition function and marginals."""
+    def factorisation(self) -> Any:
+        """What is behind the partition function and marginals: it has a `log_z`, and `marginals()`."""
 
     @property
     def log_partition(self) -> float:
         """The natural logarithm of the partition function, the sum of all trees' weights."""
-        return self.factorisation.log_z
+        log_z: float = self.factorisation.log_z
+        return log_z
 
     def marginals(self) -> Float:
         """The probability of every arc, (n+1, n+1), ``[head, dependent]``, read-only; the columns of words sum to 1.

@@ -131,10 +131,6 @@ def kernels_for(space: TreeSpace) -> type[Swept] | None:
     return found
 
 
-def _nothing_found(size: int) -> LogPartitions:
-    return LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
-
-
 # Many sentences at once: the questions that a `TreeDistribution` answers.
 
 
@@ -218,21 +214,19 @@ class TreeBatch:
 
     def _together(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
         """What kernels find of log Z in blocks: in float32 if that is asked for, then in float64."""
-        swept, size, found = kernels_for(self.space), len(self.lengths), None
-        if swept is None:
-            return _nothing_found(size)
+        swept, size = kernels_for(self.space), len(self.lengths)
+        found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
         in_float32 = precision == "float32" and swept is Elimination
-        for dtype in (np.float32, np.float64)[not in_float32 :]:
+        for dtype in (np.float32, np.float64)[not in_float32 :] if swept is not None else ():
             if rows is None and self._is_one_block():
-                found = self._in_block(question, swept, dtype, EVERY)
+                found = self._in_block(question, dtype, EVERY)
             else:
-                found = found or _nothing_found(size)
-                which = self._not_long(rows) if dtype is np.float32 else rows
-                self._in_blocks(question, swept, dtype, which, found)
+                left = np.arange(size) if rows is None else rows
+                left = left[self.lengths[left] <= LONG] if dtype is np.float32 else left
+                spread(partial(self._fill, found, question, dtype, left), self.lengths[left], self.threads)
             if found.in_range.all():
                 break
             rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
-        assert found is not None
         return found
 
     def _is_one_block(self) -> bool:
@@ -240,37 +234,23 @@ class TreeBatch:
         size = self.log_scores.shape[-1] if self.log_scores.ndim == 3 else 0
         return self.threads == 1 and 1 < size <= LONG + 1 and 0 < self.log_scores.size <= BLOCK
 
-    def _in_block(self, question: Question, swept: type[Swept], dtype: type[np.floating], which: Rows) -> LogPartitions:
+    def _fill(
+        self, found: LogPartitions, question: Question, dtype: type[np.floating], rows: Int, first: int, stop: int
+    ) -> None:
+        """Fill in what kernels find of one block of some sentences."""
+        which = rows[first:stop]
+        for target, values in zip(found, self._in_block(question, dtype, which), strict=True):
+            target[which] = values
+
+    def _in_block(self, question: Question, dtype: type[np.floating], which: Rows) -> LogPartitions:
         """What kernels find of some sentences in numbers of one type."""
-        packed, constants = shifted(
-            chosen(self.scores, which),
-            self.lengths[which],
-            self.space.single_root,
-            dtype,
-            SHORT if self.side_by_side and swept is Elimination else 0,
-        )
+        swept, single_root = by_space(SWEPT, self.space), self.space.single_root
+        short = SHORT if self.side_by_side and swept is Elimination else 0
+        packed, constants = shifted(chosen(self.scores, which), self.lengths[which], single_root, dtype, short)
         np.exp(packed.weights, out=packed.weights)
         log_z, memory = np.empty(len(constants)), swept.memory(partial(np.empty, dtype=dtype), 0)
         question(questions, (*memory, tuple(packed), log_z, False), which)
         return LogPartitions(log_z, constants, packed.in_range)
-
-    def _not_long(self, rows: Int | None) -> Int | None:
-        if self.log_scores.shape[-1] <= LONG + 1 or self.lengths.max() <= LONG:
-            return rows
-        every = np.arange(len(self.lengths)) if rows is None else rows
-        return every[self.lengths[every] <= LONG]
-
-    def _in_blocks(
-        self, question: Question, swept: type[Swept], dtype: type[np.floating], rows: Int | None, found: LogPartitions
-    ) -> None:
-        """Fill in what kernels find in numbers of one type."""
-
-        def answer(first: int, stop: int) -> None:
-            which = slice(first, stop) if rows is None else rows[first:stop]
-            for target, values in zip(found, self._in_block(question, swept, dtype, which), strict=True):
-                target[which] = values
-
-        spread(answer, self.lengths if rows is None else self.lengths[rows], self.threads)
 
     def _missing(self, b: int, out: Matrices | None) -> float:
         """What stands for log Z of a sentence that has no distribution; fills in what stands for its results."""
@@ -380,7 +360,7 @@ class TreeBatch:
     def tree_log_probs(self, trees: RaggedTrees, log_z: LogPartitions) -> Float:
         """The log-probabilities of K trees of each sentence, (B, K)."""
         found = np.empty((len(self.lengths), trees.size))
-        log_weights = laid_out(self._log_weights(log_z), self.lengths)
+        log_weights = tuple(laid_out(self._log_weights(log_z), self.lengths))
         tree_log_probs(log_weights, self.lengths, log_z.shifted, trees.heads, trees.starts, found)
         return np.minimum(found, 0.0, out=found)
 
@@ -437,9 +417,6 @@ class TreeBatch:
 
 
 # The distributions of many sentences at once, for users: those of plain scores are worked out together.
-
-
-Answer = TypeVar("Answer")
 
 
 def batch(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -86,32 +86,20 @@ def unique_inputs(quantities: Iterable[OfDistribution]) -> list[Input]:
 # Expectations of a tree's sums over arcs: exact under every distribution, with gradients and variances.
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """The expectation of a sum over arcs, as the value of a quantity of a distribution."""
-
-    of: OverArcs
-
-    def __call__(self, distribution: ArcFactored) -> float:
-        return expected_sum(distribution, values_of(self.of, distribution))
-
-    def gradient(self, distribution: ArcFactored) -> Float:
-        """Compute the covariance of each arc with the sum, (n+1, n+1)."""
-        return arc_covariance(distribution, values_of(self.of, distribution))
-
-
-class ExpectedSum(OfDistribution):
-    """An expectation as an entry of the register."""
-
-    @property
-    def summary(self) -> str:
-        return f"Of a tree: {self.value.of.summary}" if isinstance(self.value, Expectation) else super().summary
-
-
 @cache
 def expected(quantity: OverArcs) -> OfDistribution:
-    found = Expectation(quantity)
-    return ExpectedSum(quantity.name, found, found.gradient)
+    """The expectation of a sum over arcs; its gradient is the covariance of each arc with the sum, (n+1, n+1)."""
+    value, gradient = partial(_expected_value, quantity), partial(_expected_gradient, quantity)
+    value.__doc__ = f"Of a tree: {quantity.summary}"
+    return OfDistribution(quantity.name, value, gradient)
+
+
+def _expected_value(quantity: OverArcs, distribution: ArcFactored) -> float:
+    return expected_sum(distribution, values_of(quantity, distribution))
+
+
+def _expected_gradient(quantity: OverArcs, distribution: ArcFactored) -> Float:
+    return arc_covariance(distribution, values_of(quantity, distribution))
 
 
 def values_of(quantity: OverArcs, distribution: ArcFactored) -> Float:

@@ -160,7 +160,6 @@ class GeneralSpace(TreeSpace):
         """The logarithm of the sum of all trees' weights, log-scores (n+1, n+1); -inf where there is no tree."""
 
     def check_feasible(self, allowed: Bool) -> None:
-        """See `TreeSpace`; one search for a best tree."""
         if self._some_tree(allowed)[1] == -np.inf:
             raise DeptreeError(f"no tree is possible: of {self.trees} all have a forbidden arc", "Allow more arcs")
 
@@ -203,17 +202,17 @@ class Conditioned(Factorisation):
     def sums(self, *given: Any) -> None:
         marginals = given[-1]
         if len(marginals[0]):
-            self._put(marginals, self._marginals(self.shifted.log_weights))
+            self._matrix(marginals)[:] = self._marginals(self.shifted.log_weights)
 
     def covariances(self, *given: Any) -> None:
         """P(a, b) = P(b) P(a | b) for every arc b with a value."""
-        values, out = self._matrix(given[-2]), given[-1]
+        values, out = map(self._matrix, given[-2:])
         marginals = self._marginals(self.shifted.log_weights)
         found = np.zeros_like(marginals)
         for head, word in np.argwhere((marginals > 0) & (values != 0)).tolist():
-            given = self._marginals(self._given([(head, word)]))
-            found += values[head, word] * marginals[head, word] * (given - marginals)
-        self._put(out, np.where(marginals > 0, found, 0.0))
+            conditional = self._marginals(self._given([(head, word)]))
+            found += values[head, word] * marginals[head, word] * (conditional - marginals)
+        out[:] = np.where(marginals > 0, found, 0.0)
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """See `Factorisation`; head by head, from one distribution for trees that begin alike."""
@@ -236,9 +235,6 @@ class Conditioned(Factorisation):
     def _matrix(self, matrices: Any) -> Float:
         found: Float = kernels.packed.matrix(matrices, 0)
         return found[: self.n + 1, : self.n + 1]
-
-    def _put(self, matrices: Any, values: Float) -> None:
-        self._matrix(matrices)[:] = values
 
     def _given(self, arcs: Sequence[tuple[int, int]]) -> Float:
         log_weights = self.shifted.log_weights
@@ -277,7 +273,6 @@ class NonProjective(TreeSpace):
         check_feasible(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
-        """See `TreeSpace`; by reachability."""
         return supported_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Elimination:
@@ -301,11 +296,10 @@ class NonProjective(TreeSpace):
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
-        from deptree_cli.kernels.trees import best_tree
-
         heads = np.empty(len(scores) - 1, dtype=np.int32)
         foresee(4.0 * scores.size)
-        return heads, best_tree(read_only(scores.view()), self.single_root, heads)  # compiled for these alone
+        scores = read_only(scores.view())  # compiled for these alone
+        return heads, kernels.trees.best_tree(scores, self.single_root, heads)
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; O(n^3) each."""
@@ -393,11 +387,9 @@ class Projective(TreeSpace):
             raise crossing_is_needed(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
-        """See `TreeSpace`; O(n^3)."""
         return allowed.copy() if all_allowed(allowed) else _possible_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Eisner:
-        """See `TreeSpace`; O(n^3)."""
         kinds = (REAL, WIDE) if len(log_scores) - 1 <= kernels.charts.LONGEST else (WIDE,)
         return Eisner.first_in_range(shift(log_scores, self), self, [(kind, 0) for kind in kinds])
 
