@@ -15,7 +15,7 @@ from deptree_cli.core import errors
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.many_trees import blocks_to_fill, blocks_to_read, empty_heads
-from deptree_cli.core.numbers import WIDE, Kind, in_range
+from deptree_cli.core.numbers import WIDE, Kind
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels.budget import foresee
@@ -438,12 +438,9 @@ class Factorisation(ABC):
         self.ask(covariances_into(_matrices_of_one(values), _matrices_of_one(found)))
         return found
 
+    @abstractmethod
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
         """Independent exact trees, (size, n), as `many_trees` keeps them: heads of words, 0 for ROOT. O(n^2) each."""
-        heads, state = empty_heads(size, self.n), kernel_state(rng)[None]
-        for _, block in blocks_to_fill(heads):
-            self.ask(samples_into(block.reshape(-1), _START, len(block), state))
-        return heads
 
 
 class SweepFactorisation(ABC):
@@ -470,7 +467,8 @@ class SweepFactorisation(ABC):
 
     def answer(self, question: Callable[[Self], tuple[Found, bool]]) -> Found:
         """What a question finds with these numbers, or with wide ones where it says that these do not suffice."""
-        return in_range(lambda kind: question(self if kind is self.kind else self.in_wide_numbers), self.kind)
+        found, suffices = question(self)
+        return found if suffices or self.is_wide else question(self.in_wide_numbers)[0]
 
     def or_wide(self) -> Self:
         """The factorisation itself, or the one in wide numbers where its own do not suffice."""
@@ -530,6 +528,16 @@ class Swept(SweepFactorisation, Factorisation):
     @property
     def final_word(self) -> int:
         return int(self.packed[3][0])
+
+    def sample(self, size: int, rng: np.random.Generator) -> Integers:
+        heads, state = empty_heads(size, self.n), kernel_state(rng)
+        for _, block in blocks_to_fill(heads):
+            self._draw(state, block)
+        return heads
+
+    @abstractmethod
+    def _draw(self, state: Any, heads: Heads) -> None:
+        """Fill heads (k, n) with independent trees; state: of a kernel's generator."""
 
     def _in(self, kind: Kind) -> Self:
         return self.of(self.shifted, self.space, kind, self.final_word)

@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -321,6 +322,13 @@ class Elimination(Swept):
         items, pivots = self.swept
         return self.kind.each(lambda part: part.reshape(self.n + 1, -1), items), pivots
 
+    def _draw(self, state: Any, heads: Heads) -> None:
+        self._tables.draw(np.zeros(len(heads), dtype=np.int64), state, heads)
+
+    @cached_property
+    def _tables(self) -> EliminationTables:  # kept: users draw one tree after another
+        return EliminationTables(self)
+
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
         return self.kind.floats(self._root_products()) if self.space.single_root else self.marginals()[0]
@@ -428,6 +436,9 @@ class Eisner(Swept):
         shape = kernels.charts.TABLES, self.n + 1, self.n + 1
         chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
         return kernels.charts.Eisner(self.space.single_root, chart)
+
+    def _draw(self, state: Any, heads: Heads) -> None:
+        kernels.charts.sample_trees(self.grammar, state, heads)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
