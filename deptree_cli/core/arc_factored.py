@@ -341,7 +341,7 @@ class ArcFactored(OverTrees):
     def possible_scores(self) -> Float:
         """The log-scores, (n+1, n+1), read-only, with ``-inf`` also for allowed arcs that no tree contains."""
         possible = np.isfinite(self.log_scores)
-        if (self.support == possible).all():
+        if np.count_nonzero(self.support) == np.count_nonzero(possible):
             return self.log_scores
         return read_only(np.where(self.support, self.log_scores, -np.inf))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -341,7 +341,7 @@ def sums_into(out: Any) -> Question:
 
     def question(questions: Any, given: tuple[Any, ...], rows: Rows) -> None:
         packed, log_z = given[2:4]
-        own = (np.empty(0, getattr(packed[0], "dtype", None)), _NONE, _NONE) if out is None else chosen(out, rows)
+        own = _no_matrices(getattr(packed[0], "dtype", None)) if out is None else chosen(out, rows)
         if packed[5]:  # some are short enough
             questions.sums_side_by_side(packed, log_z, own)
         questions.sums(*given, own)
@@ -359,12 +359,19 @@ def samples_into(heads: Heads, starts: Int, size: int, states: Any) -> Question:
     return lambda questions, given, rows: questions.samples(*given, states[rows], size, heads, starts[rows])
 
 
-_START, _NONE = np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64)
+@cache
+def _no_matrices(dtype: Any) -> tuple[Any, ...]:
+    return np.empty(0, dtype), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+@cache
+def _only(number: int) -> Int:
+    """An array of one number, which nobody writes to: a sentence is asked in microseconds."""
+    return np.array((number,))
 
 
 def _matrices_of_one(array: Float) -> tuple[Any, ...]:
-    flat = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
-    return flat, _START, np.array((len(array),))
+    return array.reshape(-1), _only(0), _only(len(array))
 
 
 # What is worked out once from a sentence's log-scores: its log-partition function, edge marginals and samples.
@@ -435,7 +442,9 @@ class Factorisation(ABC):
         if not np.isfinite(values, where=possible, out=np.ones(possible.shape, dtype=np.bool_)).all():
             return np.where(possible, np.nan, 0.0)
         found = np.zeros(possible.shape)
-        self.ask(covariances_into(_matrices_of_one(values), _matrices_of_one(found)))
+        self.ask(
+            covariances_into(_matrices_of_one(np.ascontiguousarray(values, dtype=np.float64)), _matrices_of_one(found))
+        )
         return found
 
     @abstractmethod
@@ -497,22 +506,18 @@ class Swept(SweepFactorisation, Factorisation):
     @classmethod
     def of(cls, shifted: Shifted, space: Rules, kind: Kind, final_word: int = 0) -> Self:
         """Sweep, in numbers of a kind; `final_word`: the one that elimination takes last."""
-        nodes, log_z = len(shifted.log_weights), np.array((-np.inf,))
+        nodes, log_z = len(shifted.log_weights), np.empty(1)
         weights, swept = kind.exp(shifted.log_weights.reshape(-1)), cls.memory(kind.zeros, nodes)
-        numbers = _START, np.array((nodes - 1,)), np.array((final_word,))
+        numbers = _only(0), _only(nodes - 1), _only(final_word)
         packed = weights, *numbers, space.single_root, 0, np.array((True,))
         sums_into(None)(kernels.questions, (*swept, packed, log_z, False), EVERY)
         return cls(space, shifted, float(log_z[0]), kind, packed, swept)
 
-    @classmethod
-    def first_in_range(cls, shifted: Shifted, space: Rules, attempts: Iterable[tuple[Kind, int]]) -> Self:
-        """The sums in the first kind of numbers, with the word to eliminate last, that suffice: the last one does."""
-        for kind, final_word in attempts:
-            found = cls.of(shifted, space, kind, final_word)
-            if found.in_range:
-                break
+    def checked(self) -> Self:
+        """These sums, or those in wide numbers where they do not suffice, if there is a tree."""
+        found = self if self.in_range else self.in_wide_numbers
         if found.shifted_log_z == -np.inf:
-            what = "projective tree" if space.projective else "tree"
+            what = "projective tree" if self.space.projective else "tree"
             raise DeptreeError(f"no {what} has a positive weight", "Allow more arcs")
         return found
 
@@ -547,6 +552,6 @@ class Swept(SweepFactorisation, Factorisation):
 
     def _asked(self, question: Question, rows: Rows) -> tuple[None, bool]:
         in_range = np.array((True,))
-        given = *self.swept, (*self.packed[:-1], in_range), np.array((self.shifted_log_z,)), True
+        given = *self.swept, (*self.packed[:-1], in_range), np.empty(1), True
         question(kernels.questions, given, rows)
         return None, bool(in_range[0])

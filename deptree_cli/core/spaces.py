@@ -279,21 +279,12 @@ class NonProjective(TreeSpace):
     def factorise(self, log_scores: Float) -> Elimination:
         """See `TreeSpace`; O(n^3): n^3/3 multiply-adds."""
         shifted = shift(log_scores, self)
-        return Elimination.first_in_range(shifted, self, self._attempts(shifted.log_weights))
-
-    def _attempts(self, log_weights: Float) -> Iterator[tuple[Kind, int]]:
-        """Kinds of numbers, and words to eliminate last: under the single-root constraint they should reach all others.
-
-        The one with the best arc from ROOT mostly does; the best tree's root does, by arcs as heavy as can be.
-        """
-        last = int(log_weights[0].argmax())
-        yield REAL, last
-        if self.single_root:
-            best, log_weight = self.maximum_tree(log_weights)
-            last = int(best.argmin()) + 1
-            if log_weight > kernels.operations.SAFE_LOG:
-                yield REAL, last
-        yield WIDE, last
+        found = Elimination.of(shifted, self, REAL, int(shifted.log_weights[0].argmax()))
+        if self.single_root and not found.in_range:
+            best, log_weight = self.maximum_tree(shifted.log_weights)
+            root = int(best.argmin()) + 1  # reaches all other words, by arcs as heavy as can be
+            found = Elimination.of(shifted, self, REAL if log_weight > kernels.operations.SAFE_LOG else WIDE, root)
+        return found.checked()
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
@@ -398,8 +389,8 @@ class Projective(TreeSpace):
         return allowed.copy() if all_allowed(allowed) else _possible_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Eisner:
-        kinds = (REAL, WIDE) if len(log_scores) - 1 <= kernels.charts.LONGEST else (WIDE,)
-        return Eisner.first_in_range(shift(log_scores, self), self, [(kind, 0) for kind in kinds])
+        kind = REAL if len(log_scores) - 1 <= kernels.charts.LONGEST else WIDE  # float64 would not be trusted
+        return Eisner.of(shift(log_scores, self), self, kind).checked()
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
