@@ -16,7 +16,7 @@ from deptree_cli.core.swor import LEAST, Draws, clock_of
 from deptree_cli.core.walks import alias_tables, path_tables
 from deptree_cli.kernels import cells as kernel
 from deptree_cli.kernels import derivations
-from deptree_cli.kernels.cells import COUNT, Rules, hash_table
+from deptree_cli.kernels.cells import COUNT, Thresholds, hash_table
 from deptree_cli.kernels.charts import LOG_LOST
 from deptree_cli.kernels.elimination import WIDTH
 from deptree_cli.kernels.head_path import NONE
@@ -30,8 +30,8 @@ def draw_auto(distribution: ArcFactored, size: int, rng: np.random.Generator, ma
     Trees are drawn with replacement, repeats dropped, while that pays, and then from what is left: in float64, and once
     next to nothing is left, in wide numbers. So the last tree comes as surely as the first, however improbable.
     """
-    tree_of = by_space(TREES, distribution.space)
-    if tree_of is None:
+    drawing_of = by_space(DRAWINGS, distribution.space)
+    if drawing_of is None:
         return draw_trie(distribution, size, rng, mass)
     clock, sums = clock_of(rng), distribution.factorisation
     heads, log_left, weights = np.empty((size, distribution.n), np.int32), np.empty(size + 1), sums.shifted.log_weights
@@ -40,11 +40,11 @@ def draw_auto(distribution: ArcFactored, size: int, rng: np.random.Generator, ma
 
     def fill(kind: Kind) -> tuple[int, bool]:
         nonlocal count
-        tree = tree_of(distribution, kind, enlarged(drawn, count), count, 1.0 - mass, rng)
-        while (needs := tree.draw()) != kernel.DONE:
-            tree.provide(needs)
-        count = int(tree.cursor[COUNT])
-        return count, not (log_left[count] <= tree.rules.lowest and some_are_improbable(weights))
+        drawing = drawing_of(distribution, kind, enlarged(drawn, count), count, 1.0 - mass, rng)
+        while (needs := drawing.draw()) != kernel.DONE:
+            drawing.provide(needs)
+        count = int(drawing.cursor[COUNT])
+        return count, not (log_left[count] <= drawing.rules.lowest and some_are_improbable(weights))
 
     in_range(fill, sums.kind if isinstance(sums, Eisner) else REAL)  # shares of cells need no wide numbers to begin
     return Draws.timed(heads[:count], distribution.tree_log_probs(heads[:count]), log_left[: count + 1], clock)
@@ -108,7 +108,7 @@ def empty_factors(n: int, kind: Kind) -> Any:
     return kernel.Factors(*(kind.zeros(shape) for shape in (square, n + 1, square, square, (3, WIDTH, n + 1))))
 
 
-class PartitionTree:
+class CellDrawing:
     """The cells of one sentence's trees in one kind of numbers, from tree `count` of `drawn` on.
 
     until there are enough trees, or none is left:
@@ -124,7 +124,7 @@ class PartitionTree:
     ) -> None:
         whole, n, log_weights = elimination_of(distribution.factorisation), distribution.n, drawn.log_weights
         self._whole, self._kind, self._weights = whole, kind, cache(lambda kind: kind.exp(log_weights))
-        self.rules = Rules(float(REPEATS), LEAST, stop, SAFE_LOG if kind is REAL else -np.inf)
+        self.rules = Thresholds(float(REPEATS), LEAST, stop, SAFE_LOG if kind is REAL else -np.inf)
         drawn.state[:] = kernel_state(rng)
         order = np.argsort(-distribution.marginals()[:, 1:].max(axis=0), kind="stable") + 1  # the most certain first
         rank = np.full(n + 1, n)
@@ -236,7 +236,7 @@ LOWEST = 0.5 * LOG_LOST
 SLOTS = 4096
 
 
-class DerivationTree:
+class DerivationDrawing:
     """How projective trees are made, in one kind of numbers, from tree `count` of `drawn` on; a trie once that pays."""
 
     def __init__(
@@ -244,7 +244,7 @@ class DerivationTree:
     ) -> None:
         eisner = eisner_of(distribution.factorisation)
         lossy = kind is REAL and some_are_improbable(drawn.log_weights)
-        self.rules = Rules(float(TRIE_COST), LEAST, stop, LOWEST if lossy else -np.inf)
+        self.rules = Thresholds(float(TRIE_COST), LEAST, stop, LOWEST if lossy else -np.inf)
         self._drawn, self._todo = drawn, np.empty((2 * distribution.n + 2, ITEM_WIDTH), dtype=np.int64)
         self.cursor = np.array([count, 0, NONE], dtype=np.int64)
         self._trie: Any = None
@@ -293,5 +293,5 @@ class DerivationTree:
         )
 
 
-# Spaces without a tree of their own are drawn from by a trie of heads.
-TREES = {NonProjective: PartitionTree, Projective: DerivationTree}
+# Spaces without a drawing of their own are drawn from by a trie of heads.
+DRAWINGS = {NonProjective: CellDrawing, Projective: DerivationDrawing}

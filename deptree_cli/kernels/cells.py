@@ -93,7 +93,7 @@ class Drawn(NamedTuple):
     log_z: float
 
 
-class Rules(NamedTuple):
+class Thresholds(NamedTuple):
     """The thresholds.
 
     repeats: how dear repeats have to be for the space to be divided (the two trees count that differently). least:
@@ -183,7 +183,7 @@ class Cells(NamedTuple):
 class PartitionTree(NamedTuple):
     """A sentence's partition tree, in float64 or wide numbers (`kernels/numbers.py`).
 
-    rules, drawn: `Rules` and `Drawn`; a cell is divided once `repeats` times the steps of a division were spent on
+    rules, drawn: `Thresholds` and `Drawn`; a cell is divided once `repeats` times the steps of a division were spent on
     trees drawn before. cells: `Cells`. walks: whether to walk at all. tree_steps: those that a tree takes by
     elimination, after which a walk is given up; with m words free and some heads given, m^3 times `factor_steps` is
     added. order: (n,) the words in the order in which their heads are chosen; rank: (n+1,) the place of each word in

@@ -17,13 +17,13 @@ from tests.oracle import Oracle
 def tries(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The kinds of numbers in which tries are made."""
     made: Counter[str] = Counter()
-    no_nodes = cells.DerivationTree._no_nodes
+    no_nodes = cells.DerivationDrawing._no_nodes
 
-    def counting(tree: cells.DerivationTree) -> Any:
+    def counting(tree: cells.DerivationDrawing) -> Any:
         made[tree._eisner.kind.name] += 1
         return no_nodes(tree)
 
-    monkeypatch.setattr(cells.DerivationTree, "_no_nodes", counting)
+    monkeypatch.setattr(cells.DerivationDrawing, "_no_nodes", counting)
     return made
 
 
