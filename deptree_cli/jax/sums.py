@@ -384,7 +384,7 @@ def _ask(question: Any, sentences: Sentences, precision: str, shapes: Sequence[A
         if wrong:
             for part in found:
                 part[~is_length] = np.nan
-        return [part.astype(log_scores.dtype, copy=False).reshape(*lengths.shape, *part.shape[1:]) for part in found]
+        return [part.astype(log_scores.dtype, copy=False).reshape((*lengths.shape, *part.shape[1:])) for part in found]
 
     results = [(each.shape, sentences.log_scores.dtype) for each in shapes]
     return call(answer, results, sentences.log_scores, sentences.lengths, *values)
