@@ -131,6 +131,15 @@ def kernels_for(space: TreeSpace) -> type[Swept] | None:
     return found
 
 
+@cache
+def _no_memory(space: TreeSpace, dtype: Any) -> tuple[Any, Any]:
+    return by_space(SWEPT, space).memory(partial(np.empty, dtype=dtype), 0)
+
+
+def _nothing_found(size: int) -> LogPartitions:
+    return LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+
+
 # Many sentences at once: the questions that a `TreeDistribution` answers.
 
 
@@ -214,20 +223,20 @@ class TreeBatch:
 
     def _together(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
         """What kernels find of log Z in blocks: in float32 if that is asked for, then in float64."""
-        swept, size = kernels_for(self.space), len(self.lengths)
-        found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+        swept, size, found = kernels_for(self.space), len(self.lengths), None
         in_float32 = precision == "float32" and swept is Elimination
         for dtype in (np.float32, np.float64)[not in_float32 :] if swept is not None else ():
             if rows is None and self._is_one_block():
                 found = self._in_block(question, dtype, EVERY)
             else:
+                found = found or _nothing_found(size)
                 left = np.arange(size) if rows is None else rows
                 left = left[self.lengths[left] <= LONG] if dtype is np.float32 else left
                 spread(partial(self._fill, found, question, dtype, left), self.lengths[left], self.threads)
             if found.in_range.all():
                 break
             rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
-        return found
+        return found or _nothing_found(size)
 
     def _is_one_block(self) -> bool:
         """Whether this thread may ask about all sentences at once, as of a short step of training: quickly known."""
@@ -242,13 +251,13 @@ class TreeBatch:
         for target, values in zip(found, self._in_block(question, dtype, which), strict=True):
             target[which] = values
 
-    def _in_block(self, question: Question, dtype: type[np.floating], which: Rows) -> LogPartitions:
+    def _in_block(self, question: Question, dtype: Any, which: Rows) -> LogPartitions:
         """What kernels find of some sentences in numbers of one type."""
-        swept, single_root = by_space(SWEPT, self.space), self.space.single_root
-        short = SHORT if self.side_by_side and swept is Elimination else 0
+        memory, single_root = _no_memory(self.space, dtype), self.space.single_root
+        short = SHORT if self.side_by_side and memory[1] is not None else 0
         packed, constants = shifted(chosen(self.scores, which), self.lengths[which], single_root, dtype, short)
         np.exp(packed.weights, out=packed.weights)
-        log_z, memory = np.empty(len(constants)), swept.memory(partial(np.empty, dtype=dtype), 0)
+        log_z = np.empty(len(constants))
         question(questions, (*memory, tuple(packed), log_z, False), which)
         return LogPartitions(log_z, constants, packed.in_range)
 

@@ -342,11 +342,13 @@ def sums_into(out: Any) -> Question:
     def question(questions: Any, given: tuple[Any, ...], rows: Rows) -> None:
         packed, log_z = given[2:4]
         own = _no_matrices(getattr(packed[0], "dtype", None)) if out is None else chosen(out, rows)
-        if packed[5]:  # some are short enough
-            questions.sums_side_by_side(packed, log_z, own)
-        questions.sums(*given, own)
+        if not (packed[5] and questions.sums_side_by_side(packed, log_z, own)):
+            questions.sums(*given, own)
 
     return question
+
+
+_LOG_Z = sums_into(None)
 
 
 def covariances_into(values: Any, out: Any) -> Question:
@@ -510,7 +512,7 @@ class Swept(SweepFactorisation, Factorisation):
         weights, swept = kind.exp(shifted.log_weights.reshape(-1)), cls.memory(kind.zeros, nodes)
         numbers = _only(0), _only(nodes - 1), _only(final_word)
         packed = weights, *numbers, space.single_root, 0, np.array((True,))
-        sums_into(None)(kernels.questions, (*swept, packed, log_z, False), EVERY)
+        _LOG_Z(kernels.questions, (*swept, packed, log_z, False), EVERY)
         return cls(space, shifted, float(log_z[0]), kind, packed, swept)
 
     def checked(self) -> Self:

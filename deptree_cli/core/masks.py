@@ -36,8 +36,8 @@ def check_masks(log_scores: Float, space: TreeSpace, most: float = MOST) -> None
 
 def may_be_masks(log_scores: Float, n: int, most: float = MOST) -> bool:
     """Whether finite scores are so far apart that shifted ones of n words may add up to so little."""
-    low = (log_scores < log_scores.max() - most / (2 * n)) & (log_scores > -np.inf)
-    return bool(low.any())
+    least = log_scores.max() - most / (2 * n)
+    return bool(np.count_nonzero(log_scores > -np.inf) > np.count_nonzero(log_scores >= least))
 
 
 def need_of_masks(log_weights: Float, most: float = MOST, trees: str = "every tree") -> DeptreeError:

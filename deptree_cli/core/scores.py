@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
@@ -100,7 +101,7 @@ def _square(scores: ArrayLike, labels: int | None) -> Float:
 
 def checked_temperature(log_scores: Float, temperature: float) -> Float:
     """Log-scores divided by a temperature."""
-    if not (temperature > 0 and np.isfinite(temperature)):
+    if not 0 < temperature < math.inf:
         raise DeptreeError(f"the temperature is {temperature:g}", "Give a positive number; 1 changes nothing")
     if temperature == 1.0:
         return log_scores

@@ -307,7 +307,7 @@ SHORT = 400
 
 @kernel(allocates=True)
 def sums_side_by_side(packed, log_z, marginals):
-    """Do what `sums` does, for short sentences over trees that may cross."""
+    """Do what `sums` does, for short sentences over trees that may cross; return whether all are short."""
     weights, starts, lengths, final_words, single_root, short, in_range = packed
     order, lanes, dtype = short_sentences(lengths, short), LINE // weights.itemsize, weights.dtype
     nodes = lengths[order[-1]] + 1 if len(order) > 0 else 0
@@ -328,6 +328,7 @@ def sums_side_by_side(packed, log_z, marginals):
             for lane, b in enumerate(group):
                 W, out = sentence(weights, starts[b], lengths[b]), matrix(marginals, b)
                 in_range[b] = in_range[b] and put_lane(W, J, lane, max(1, final_words[b]), totals, out)
+    return len(order) == lengths.shape[0]
 
 
 @kernel(allocates=True)
