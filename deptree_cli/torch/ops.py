@@ -61,10 +61,10 @@ def is_tree(heads: Tensor, lengths: Tensor, space: TreeSpace = SINGLE_ROOT) -> T
 
     Args:
         heads: (..., N) integers; entry 0 and padding are ignored.
-        lengths: (...,) words, or what can be broadcast to that.
+        lengths: (...,) words; the two are broadcast to each other.
     """
-    batch = heads.shape[:-1]
-    given = heads.reshape(-1, heads.shape[-1]), lengths.expand(batch).reshape(-1)
+    batch, nodes = torch.broadcast_shapes(heads.shape[:-1], lengths.shape), heads.shape[-1]
+    given = heads.expand(*batch, nodes).reshape(-1, nodes), lengths.expand(batch).reshape(-1)
     found: Tensor = are_trees(*given, space.name)
     return found.reshape(batch)
 
