@@ -17,24 +17,24 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
     "top": 150,
-    "bitext": 2865,
+    "bitext": 2710,
     "cli": 2863,
-    "commands": 5551,
-    "core": 13588,
-    "hpyp": 6070,
-    "io": 11163,
-    "jax": 1495,
-    "kernels": 7389,
-    "pruning": 652,
-    "second_order": 1240,
-    "torch": 1557,
+    "commands": 5534,
+    "core": 13177,
+    "hpyp": 5501,
+    "io": 11146,
+    "jax": 1297,
+    "kernels": 7259,
+    "pruning": 606,
+    "second_order": 1088,
+    "torch": 1376,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55329,
+    "tests": 55352,
 }
 
-MOST_FILES = 230
-MOST_SHARED_NAMES = 60
+MOST_FILES = 222
+MOST_SHARED_NAMES = 42
 
 # What may be left of a budget: this share of it, or so many lines.
 SHARE, LINES = 0.05, 100
