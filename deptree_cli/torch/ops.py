@@ -63,7 +63,8 @@ def is_tree(heads: Tensor, lengths: Tensor, space: TreeSpace = SINGLE_ROOT) -> T
         heads: (..., N) integers; entry 0 and padding are ignored.
         lengths: (...,) words; the two are broadcast to each other.
     """
-    batch, nodes = torch.broadcast_shapes(heads.shape[:-1], lengths.shape), heads.shape[-1]
+    nodes = heads.shape[-1]
+    batch = torch.broadcast_shapes(heads.shape[:-1], lengths.shape)  # type: ignore[no-untyped-call]
     given = heads.expand(*batch, nodes).reshape(-1, nodes), lengths.expand(batch).reshape(-1)
     found: Tensor = are_trees(*given, space.name)
     return found.reshape(batch)
