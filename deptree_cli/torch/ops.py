@@ -63,8 +63,9 @@ def is_tree(heads: Tensor, lengths: Tensor, space: TreeSpace = SINGLE_ROOT) -> T
         heads: (..., N) integers; entry 0 and padding are ignored.
         lengths: (...,) words; the two are broadcast to each other.
     """
-    nodes = heads.shape[-1]
-    batch = torch.broadcast_shapes(heads.shape[:-1], lengths.shape)  # type: ignore[no-untyped-call]
+    batch, nodes = lengths.shape, heads.shape[-1]
+    if heads.shape[:-1] != batch:  # seldom, and slow
+        batch = torch.broadcast_shapes(heads.shape[:-1], batch)  # type: ignore[no-untyped-call]
     given = heads.expand(*batch, nodes).reshape(-1, nodes), lengths.expand(batch).reshape(-1)
     found: Tensor = are_trees(*given, space.name)
     return found.reshape(batch)
