@@ -517,7 +517,7 @@ class Swept(SweepFactorisation, Factorisation):
 
     def checked(self) -> Self:
         """These sums, or those in wide numbers where they do not suffice, if there is a tree."""
-        found = self if self.in_range else self.in_wide_numbers
+        found = self.or_wide()
         if found.shifted_log_z == -np.inf:
             what = "projective tree" if self.space.projective else "tree"
             raise DeptreeError(f"no {what} has a positive weight", "Allow more arcs")
