@@ -1,4 +1,7 @@
-"""Orders and shapes of trees: what is measured of them."""
+"""Orders and shapes of trees: what is measured of them.
+
+Heads of all sentences are one behind the other, those of sentence s in ``heads[starts[s] : starts[s + 1]]``.
+"""
 
 from __future__ import annotations
 
@@ -6,83 +9,80 @@ import numpy as np
 
 from deptree_cli.kernels.flags import kernel
 
-# Trees with their words in preorder: each behind its head, with all that descend from it right behind it.
+# Trees as the sizes of all subtrees in preorder: each word behind its head, with all that descend from it right behind.
 #
-# `above` (n,) has the place of each word's head in that order, -1 for a root. Words have lost their places in the
-# sentence; a subtree is a slice.
+# Words have lost their places in the sentence. A subtree is a slice, and a tree by itself; trees of several roots stand
+# one behind the other.
 
 
 @kernel
-def in_preorder(heads, first, following, places, above):
-    """Fill in above (n,) of heads (n,); the trees of several roots come one behind the other.
-
-    first, following, places: (n+1,), room.
-    """
+def in_preorder(heads, first, following, places, sizes):
+    """Fill in the sizes of the subtrees of heads (n,), (n,) or more; first, following, places: (n+1,), room."""
     n = heads.shape[0]
     first[: n + 1] = 0
     for word in range(n, 0, -1):
         following[word] = first[heads[word - 1]]
         first[heads[word - 1]] = word
-    places[0] = -1
-    word, place = first[0], 0
-    while word != 0:
-        places[word] = place
-        above[place] = places[heads[word - 1]]
-        place += 1
-        if first[word] != 0:
-            word = first[word]
+    node, place = 0, 0
+    while node != 0 or first[0] != 0:
+        below = first[node]
+        if below != 0:
+            first[node] = following[below]
+            places[below] = place
+            node, place = below, place + 1
         else:
-            while word != 0 and following[word] == 0:
-                word = heads[word - 1]
-            word = following[word] if word != 0 else 0
+            sizes[places[node]] = place - places[node]
+            node = heads[node - 1]
 
 
 @kernel
-def subtree_sizes(above, sizes):
-    """Fill in how many words each subtree has, (n,)."""
-    n = above.shape[0]
-    sizes[:n] = 1
-    for place in range(n - 1, -1, -1):
-        if above[place] >= 0:
-            sizes[above[place]] += sizes[place]
-
-
-@kernel
-def centroid(sizes, n):
-    """Return a word of a tree of n words without which no part has more than half of them.
+def centroid(sizes):
+    """Return a word of a tree without which no part has more than half of the words.
 
     The last whose subtree has more: such words follow each other down from the root.
     """
     found = 0
-    for place in range(n):
-        if 2 * sizes[place] > n:
+    for place in range(sizes.shape[0]):
+        if 2 * sizes[place] > sizes[0]:
             found = place
     return found
 
 
 @kernel
-def reroot(above, sizes, root, places, rerooted):
-    """Fill in the same tree below another root, (n,); and the new places of words, (n,)."""
-    done, below, word = 0, -1, root
-    while word >= 0:
-        places[word] = done
-        rerooted[done] = places[below] if below >= 0 else -1
-        done += 1
-        place, end = word + 1, word + sizes[word]
-        while place < end:
-            if place == below:
-                place += sizes[below]
-            else:
-                places[place] = done
-                rerooted[done] = places[above[place]]
+def reroot(sizes, root, rerooted):
+    """Fill in the same tree below another root, (n,): that and the words above it, each with what is below it alone."""
+    done, inner, cut = 0, root + 1, 0
+    for word in range(root, -1, -1):
+        if word + sizes[word] > root:
+            rerooted[done] = sizes[0] - cut
+            done += 1
+            for place in range(word + 1, inner):
+                rerooted[done] = sizes[place]
                 done += 1
-                place += 1
-        below, word = word, above[word]
+            for place in range(inner + cut, word + sizes[word]):
+                rerooted[done] = sizes[place]
+                done += 1
+            inner, cut = word, sizes[word]
+
+
+@kernel
+def subtrees_by_size(sizes, parts):
+    """Fill in where the subtrees right below the root begin, the largest first; return how many."""
+    count, place = 0, 1
+    while place < sizes.shape[0]:
+        i = count
+        while i > 0 and sizes[parts[i - 1]] < sizes[place]:
+            parts[i] = parts[i - 1]
+            i -= 1
+        parts[i] = place
+        count += 1
+        place += sizes[place]
+    return count
 
 
 # Sums over a tree's words that give means, variances and least values over the orders of its words.
 #
-# Formulas and sources are in `core/measures.py`. Heads are those of all sentences, as below.
+# Formulas and sources are in `core/measures.py`.
 
 
 # The columns that are summed.
@@ -93,59 +93,51 @@ SUMS = 5
 @kernel(allocates=True)
 def sum_over_words(heads, starts, sums):
     """Fill sums (sentences, SUMS), float64, of the trees of all sentences. O(n) each."""
-    longest = 0
+    rows = np.empty((5, heads.shape[0] + 1), np.int64)
     for s in range(starts.shape[0] - 1):
-        longest = max(longest, starts[s + 1] - starts[s])
-    rows = np.empty((8, longest + 2), np.int64)
-    for s in range(starts.shape[0] - 1):
-        tree, n = heads[starts[s] : starts[s + 1]], starts[s + 1] - starts[s]
+        tree, begin = heads[starts[s] : starts[s + 1]], 0
         sums[s] = 0
-        above, degrees = rows[0][:n], rows[1][:n]
-        in_preorder(tree, rows[2], rows[3], rows[4], above)
-        count_neighbours(above, degrees, rows[2])
-        pairs_of_arcs(above, degrees, rows[2], sums[s])
-        begin = 0
-        for place in range(1, n + 1):
-            if place == n or above[place] < 0:
-                for i in range(begin, place):
-                    above[i] = max(above[i] - begin, -1)
-                of_one_root(above[begin:place], degrees[begin:place], rows[2:], sums[s])
-                begin = place
+        pairs_of_arcs(tree, rows[0], rows[1], sums[s])
+        in_preorder(tree, rows[1], rows[2], rows[3], rows[0])
+        while begin < tree.shape[0]:  # the trees of all roots
+            n = rows[0, begin]
+            sizes, rerooted = rows[0, begin : begin + n], rows[1, :n]
+            mean, least = projective_lengths(sizes, rows[2])
+            reroot(sizes, centroid(sizes), rerooted)
+            sums[s, PROJECTIVE] += mean
+            sums[s, LEAST_PROJECTIVE] += least
+            sums[s, LEAST_PLANAR] += projective_lengths(rerooted, rows[2])[1]
+            begin += n
 
 
 @kernel
-def count_neighbours(above, degrees, around):
-    """Fill in the degree k of each word, (n,), and the sum of the degrees of its neighbours."""
-    degrees[:] = 0
-    around[: above.shape[0]] = 0
-    for i in range(above.shape[0]):
-        if above[i] >= 0:
-            degrees[i] += 1
-            degrees[above[i]] += 1
-    for i in range(above.shape[0]):
-        if above[i] >= 0:
-            around[i] += degrees[above[i]]
-            around[above[i]] += degrees[i]
-
-
-@kernel
-def pairs_of_arcs(above, degrees, around, sums):
+def pairs_of_arcs(heads, degrees, around, sums):
     """Count the pairs of arcs that share no word, and 180 times the variance of how many cross.
 
     Alemany-Puig and Ferrer-i-Cancho 2020: seven sums over the arcs st of a forest, with the degrees of their ends, and
-    the degrees around these.
+    the degrees around these. degrees, around: (n+1,), room.
     """
+    n = heads.shape[0]
+    degrees[: n + 1] = 0
+    around[: n + 1] = 0
+    for word in range(1, n + 1):
+        if heads[word - 1] != 0:
+            degrees[word] += 1
+            degrees[heads[word - 1]] += 1
     squares, cubes, arcs = 0, 0, 0
-    for k in degrees:
+    for word in range(1, n + 1):
+        k, head = degrees[word], heads[word - 1]
         squares += k * k
         cubes += k * k * k
-        arcs += k
-    arcs //= 2
+        arcs += head != 0
+        if head != 0:
+            around[word] += degrees[head]
+            around[head] += k
     paths4, paths5, products, phi1, phi2, lambda1, lambda2 = 0, 0, 0, 0, 0, 0, 0
-    for place in range(above.shape[0]):
-        if above[place] >= 0:
-            s, t = degrees[place], degrees[above[place]]
-            xs, xt = around[place], around[above[place]]
+    for word in range(1, n + 1):
+        head = heads[word - 1]
+        if head != 0:
+            s, t, xs, xt = degrees[word], degrees[head], around[word], around[head]
             products += s * t
             paths4 += (s - 1) * (t - 1)
             paths5 += (t - 1) * (xs - t - s + 1) + (s - 1) * (xt - t - s + 1)
@@ -162,44 +154,20 @@ def pairs_of_arcs(above, degrees, around, sums):
 
 
 @kernel
-def of_one_root(above, degrees, rows, sums):
-    """Add what the tree of one root contributes to projective and planar orders; rows: room."""
-    n = above.shape[0]
-    sizes = rows[0]
-    subtree_sizes(above, sizes)
-    projective = -1
-    for i in range(n):
-        dependents = degrees[i] - (above[i] >= 0)
-        projective += sizes[i] * (2 * dependents + 1)
-    sums[PROJECTIVE] += projective
-    sums[LEAST_PROJECTIVE] += least_projective(above, sizes, rows[2], rows[3], rows[4])
-    rerooted = rows[1][:n]
-    reroot(above, sizes, centroid(sizes, n), rows[2], rerooted)
-    subtree_sizes(rerooted, sizes)
-    sums[LEAST_PLANAR] += least_projective(rerooted, sizes, rows[2], rows[3], rows[4])
+def projective_lengths(sizes, parts):
+    """Return 6 times the mean sum of lengths of a tree's projective orders, and the least.
 
-
-@kernel
-def least_projective(above, sizes, firsts, following, before):
-    """Return the least sum of lengths in projective orders: larger subtrees stand farther out, on both sides in turn.
-
-    An arc passes over the subtrees nearer to its head on its side; that from a word's own head over all on one side.
+    In that larger subtrees stand farther out, on both sides in turn. An arc passes over the subtrees nearer to its head
+    on its side; that from a word's own head over all on one side.
     """
-    n = above.shape[0]
-    firsts[:n] = -1
-    before[:n] = 0
-    for place in range(1, n):
-        following[place] = firsts[sizes[place]]
-        firsts[sizes[place]] = place
-    total = n - 1
-    for size in range(n - 1, 0, -1):
-        place = firsts[size]
-        while place >= 0:
-            head = above[place]
-            total += size * ((before[head] + (head > 0)) // 2)
-            before[head] += 1
-            place = following[place]
-    return total
+    mean, least = -1, sizes.shape[0] - 1
+    for place in range(sizes.shape[0]):
+        own = sizes[place : place + sizes[place]]
+        count = subtrees_by_size(own, parts)
+        mean += own[0] * (2 * count + 1)
+        for i in range(count):
+            least += own[parts[i]] * ((i + (place > 0)) // 2)
+    return mean, least
 
 
 # The least sum of the lengths of arcs over all orders of a tree's words.
@@ -208,40 +176,56 @@ def least_projective(above, sizes, firsts, following, before):
 # Ferrer-i-Cancho 2017. A tree is free, or anchored: then it also pays for the words between its root and one side.
 # Its root, or of a free tree the centroid, has subtrees of sizes n_0 >= n_1 >= ... Either the largest goes to one
 # side, both parts anchored; or some pairs of others go to both sides, anchored, and what remains is free in the
-# middle. The smaller sum is the least. Trees yet to be measured wait on a stack, each in preorder, so that nothing
-# recurses.
+# middle. The smaller sum is the least. Trees yet to be measured wait on a stack, so that nothing recurses.
 
 
-# What waits on the stack: a tree; the end of the first way to split one, and that of the second.
+# What waits on the stack, with a number: a tree, where it begins; the end of the first way to split one, what the
+# second costs beside its parts; the end of both.
 FREE, ANCHORED, OTHERWISE, LEAST = range(4)
 
 
 @kernel(allocates=True)
 def shortest_orders(heads, starts, found):
     """Fill in the least sum of lengths of each sentence, (sentences,). O(n^2.2) each."""
-    longest = 0
-    for s in range(starts.shape[0] - 1):
-        longest = max(longest, starts[s + 1] - starts[s])
-    rows = np.empty((6, longest + 1), np.int64)
+    rows = np.empty((3, heads.shape[0] + 1), np.int64)
     tasks, trees, sums = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(64, np.int64)
     for s in range(starts.shape[0] - 1):
-        n = starts[s + 1] - starts[s]
-        tasks, trees, sums = enlarged(tasks, 0, 3 * n), enlarged(trees, 0, n), enlarged(sums, 0, 1)
-        in_preorder(heads[starts[s] : starts[s + 1]], rows[0], rows[1], rows[2], trees[:n])
-        waiting, sums[0], last = separate(trees[:n], tasks), 0, 0
+        n, waiting, last, begin = starts[s + 1] - starts[s], 0, 0, 0
+        tasks, trees = enlarged(tasks, 0, 2 * n), enlarged(trees, 0, n)
+        in_preorder(heads[starts[s] : starts[s + 1]], rows[0], rows[1], rows[2], trees)
+        while begin < n:
+            waiting = put(tasks, waiting, FREE, begin)
+            begin += trees[begin]
+        sums[0] = 0
         while waiting > 0:
-            waiting -= 3
-            kind, begin, n = tasks[waiting], tasks[waiting + 1], tasks[waiting + 2]
+            waiting -= 2
+            kind, begin = tasks[waiting], tasks[waiting + 1]
             if kind == OTHERWISE:
                 last += 1
-                sums[last] = n
-            elif kind == LEAST:
+                sums[last] = begin
+                continue
+            if kind == LEAST:
                 last -= 2
                 sums[last] += min(sums[last + 1], sums[last + 2])
-            else:
-                tasks, trees = enlarged(tasks, waiting, 3 * n + 15), enlarged(trees, begin + n, n)
-                sums = enlarged(sums, last + 1, 2)
-                waiting, last = split(kind, begin, n, rows, tasks, waiting, trees, sums, last)
+                continue
+            n, anchored = trees[begin], kind
+            tasks, trees = enlarged(tasks, waiting, 2 * n + 8), enlarged(trees, begin + n, n)
+            given, tree, parts = trees[begin : begin + n], rows[0, :n], rows[1]
+            reroot(given, 0 if anchored else centroid(given), tree)
+            count = subtrees_by_size(tree, parts)
+            if count == 0 or tree[parts[0]] == 1:  # a star
+                sums[last] += count + (count - 1 + anchored) ** 2 // 4
+                continue
+            pairs, cost = pairs_outside(tree, parts, count, anchored)
+            if pairs > 0:
+                waiting = put(tasks, waiting, LEAST, 0)
+                low, high = 1, 2 * pairs - anchored
+                waiting, begin = put_parts(low, high, FREE, tree, parts, count, tasks, waiting, trees, begin)
+                waiting = put(tasks, waiting, OTHERWISE, cost)
+                sums, last = enlarged(sums, last + 1, 2), last + 1
+                sums[last] = 0
+            sums[last] += n - tree[parts[0]] if anchored else 1
+            waiting, _ = put_parts(0, 0, 1 - anchored, tree, parts, count, tasks, waiting, trees, begin)
         found[s] = sums[0]
 
 
@@ -256,74 +240,20 @@ def enlarged(array, used, more):
 
 
 @kernel
-def separate(above, tasks):
-    """Put the trees of all roots on the stack, heads counted from each root on, and return its height."""
-    waiting, begin = 0, 0
-    for place in range(1, above.shape[0] + 1):
-        if place == above.shape[0] or above[place] < 0:
-            for i in range(begin, place):
-                above[i] = max(above[i] - begin, -1)
-            waiting, begin = put(tasks, waiting, FREE, begin, place - begin), place
-    return waiting
+def put(tasks, waiting, kind, number):
+    """Put a task on the stack, and return its height."""
+    tasks[waiting], tasks[waiting + 1] = kind, number
+    return waiting + 2
 
 
 @kernel
-def split(kind, begin, n, rows, tasks, waiting, trees, sums, last):
-    """Put the parts of a tree on the stack, in one way or two; return its height and which sum is the last."""
-    above, sizes, places, parts = rows[0][:n], rows[1], rows[2], rows[3]
-    for i in range(n):
-        above[i] = trees[begin + i]
-    subtree_sizes(above, sizes)
-    root = centroid(sizes, n) if kind == FREE else 0
-    if root != 0:
-        rerooted = rows[4][:n]
-        reroot(above, sizes, root, places, rerooted)
-        above = rerooted
-        subtree_sizes(above, sizes)
-    count = subtrees_by_size(sizes, n, parts)
-    anchored = np.int64(kind == ANCHORED)
-    if count == 0 or sizes[parts[0]] == 1:  # a star
-        sums[last] += count + (count - 1 + anchored) ** 2 // 4
-        return waiting, last
-    pairs, cost = pairs_outside(sizes, n, parts, count, anchored)
-    first = n - sizes[parts[0]] if anchored else 1
-    if pairs > 0:
-        waiting = put(tasks, waiting, LEAST, 0, 0)
-        high = 2 * pairs - anchored
-        waiting, begin = put_parts(FREE, 1, high, above, sizes, parts, places, tasks, waiting, trees, begin)
-        waiting = put(tasks, waiting, OTHERWISE, 0, cost)
-        last += 1
-        sums[last] = first
-    else:
-        sums[last] += first
-    remaining = FREE if anchored else ANCHORED
-    waiting, begin = put_parts(remaining, 0, 0, above, sizes, parts, places, tasks, waiting, trees, begin)
-    return waiting, last
-
-
-@kernel
-def subtrees_by_size(sizes, n, parts):
-    """Fill in where the subtrees right below the root begin, the largest first; return how many."""
-    count, place = 0, 1
-    while place < n:
-        i = count
-        while i > 0 and sizes[parts[i - 1]] < sizes[place]:
-            parts[i] = parts[i - 1]
-            i -= 1
-        parts[i] = place
-        count += 1
-        place += sizes[place]
-    return count
-
-
-@kernel
-def pairs_outside(sizes, n, parts, count, anchored):
+def pairs_outside(sizes, parts, count, anchored):
     """Return how many pairs of subtrees may go to both sides, 0 for none; and the lengths that belong to no part.
 
     The most p with n_t > floor((n_0 + 2) / 2) + floor((n_* + 2) / 2), t = 2p, or 2p - 1 if anchored, where n_* words
     are in none of the t + 1 largest subtrees.
     """
-    largest, outside = sizes[parts[0]], n
+    largest, outside = sizes[parts[0]], sizes[0]
     pairs = (count - 1 + anchored) // 2
     for i in range(2 * pairs - anchored + 1):
         outside -= sizes[parts[i]]
@@ -340,41 +270,34 @@ def pairs_outside(sizes, n, parts, count, anchored):
 
 
 @kernel
-def put(tasks, waiting, kind, begin, n):
-    """Put a task on the stack, and return its height."""
-    tasks[waiting], tasks[waiting + 1], tasks[waiting + 2] = kind, begin, n
-    return waiting + 3
+def put_parts(low, high, kind, sizes, parts, count, tasks, waiting, trees, begin):
+    """Put the subtrees from low to high on the stack, anchored, and what remains of the tree as the kind says.
+
+    Returns the height of the stack, and where free memory for trees begins.
+    """
+    for i in range(low, high + 1):
+        waiting = put(tasks, waiting, ANCHORED, begin)
+        begin = copy_subtree(sizes, parts[i], trees, begin)
+    waiting = put(tasks, waiting, kind, begin)
+    root, begin = begin, begin + 1
+    for i in range(count):
+        if i < low or i > high:
+            begin = copy_subtree(sizes, parts[i], trees, begin)
+    trees[root] = begin - root
+    return waiting, begin
 
 
 @kernel
-def put_parts(kind, low, high, above, sizes, parts, places, tasks, waiting, trees, begin):
-    """Put the subtrees from low to high on the stack, anchored, and what remains of the tree as the kind says."""
-    n = above.shape[0]
-    places[:n] = 0
-    for i in range(low, high + 1):
-        place, size = parts[i], sizes[parts[i]]
-        places[place] = -1
-        trees[begin] = -1
-        for j in range(1, size):
-            trees[begin + j] = above[place + j] - place
-        waiting = put(tasks, waiting, ANCHORED, begin, size)
-        begin += size
-    place, size = 0, 0
-    while place < n:
-        if places[place] < 0:
-            place += sizes[place]
-        else:
-            places[place] = size
-            trees[begin + size] = places[above[place]] if place > 0 else -1
-            size += 1
-            place += 1
-    return put(tasks, waiting, kind, begin, size), begin + size
+def copy_subtree(sizes, place, trees, begin):
+    """Copy a subtree to a place among trees; return where that ends."""
+    for i in range(sizes[place]):
+        trees[begin + i] = sizes[place + i]
+    return begin + sizes[place]
 
 
 # What can be counted in the trees of sentences in their order: depths, dependents, lengths, crossings, flux.
 #
-# Heads of all sentences are one behind the other, those of sentence s in ``heads[starts[s] : starts[s + 1]]``. Arcs
-# from ROOT, node 0, are not counted.
+# Arcs from ROOT, node 0, are not counted.
 
 
 # The columns that are counted.
@@ -385,126 +308,73 @@ COUNTS = 14
 
 @kernel(allocates=True)
 def count_in_trees(heads, starts, counts):
-    """Fill counts (sentences, COUNTS) of the trees of all sentences. O(n + sum of the lengths of arcs) each."""
-    longest = 0
+    """Fill counts (sentences, COUNTS) of the trees of all sentences. O(n + sum of lengths + sum of depths) each."""
+    rows = np.empty((7, heads.shape[0] + 1), np.int64)
     for s in range(starts.shape[0] - 1):
-        longest = max(longest, starts[s + 1] - starts[s])
-    rows = np.empty((7, longest + 2), np.int64)
-    for s in range(starts.shape[0] - 1):
-        tree, counted = heads[starts[s] : starts[s + 1]], counts[s]
-        counted[:] = 0
-        count_arcs(tree, counted, rows[0])
-        count_depths(tree, counted, rows[0])
-        begin_arcs(tree, rows[0], rows[1])
-        sweep(tree.shape[0], counted, rows)
+        counts[s] = 0
+        count_arcs(heads[starts[s] : starts[s + 1]], counts[s], rows[0])
+        sweep(heads[starts[s] : starts[s + 1]], counts[s], rows)
 
 
 @kernel
 def count_arcs(heads, counted, dependents):
-    """Count roots, lengths, directions and the dependents of words."""
-    n = heads.shape[0]
-    dependents[: n + 1] = 0
-    for word in range(n, 0, -1):
-        head = heads[word - 1]
-        dependents[head] += 1
-        if head == 0:
+    """Count roots, lengths, directions, the dependents of words, and the arcs between words and their roots."""
+    dependents[: heads.shape[0] + 1] = 0
+    for word in range(heads.shape[0], 0, -1):
+        node, depth = heads[word - 1], 0
+        if node == 0:
+            counted[ROOTS] += 1
             counted[ROOT_PLACE] = word
-        else:
-            counted[SUM_LENGTH] += abs(head - word)
-            counted[LONGEST] = max(counted[LONGEST], abs(head - word))
-            counted[LEFT] += word < head
-    counted[ROOTS] = dependents[0]
-    for word in range(1, n + 1):
-        counted[ARITY] = max(counted[ARITY], dependents[word])
-        counted[PARENTS] += dependents[word] > 0
-
-
-@kernel
-def count_depths(heads, counted, depths):
-    """Count the arcs between words and their roots; depths is room for one number for each node."""
-    n = heads.shape[0]
-    depths[: n + 1] = -1
-    for word in range(1, n + 1):
-        node, steps = word, 0
-        while node != 0 and depths[node] < 0:
+            continue
+        dependents[node] += 1
+        counted[PARENTS] += dependents[node] == 1
+        counted[ARITY] = max(counted[ARITY], dependents[node])
+        counted[SUM_LENGTH] += abs(node - word)
+        counted[LONGEST] = max(counted[LONGEST], abs(node - word))
+        counted[LEFT] += word < node
+        while node != 0:
             node = heads[node - 1]
-            steps += 1
-        depth = depths[node] + steps
-        node = word
-        while node != 0 and depths[node] < 0:
-            depths[node] = depth
-            counted[SUM_DEPTH] += depth
-            counted[DEPTH] = max(counted[DEPTH], depth)
-            depth -= 1
-            node = heads[node - 1]
+            depth += 1
+        counted[SUM_DEPTH] += depth
+        counted[DEPTH] = max(counted[DEPTH], depth)
 
 
 @kernel
-def begin_arcs(heads, firsts, ends):
-    """Fill in where arcs end, (arcs,), by where they begin: those from word i on are ``firsts[i] : firsts[i + 1]``."""
-    n = heads.shape[0]
-    firsts[: n + 2] = 0
-    for word in range(1, n + 1):
-        if heads[word - 1] != 0:
-            firsts[min(word, heads[word - 1])] += 1
-    for node in range(1, n + 2):
-        firsts[node] += firsts[node - 1]
-    for word in range(1, n + 1):
-        if heads[word - 1] != 0:
-            first = min(word, heads[word - 1])
-            firsts[first] -= 1
-            ends[firsts[first]] = max(word, heads[word - 1])
-
-
-@kernel
-def sweep(n, counted, rows):
+def sweep(heads, counted, rows):
     """Count crossings and flux, from gap to gap between words with the list of arcs above it, in the order they begin.
 
-    rows: room; the first two as `begin_arcs` fills them.
+    rows: room.
     """
-    firsts, ends, lefts, rights, crossed = rows[0], rows[1], rows[2], rows[3], rows[4]
-    degrees, others = rows[5], rows[6]
-    degrees[: n + 1] = 0
-    others[: n + 1] = 0
-    size = 0
-    for word in range(1, n):
-        size = close(word, size, lefts, rights, crossed, counted)
-        for arc in range(firsts[word], firsts[word + 1]):
-            lefts[size], rights[size], crossed[size] = word, ends[arc], 0
+    n, size, first, following, lefts, rights, crossed = heads.shape[0], 0, rows[0], rows[1], rows[2], rows[3], rows[4]
+    first[: n + 1] = 0
+    rows[5:7, : n + 1] = 0
+    for word in range(1, n + 1):  # lists of arcs by where they begin
+        if heads[word - 1] != 0:
+            left = min(word, heads[word - 1])
+            following[word] = first[left]
+            first[left] = word
+    for word in range(1, n + 1):
+        for i in range(size):  # what ends here crosses what began behind it and goes on
+            for j in range(i + 1, size if rights[i] == word else 0):
+                if lefts[i] < lefts[j] and rights[j] != word:
+                    counted[CROSSINGS] += 1
+                    crossed[i] = crossed[j] = 1
+        above, size = size, 0
+        for i in range(above):
+            if rights[i] == word:
+                counted[CROSSED] += crossed[i]
+            else:
+                lefts[size], rights[size], crossed[size] = lefts[i], rights[i], crossed[i]
+                size += 1
+        arc = first[word]
+        while arc != 0:
+            lefts[size], rights[size], crossed[size] = word, max(arc, heads[arc - 1]), 0
             size += 1
-        weight = disjoint(size, lefts, rights, degrees, others)
+            arc = following[arc]
+        weight = disjoint(size, lefts, rights, rows[5], rows[6])
         counted[FLUX] = max(counted[FLUX], size)
         counted[WEIGHT] = max(counted[WEIGHT], weight)
         counted[SUM_WEIGHT] += weight
-    close(n, size, lefts, rights, crossed, counted)
-
-
-@kernel
-def close(word, size, lefts, rights, crossed, counted):
-    """Count crossings with the arcs that end at a word, take these off the list, and return how many remain on it.
-
-    They cross what began after them and does not end here.
-    """
-    beyond, with_same, last, first = 0, 0, 0, word
-    for i in range(size - 1, -1, -1):
-        if lefts[i] != last:
-            last, with_same = lefts[i], 0
-        if rights[i] == word:
-            first = last
-            counted[CROSSINGS] += beyond - with_same
-            if beyond > with_same:
-                crossed[i] = 1
-        else:
-            beyond += 1
-            with_same += 1
-    kept = 0
-    for i in range(size):
-        if rights[i] == word:
-            counted[CROSSED] += crossed[i]
-        else:
-            lefts[kept], rights[kept], crossed[kept] = lefts[i], rights[i], crossed[i] or lefts[i] > first
-            kept += 1
-    return kept
 
 
 @kernel
@@ -554,15 +424,14 @@ def are_trees(heads):
 def is_tree(heads, seen_from):
     """Return whether every word of heads (n,) climbs to ROOT; seen_from (n+1,) is room for one mark for each node."""
     n = heads.shape[0]
-    for i in range(n):
-        if heads[i] < 0 or heads[i] > n:
-            return False
     seen_from[:] = 0
     for word in range(1, n + 1):
         node = word
         while node != 0 and seen_from[node] == 0:
             seen_from[node] = word
             node = heads[node - 1]
+            if node < 0 or node > n:
+                return False
         if node != 0 and seen_from[node] == word:
             return False
     return True
@@ -576,23 +445,16 @@ def crossings(heads):
     O(sum of the lengths of arcs), and O(n) for each arc that only arcs from beyond cross.
     """
     k, n = heads.shape
-    found = np.empty((k, n), np.int64)
-    lowest, highest = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    found, lowest, highest = np.empty((k, n), np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     for t in range(k):
-        outermost_dependents(heads[t], lowest, highest)
+        for node in range(n + 1):  # the outermost dependents of each node, itself if that is farther out
+            lowest[node] = highest[node] = node
+        for i in range(n):
+            lowest[heads[t, i]] = min(lowest[heads[t, i]], i + 1)
+            highest[heads[t, i]] = max(highest[heads[t, i]], i + 1)
         for i in range(n):
             found[t, i] = first_crossing(heads[t], lowest, highest, i)
     return found
-
-
-@kernel
-def outermost_dependents(heads, lowest, highest):
-    """Fill in the first and the last dependent of each node, (n+1,) each; itself if that is farther out."""
-    for node in range(lowest.shape[0]):
-        lowest[node] = highest[node] = node
-    for i in range(heads.shape[0]):
-        lowest[heads[i]] = min(lowest[heads[i]], i + 1)
-        highest[heads[i]] = max(highest[heads[i]], i + 1)
 
 
 @kernel
