@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import kernel
 
 # The tree of the largest sum of scores: Chu-Liu-Edmonds in Tarjan's manner on a dense matrix, O(n^2).
@@ -58,33 +59,26 @@ def best_tree(scores, single_root, heads):
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
     """
     nodes = scores.shape[0]
-    best, most, taken = np.empty(2 * nodes, np.int64), np.empty(2 * nodes), np.empty(2 * nodes, np.int64)
-    seen, inside, beside = np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64), np.empty(2 * nodes, np.int64)
-    found = Contraction(best, most, taken, seen, inside, beside, np.arange(nodes), np.empty((nodes, nodes)))
-    fill_best_heads(scores, best, most)
-    names, roots = take_heads(scores, found, nodes, False)
-    if single_root and roots > 1:
-        names, roots = take_heads(scores, found, names, True)
-    if roots == 0 or (single_root and roots > 1):
-        return -math.inf
-    open_cycles(scores, found, names)
-    total = 0.0
-    for word in range(1, nodes):
-        heads[word - 1] = taken[word]
-        total += scores[taken[word], word]
-    return total
-
-
-@kernel
-def fill_best_heads(scores, best, most):
-    """Fill best and most of all words, as `Contraction` has them."""
-    nodes = scores.shape[0]
+    names, most, outermost = np.empty((5, 2 * nodes), np.int64), np.empty(2 * nodes), np.arange(nodes)
+    best, taken = names[0], names[1]
+    found = Contraction(best, most, taken, names[2], names[3], names[4], outermost, np.empty((nodes, nodes)))
     for word in range(1, nodes):
         best[word], most[word] = NONE, -math.inf
     for head in range(1, nodes):
         for word in range(1, nodes):
             if scores[head, word] > most[word] and head != word:
                 best[word], most[word] = head, scores[head, word]
+    count, roots = take_heads(scores, found, nodes, False)
+    if single_root and roots > 1:
+        count, roots = take_heads(scores, found, count, True)
+    if roots == 0 or (single_root and roots > 1):
+        return -math.inf
+    open_cycles(scores, found, count)
+    total = 0.0
+    for word in range(1, nodes):
+        heads[word - 1] = taken[word]
+        total += scores[taken[word], word]
+    return total
 
 
 @kernel
@@ -184,11 +178,8 @@ def fix(scores, word, head):
 
 # Which words stand on every way from ROOT to another word: the dominators of a graph, without any weights.
 #
-# Iteration over immediate dominators in reverse postorder (Cooper, Harvey, Kennedy 2001): a few passes over the arcs,
-# O(n^2) each; only adversarial graphs need more than a handful.
-
-
-NO_WORD = -1
+# Iteration over immediate dominators (Cooper, Harvey, Kennedy 2001), from the tree of a breadth-first search on: a few
+# passes over the arcs, O(n^2) each; only adversarial graphs need more than a handful.
 
 
 @kernel(allocates=True)
@@ -198,75 +189,32 @@ def forbid_dominating(allowed, starts, supported):
     allowed: bool (n+1, n+1), ``[head, dependent]``, arcs between words; starts: bool (n+1,), the words that a way from
     ROOT may enter first, from which every word is reached; supported: bool (n+1, n+1), filled by the caller.
     """
-    nodes = allowed.shape[0]
-    order, rank = reverse_postorder(allowed, starts)
-    above = immediate_dominators(allowed, starts, order, rank)
-    for h in range(1, nodes):
-        d = h
-        while d != 0:
-            supported[h, d] = False
-            d = above[d]
-
-
-@kernel(allocates=True)
-def reverse_postorder(allowed, starts):
-    """Return the nodes by the end of their visit in a depth-first search from node 0, last first; and their ranks."""
-    nodes = allowed.shape[0]
-    order = np.zeros(nodes, np.int64)
-    rank = np.full(nodes, NO_WORD, np.int64)
-    seen = np.zeros(nodes, np.bool_)
-    path = np.zeros(nodes, np.int64)
-    following = np.ones(nodes, np.int64)  # the next word to try from each node of the path
-    seen[0] = True
-    length, last = 1, nodes
-    while length > 0:
-        u = path[length - 1]
-        v = following[u]
-        while v < nodes and (seen[v] or not (starts[v] if u == 0 else allowed[u, v])):
-            v += 1
-        following[u] = v + 1
-        if v < nodes:
-            seen[v] = True
-            path[length] = v
-            length += 1
-        else:
-            length -= 1
-            last -= 1
-            order[last] = u
-            rank[u] = last
-    return order, rank
-
-
-@kernel(allocates=True)
-def immediate_dominators(allowed, starts, order, rank):
-    """Return for every word the last node that all ways from node 0 to it pass before it, (n+1,); 0 for node 0."""
-    nodes = allowed.shape[0]
-    above = np.full(nodes, NO_WORD, np.int64)
-    above[0] = 0
-    changed = True
+    nodes, reached, changed = allowed.shape[0], 1, True
+    order, rank, above = np.zeros(nodes, np.int64), np.full(nodes, NONE, np.int64), np.zeros(nodes, np.int64)
+    for place in range(nodes):  # above: by the order in which nodes are reached, as they come below each other
+        for word in range(1, nodes):
+            if rank[word] == NONE and (starts[word] if place == 0 else allowed[order[place], word]):
+                order[reached], rank[word], above[reached] = word, reached, place
+                reached += 1
     while changed:
         changed = False
         for place in range(1, nodes):
-            v = order[place]
-            found = np.int64(0 if starts[v] else NO_WORD)
-            for u in range(1, nodes):
-                if found != 0 and allowed[u, v] and above[u] != NO_WORD:
-                    found = u if found == NO_WORD else meet(above, rank, u, found)
-            if above[v] != found:
-                above[v] = found
-                changed = True
-    return above
-
-
-@kernel
-def meet(above, rank, u, v):
-    """Return the last node that dominates both u and v, as far as dominators are known."""
-    while u != v:
-        while rank[u] > rank[v]:
-            u = above[u]
-        while rank[v] > rank[u]:
-            v = above[v]
-    return u
+            found, word = above[place], order[place]
+            for head in range(1, nodes):
+                if found != 0 and allowed[head, word]:  # the last node above both
+                    other = rank[head]
+                    while other != found:
+                        if other > found:
+                            other = above[other]
+                        else:
+                            found = above[found]
+            changed = changed or found != above[place]
+            above[place] = found
+    for h in range(1, nodes):
+        place = rank[h]
+        while place != 0:
+            supported[h, order[place]] = False
+            place = above[place]
 
 
 # Of pairs of words, that of which the first does not descend from the second for the fewest reasons.
@@ -275,62 +223,34 @@ def meet(above, rank, u, v):
 # enough. Heads are (n+1,), those of nodes, ROOT its own. Of a cycle, which no tree has, each word counts once.
 
 
-NOWHERE = -1
-
-
 @kernel
 def fill_line(heads, node, places):
-    """Fill places (n+1,) with how many arcs each node is above a node, `NOWHERE` if it is not; return its way's end.
-
-    That is ROOT, whose place is the number of words on the way; or of a cycle the word that it comes to first.
-    """
-    places[:] = NOWHERE
+    """Fill places (n+1,) with how many arcs each word is above a node, `NONE` if it is not; return how many are."""
+    fill(places, NONE)
     steps = 0
-    while node != 0 and places[node] == NOWHERE:
+    while node != 0 and places[node] == NONE:
         places[node] = steps
         steps += 1
         node = heads[node]
-    places[0] = steps
-    return node
+    return steps
 
 
 @kernel
-def reasons_of_word(heads, word, beside, end, own, most):
+def reasons(heads, word, other, own, beside):
     """Return how many words on the ways from a word, and from another one, keep the first from descending from that.
 
-    And the node where the ways meet. Both numbers are 0 if it descends; a sum of `most` may be any that is not less.
-
-    beside, end: the other's line; own: room, (n+1,), for the word from which each was last reached.
+    And the node where the ways meet. Both numbers are 0 if it descends. own, beside: (n+1,), room.
     """
-    steps, top = 0, word
-    while beside[top] == NOWHERE and own[top] != word and steps < most:
-        own[top] = word
-        steps += 1
-        top = heads[top]
-    if top == 0 or beside[top] == NOWHERE:  # or in a cycle, or too many
-        return steps, 0, 0
-    if beside[top] == 0 or beside[end] == 0:
+    words, steps, top = fill_line(heads, word, own), 0, word
+    fill_line(heads, other, beside)
+    if own[other] != NONE:
         return 0, 0, 0
-    depth = steps + beside[0] - min(beside[top], beside[end])
-    if depth <= steps + beside[top]:
-        return depth, 0, 0
-    return steps, beside[top], top
-
-
-@kernel
-def reasons_of_other(heads, other, own, end, most):
-    """Return the same for a word with the line own, which ends in `end`, and another one."""
-    steps, top = 0, other
-    while own[top] == NOWHERE and steps < min(most, own[0]):
-        steps += 1
+    while steps < words and beside[top] == NONE:
         top = heads[top]
-    if steps == 0:
-        return 0, 0, 0
-    if top != 0 and own[top] > own[end]:  # both end in a cycle: from there on to where the word comes to it
-        steps, top = steps + own[0] - own[top], end
-    if own[top] == NOWHERE or own[0] <= own[top] + steps:
-        return min(most, own[0]), 0, 0
-    return own[top], steps, top
+        steps += 1
+    if steps < words and steps + beside[top] < words:
+        return steps, beside[top], top
+    return words, 0, 0
 
 
 @kernel(allocates=True)
@@ -340,19 +260,17 @@ def apart_in_gap(heads, word):
 
     Words are looked at whose arcs leave the gap, and the first above the head that is in it.
     """
-    head = heads[word]
+    nodes, head = heads.shape[0], heads[word]
     first, last = min(word, head), max(word, head)
-    own, beside = np.zeros(heads.shape[0], np.int64), np.empty(heads.shape[0], np.int64)
-    end = fill_line(heads, head, beside)
-    fewest, best = np.int64(heads.shape[0]), (0, 0, 0, 0)
-    above, steps = head, 0
-    while above != 0 and steps <= heads.shape[0] and not first < above < last:
+    own, beside = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    fewest, best, above, steps = np.int64(nodes), (0, 0, 0, 0), head, 0
+    while above != 0 and steps <= nodes and not first < above < last:
         above = heads[above]
         steps += 1
     for place in range(first + 1, last + 1):
         each = place if place < last else above
         if head != 0 and first < each < last and (place == last or heads[each] < first or heads[each] > last):
-            lower, upper, top = reasons_of_word(heads, each, beside, end, own, fewest)
+            lower, upper, top = reasons(heads, each, head, own, beside)
             if 0 < lower + upper < fewest:
                 fewest, best = lower + upper, (each, lower, upper, top)
     return best
@@ -363,11 +281,10 @@ def apart_under(heads, word):
     """Return the head of an arc over a word that passes over it, to beyond its own head, and from which the word does
     not descend, 0 if there is none; how many words are on both ways; where these meet; and the arc's other end.
     """
-    head = heads[word]
-    own = np.empty(heads.shape[0], np.int64)
-    end = fill_line(heads, word, own)
-    fewest, best, far = np.int64(heads.shape[0]), (0, 0, 0, 0), 0
-    for each in range(1, heads.shape[0]):
+    nodes, head = heads.shape[0], heads[word]
+    own, beside = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    fewest, best, far = np.int64(nodes), (0, 0, 0, 0), 0
+    for each in range(1, nodes):
         above = heads[each]
         first, last = min(each, above), max(each, above)
         if above == 0 or not first < word < last or (first <= head if head < word else last >= head):
@@ -375,7 +292,7 @@ def apart_under(heads, word):
         if above == best[0]:
             far = each
             continue
-        lower, upper, top = reasons_of_other(heads, above, own, end, fewest)
+        lower, upper, top = reasons(heads, word, above, own, beside)
         if 0 < lower + upper < fewest:
             fewest, best, far = lower + upper, (above, lower, upper, top), each
     return *best, far
@@ -387,23 +304,19 @@ def reaches(capacity, source, sink, need, reached):
 
     By shortest augmenting ways (Edmonds and Karp 1972) through capacity (k, k), ``[from, to]``, which is used up.
     """
-    nodes = capacity.shape[0]
+    nodes, flow = capacity.shape[0], 0.0
     after, queue = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    flow = 0.0
     while flow < need:
-        for each in range(nodes):
-            after[each] = NONE
-        after[sink] = sink
-        queue[0] = sink
+        fill(after, NONE)
+        after[sink] = queue[0] = sink
         first, last = 0, 1
         while first < last and after[source] == NONE:
-            each = queue[first]
-            first += 1
             for before in range(nodes):
-                if after[before] == NONE and capacity[before, each] > 1e-9:
-                    after[before] = each
+                if after[before] == NONE and capacity[before, queue[first]] > 1e-9:
+                    after[before] = queue[first]
                     queue[last] = before
                     last += 1
+            first += 1
         if after[source] == NONE:
             for each in range(nodes):
                 reached[each] = after[each] != NONE
@@ -447,8 +360,8 @@ def draw_labels(probs, heads, uniforms, labels):
 def fill_beyond(log_probs, forbidden, highest, beyond, some):
     """Fill in what is left of labels' log-probabilities (n+1, n+1, L) where some are forbidden.
 
-    highest (n+1, n+1): the highest that is left, -inf if none is. beyond (n+1, n+1, L): how far each is above that, 0
-    for those that are not left. some (n+1, n+1): whether any is forbidden.
+    highest (n+1, n+1): the highest that is left, -inf if none is. beyond (n+1, n+1, L): how far each is above that,
+    -inf for those that are not left. some (n+1, n+1): whether any is forbidden.
     """
     for h in range(log_probs.shape[0]):
         for d in range(log_probs.shape[1]):
@@ -461,7 +374,7 @@ def fill_beyond(log_probs, forbidden, highest, beyond, some):
             highest[h, d], some[h, d] = most, any_gone
             for label in range(own.shape[0]):
                 is_left = not gone[label] and own[label] > -math.inf
-                beyond[h, d, label] = own[label] - most if is_left else 0.0
+                beyond[h, d, label] = own[label] - most if is_left else -math.inf
 
 
 @kernel
@@ -476,16 +389,6 @@ def fill_left(log_probs, forbidden, shares, left):
             for label in range(log_probs.shape[2]):
                 is_left = share > -math.inf and not forbidden[h, d, label]
                 left[h, d, label] = log_probs[h, d, label] - share if is_left else -math.inf
-
-
-@kernel
-def drop(log_probs, forbidden, weights):
-    """Set weights (n+1, n+1, L) to 0 that are not left."""
-    for h in range(weights.shape[0]):
-        for d in range(weights.shape[1]):
-            for label in range(weights.shape[2]):
-                if forbidden[h, d, label] or not log_probs[h, d, label] > -math.inf:
-                    weights[h, d, label] = 0.0
 
 
 # Log-probabilities of given trees, from shifted scores and log Z.
@@ -508,23 +411,8 @@ def tree_log_probs(log_weights, log_z, trees, out):
 
 
 @kernel
-def reach(pinned, first, last):
-    """Fill first and last (n+1,) with the outermost nodes that every node is linked with by arcs, or is itself.
-
-    pinned: (n+1, n+1), ``[head, dependent]``.
-    """
-    for i in range(len(first)):
-        first[i] = last[i] = i
-    for head in range(len(first)):
-        for dependent in range(len(first)):
-            if pinned[head, dependent]:
-                first[head], last[head] = min(first[head], dependent), max(last[head], dependent)
-                first[dependent], last[dependent] = min(first[dependent], head), max(last[dependent], head)
-
-
-@kernel
 def prune_crossing(first, last, arcs):
-    """Remove the arcs (n+1, n+1) that pinned ones cross, by what `reach` fills in."""
+    """Remove the arcs (n+1, n+1) that pinned ones cross; first, last (n+1,): the outermost nodes that these link."""
     nodes = len(first)
     for i in range(nodes):
         low, high = nodes, -1

@@ -326,7 +326,7 @@ def keep_items(pinned, first, last, heads, kept):
     """Fill which complete items and pairs are kept; all are to begin with.
 
     Args:
-        pinned, first, last: as in `kernels/trees.py`.
+        pinned; first, last: its `reach_of`.
         heads: (n+1, 2), the first head that every node may have, and the one behind the last.
         kept: `chart.ArcMask`.
     """
