@@ -24,13 +24,13 @@ from deptree_cli.kernels import derivations as kernel
 from deptree_cli.kernels.head_path import (
     FREE,
     LEVELS,
+    LOW,
     OWNER,
     Path,
     PathTables,
     log_head_probs_of_each,
     log_heads_along,
     log_next_heads,
-    set_heads,
     start_path,
 )
 from deptree_cli.kernels.operations import SAFE_LOG
@@ -229,20 +229,22 @@ class HeadPaths(Beam):
         choices, n = self._conditionals, self._conditionals.depth
         if choices.distribution.single_root and not self.prefixes.shape[1]:
             return super().log_probs()
-        roots, out = choices.parts_of(self.prefixes)[0], np.empty((len(self.prefixes), n + 1))
+        out = np.empty((len(self.prefixes), n + 1))
 
         def ask(kind: Kind) -> tuple[Float, bool]:
             if self._paths is None or kind is not self._kind:
                 self._start(kind)
-            return out, log_next_heads(self._paths, choices.weights(kind), roots, self._tables, kind.zeros(n + 1), out)
+            return out, log_next_heads(self._paths, choices.weights(kind), self._tables, kind.zeros(n + 1), out)
 
         return in_range(ask, self._kind)
 
     def grow(self, above: Int, values: Choices) -> None:
         super().grow(above, values)
         if self._paths is not None:
-            self._paths = Path(*(part[above] for part in self._paths))
-            set_heads(self._paths, values)
+            paths, every = Path(*(part[above] for part in self._paths)), np.arange(len(values))
+            word = paths.levels[every, LOW, paths.state[:, 0]][:, None]
+            tops = np.where(paths.tops == word, paths.tops[every, values][:, None], paths.tops)
+            self._paths = paths._replace(tops=tops)  # as `set_head` does
 
     def _start(self, kind: Kind) -> None:
         """Begin at these prefixes, in tables of its own each."""

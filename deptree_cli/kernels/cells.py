@@ -396,7 +396,7 @@ def factorise_cell(weights, root, fixed, cell, factors):
             free[nodes] = u
             nodes += 1
     free[0] = nodes - 1
-    find_tops(root, fixed, free[:nodes], tops)
+    find_tops(root, fixed, free[1:nodes], 1, 0, tops)
     fill(first[:nodes], NONE)
     for u in range(fixed.shape[0] - 1, -1, -1):
         if tops[u] != NONE:
@@ -507,7 +507,7 @@ def divide(tree, r, h, room):
         other = cells.following[other]
     path = start_path(room.weights, root, tree.fixed, words, room.in_range, room.tables)
     for x in range(words.shape[0]):
-        log_pivots = next_heads(path, room.weights, root, room.tables, room.probs)
+        log_pivots = next_heads(path, room.weights, room.tables, room.tables, room.probs)
         if not path_in_range(room.weights, path, log_pivots, log_pivots):
             if x == 0:
                 return UNSOUND

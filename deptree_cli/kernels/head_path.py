@@ -39,27 +39,21 @@ NONE = -1
 
 
 @kernel
-def top_of_tree(u, root, heads):
-    """Return the end of the chain of given heads from u: a word without a head, or the root."""
-    while u != root and heads[u] != FREE:
-        u = heads[u]
-    return u
-
-
-@kernel
-def find_tops(root, heads, free, tops):
+def find_tops(root, heads, free, first, at_root, tops):
     """Fill tops (n+1,) with the position of the tree that each node is in; NONE for ROOT if a word is the root.
 
-    heads: (n+1,) by node; free: (m+1,) the free words by position, the first being ignored.
+    heads: (n+1,) by node; free: (m,) the free words, whose positions are `first` and those behind it; at_root: that of
+    the root.
     """
-    nodes = heads.shape[0]
     fill(tops, NONE)
-    for x in range(1, free.shape[0]):
-        tops[free[x]] = x
-    tops[root] = 0
-    for u in range(1, nodes):
-        if heads[u] != FREE:
-            tops[u] = tops[top_of_tree(u, root, heads)]
+    for x in range(free.shape[0]):
+        tops[free[x]] = first + x
+    tops[root] = at_root
+    for u in range(1, heads.shape[0]):
+        top = u
+        while top != root and heads[top] != FREE:
+            top = heads[top]
+        tops[u] = tops[top]
 
 
 @kernel
@@ -94,7 +88,7 @@ def gather_arcs(weights, free, tops, target):
 SMALLEST = 1e-290
 
 LEVELS = 64  # more than any sentence needs
-LOW, HIGH, VISITS, BASE, OFFSET, OWNER = range(6)
+LOW, HIGH, VISITS, COLUMN, OWNER = range(5)
 
 
 class PathTables(NamedTuple):
@@ -108,10 +102,10 @@ class Path(NamedTuple):
     """Where a walk through the recursion is; all int64 but `depth`.
 
     words: (m,) the free words in their order. tops: (n+1,) for each node the position of the tree that it is in.
-    levels: (6, LEVELS) for each level the ends of its interval (LOW, HIGH), how many of its halves were entered
-    (VISITS), the position in its first column (BASE), the place of that column in H (OFFSET), and which of several
-    paths' tables it is in (OWNER). depth: (LEVELS,) float64, the sum of the negative ones among the logarithms of
-    pivots. state: (2,) the level, and whether a product may have underflowed.
+    levels: (5, LEVELS) for each level the ends of its interval (LOW, HIGH), how many of its halves were entered
+    (VISITS), where the column of position 0 would be in H (COLUMN), and in which of several paths' tables it is
+    (OWNER). depth: (LEVELS,) float64, the sum of the negative ones among the logarithms of pivots. state: (2,) the
+    level, and whether a product may have underflowed.
     """
 
     words: object
@@ -129,15 +123,10 @@ def start_path(weights, root, heads, words, in_range, tables):
     positive weight lost digits when it became a number.
     """
     nodes, count = heads.shape[0], words.shape[0]
-    position = np.full(nodes, count, np.int64)
-    for x in range(count):
-        position[words[x]] = x
-    tops = np.full(nodes, count, np.int64)
-    for u in range(1 if root > 0 else 0, nodes):
-        tops[u] = position[top_of_tree(u, root, heads)]
-    state = np.zeros(2, np.int64)
+    tops, state = np.empty(nodes, np.int64), np.zeros(2, np.int64)
+    find_tops(root, heads, words, 0, count, tops)
     state[1] = 0 if in_range else 1
-    path = Path(words, tops, np.zeros((6, LEVELS), np.int64), np.zeros(LEVELS), state)
+    path = Path(words, tops, np.zeros((5, LEVELS), np.int64), np.zeros(LEVELS), state)
     path.levels[HIGH, 0] = count
     H, R = tables.H, row(tables.R, 0)
     for y in range(count):
@@ -145,26 +134,15 @@ def start_path(weights, root, heads, words, in_range, tables):
         for v in range(count):
             put(Hy, v, zero(R))
         put(R, y, zero(R))
-    for h in range(1 if root > 0 else 0, nodes):
+    for h in range(nodes):
         given, top = row(weights, h), tops[h]
         for y in range(count):
             if top == count:
                 put(R, y, add(get(R, y), get(given, words[y])))
-            elif top != y:
+            elif top != y and top != NONE:
                 Hy = row(H, y)
                 put(Hy, top, add(get(Hy, top), get(given, words[y])))
     return path
-
-
-@kernel
-def next_heads(path, weights, root, tables, out):
-    """Fill out (n+1,) with P(head -> word) for the next word of the path, given all heads before; 0 where impossible.
-
-    Before the next call `set_head` says which head the word has. Returns the sum of the negative ones among the
-    logarithms of the pivots and of the total, for `path_in_range`.
-    """
-    descend(path, find_open(path), tables, tables)
-    return head_probs_at(path, weights, root, tables, out)
 
 
 @kernel
@@ -177,26 +155,25 @@ def find_open(path):
 
 
 @kernel
-def descend(path, level, given, tables):
-    """Go down from a level, which is in the tables `given`, to the next word; those below it come into `tables`."""
+def next_heads(path, weights, given, tables, out):
+    """Fill out (n+1,) with P(head -> word) for the next word of the path, given all heads before; 0 where impossible.
+
+    given: the tables that the level is in that `find_open` returns; those below it come into `tables`. Before the next
+    call `set_head` says which head the word has. Returns the sum of the negative ones among the logarithms of the
+    pivots and of the total, for `path_in_range`.
+    """
+    level, count = find_open(path), path.words.shape[0]
     while path.levels[HIGH, level] - path.levels[LOW, level] > 1:
         enter_half(path, level, given, tables)
         level, given = level + 1, tables
     path.levels[VISITS, level] = 2
     path.state[0] = level
-
-
-@kernel
-def head_probs_at(path, weights, root, tables, out):
-    """Do what `next_heads` does, at the word that `descend` has come to."""
-    level = path.state[0]
-    d, count, reach = path.levels[LOW, level], path.words.shape[0], row(tables.R, level)
-    word = path.words[d]
+    d, reach = path.levels[LOW, level], row(tables.R, level)
     total, tiny = zero(reach), scale(one(reach), SMALLEST)
     for h in range(path.tops.shape[0]):
         x, top = zero(reach), path.tops[h]
-        if top != d and (h > 0 or root == 0):
-            x = get(row(weights, h), word)
+        if top != d and top != NONE:
+            x = get(row(weights, h), path.words[d])
             if top < count and is_positive(x):
                 y = get(reach, top)
                 x = multiply(x, y)
@@ -237,26 +214,23 @@ def enter_half(path, level, above, tables):
     above: the tables that the level is in; tables: those for the next.
     """
     a, b, count = path.levels[LOW, level], path.levels[HIGH, level], path.words.shape[0]
-    middle = (a + b) >> 1
-    second = path.levels[VISITS, level] == 1
+    middle, second, below = (a + b) >> 1, path.levels[VISITS, level] == 1, level + 1
+    given = path.levels[COLUMN, level] + a
+    new = path.levels[COLUMN, level] + (path.levels[HIGH, level - 1] if level > 0 else count)
     path.levels[VISITS, level] += 1
-    path.levels[LOW, level + 1], path.levels[HIGH, level + 1] = (middle, b) if second else (a, middle)
-    path.levels[VISITS, level + 1] = 0
-    path.levels[BASE, level + 1] = a
-    width = path.levels[HIGH, level - 1] - path.levels[LOW, level - 1] if level > 0 else count
-    path.levels[OFFSET, level + 1] = path.levels[OFFSET, level] + width
-    path.depth[level + 1] = path.depth[level]
-    R, R_next = row(above.R, level), row(tables.R, level + 1)
-    given, new = path.levels[OFFSET, level] + a - path.levels[BASE, level], path.levels[OFFSET, level + 1]
+    path.levels[LOW, below], path.levels[HIGH, below] = (middle, b) if second else (a, middle)
+    path.levels[VISITS, below], path.levels[COLUMN, below] = 0, new - a
+    path.depth[below] = path.depth[level]
+    R, R_next = row(above.R, level), row(tables.R, below)
     for x in range(middle if second else a, count):
         copy(part(row(tables.H, x), new, new + b - a), part(row(above.H, x), given, given + b - a), b - a)
         put(R_next, x, get(R, x))
     if second:
         for x in range(a, middle):
-            substitute_known_head(path, level + 1, tables, x, middle, b)
+            substitute_known_head(path, below, tables, x, middle, b)
     else:
         for x in range(b - 1, middle - 1, -1):
-            eliminate_word(path, level + 1, tables, x, a, x, a)
+            eliminate_word(path, below, tables, x, a, x, a)
 
 
 @kernel
@@ -269,8 +243,7 @@ def copy(target, source, count):
 @kernel
 def substitute_known_head(path, level, tables, x, middle, b):
     """Leave out position x, a word with a head, at a level of which the positions from `middle` on are needed."""
-    H, R, count = tables.H, row(tables.R, level), path.words.shape[0]
-    column = path.levels[OFFSET, level] - path.levels[BASE, level]
+    H, R, column, count = tables.H, row(tables.R, level), path.levels[COLUMN, level], path.words.shape[0]
     top = path.tops[path.words[x]]
     if top >= b and top < count:  # left out at a level above: x goes where its top goes
         copy(part(row(H, x), column + x + 1, column + b), part(row(H, top), column + x + 1, column + b), b - x - 1)
@@ -288,7 +261,7 @@ def substitute_known_head(path, level, tables, x, middle, b):
 @kernel
 def eliminate_word(path, level, tables, x, start, stop, first_row):
     """Eliminate position x from columns start..stop-1 and rows first_row..m-1 of a level."""
-    H, R, column = tables.H, row(tables.R, level), path.levels[OFFSET, level] - path.levels[BASE, level]
+    H, R, column = tables.H, row(tables.R, level), path.levels[COLUMN, level]
     arcs = part(row(H, x), column + start, column + stop)
     pivot = get(R, x)
     least = pivot
@@ -338,7 +311,7 @@ def log_heads_along(weights, root, heads, words, tables, uniforms, probs, chosen
     """
     path = start_path(weights, root, heads, words, True, tables)
     for x in range(chosen.shape[0]):
-        depth = next_heads(path, weights, root, tables, probs)
+        depth = next_heads(path, weights, tables, tables, probs)
         if out is not None:
             if not path_in_range(weights, path, depth, -math.inf):
                 return False
@@ -385,36 +358,25 @@ def draw_ancestral(weights, roots, state, tables, probs, heads):
 
 
 @kernel(allocates=True)
-def log_next_heads(paths, weights, roots, tables, probs, out):
+def log_next_heads(paths, weights, tables, probs, out):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of the next word of each of b paths.
 
-    paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head (`set_heads`);
-    roots (b,); tables: `PathTables`, stacked. A path's levels are in those of OWNER, and come into its own where it
-    enters them. Returns whether all results were in range, as `log_heads_along` does.
+    paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head; tables:
+    `PathTables`, stacked. A path's levels are in those of OWNER, and come into its own where it enters them. Returns
+    whether all results were in range, as `log_heads_along` does.
     """
     for i in range(out.shape[0]):
-        path, own = path_at(paths, i), tables_at(tables, i)
+        path, own = (
+            Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i]),
+            tables_at(tables, i),
+        )
         level = find_open(path)
-        descend(path, level, tables_at(tables, path.levels[OWNER, level]), own)
+        depth = next_heads(path, weights, tables_at(tables, path.levels[OWNER, level]), own, probs)
         path.levels[OWNER, level + 1 : LEVELS] = i
-        depth = head_probs_at(path, weights, roots[i], own, probs)
         if not path_in_range(weights, path, depth, -math.inf):
             return False
         take_logarithms(probs, out[i])
     return True
-
-
-@kernel(allocates=True)
-def set_heads(paths, heads):
-    """Give the word whose head distribution came last on each path a head: heads (b,), nodes."""
-    for i in range(heads.shape[0]):
-        set_head(path_at(paths, i), heads[i])
-
-
-@kernel(allocates=True)
-def path_at(paths, i):
-    """Return one of several paths."""
-    return Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i])
 
 
 @kernel(allocates=True)

@@ -86,7 +86,7 @@ def test_against_sums_of_trees(graphs, n: int, seed: int, scale: float, wide: bo
     tables, out = tables_for(n, kind), kind.zeros(n + 1)
     path = start_path(weights, root, heads, words[given_first:].copy(), True, tables)
     for word in words[given_first:]:
-        depth = next_heads(path, weights, root, tables, out)
+        depth = next_heads(path, weights, tables, tables, out)
         assert path_in_range(weights, path, depth, depth)
         expected = log_head_probs(log_scores, root, heads, word)
         np.testing.assert_allclose(logs(out, kind), expected, rtol=1e-12, atol=1e-12)
