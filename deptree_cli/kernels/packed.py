@@ -88,23 +88,24 @@ FIRST, LAST, DIAGONAL = 0, 1, 2
 
 
 @kernel(allocates=True)
-def lay_out(values, shapes, starts, dep_head, root, empty, lengths, offsets, out):
-    """Fill out with the matrices of sentences of lengths (B,), each (n+1, n+1) from its offset on.
+def lay_out(values, shapes, starts, dep_head, root, lengths, offsets, found, back):
+    """Fill found with the matrices of sentences of lengths (B,), each (n+1, n+1) from its offset on; or back.
 
     values: the numbers of all as they were read, a matrix of shapes (B, 2) from each of starts (B,) on. dep_head (B,):
-    whether its rows are dependents. Column 0 and the diagonal become `empty`.
+    whether its rows are dependents. What belongs to no arc is left as it is.
     """
     for b in range(lengths.shape[0]):
         n, rows, columns = lengths[b], shapes[b, 0], shapes[b, 1]
         given = values[starts[b] : starts[b] + rows * columns].reshape(rows, columns)
-        target = sentence(out, offsets[b], n)
-        for i in range(n + 1):
-            target[i, 0] = target[i, i] = empty
+        target = sentence(found, offsets[b], n)
         for i in range(rows):
             for j in range(columns):
                 head, word = arc_of(i, j, rows, columns, dep_head[b], root, n)
                 if word > 0 and head != word:
-                    target[head, word] = given[i, j]
+                    if back:
+                        given[i, j] = target[head, word]
+                    else:
+                        target[head, word] = given[i, j]
 
 
 @kernel
@@ -114,19 +115,6 @@ def clear_no_arcs(values, sizes, offsets, empty):
         for i in range(sizes[b]):
             values[offsets[b] + i * sizes[b]] = empty
             values[offsets[b] + i * (sizes[b] + 1)] = empty
-
-
-@kernel(allocates=True)
-def lay_back(found, shapes, starts, dep_head, root, lengths, offsets, values):
-    """Fill values as `lay_out` takes them with what belongs to arcs, 0 where a cell has none."""
-    for b in range(lengths.shape[0]):
-        n, rows, columns = lengths[b], shapes[b, 0], shapes[b, 1]
-        given = sentence(found, offsets[b], n)
-        target = values[starts[b] : starts[b] + rows * columns].reshape(rows, columns)
-        for i in range(rows):
-            for j in range(columns):
-                head, word = arc_of(i, j, rows, columns, dep_head[b], root, n)
-                target[i, j] = given[head, word] if word > 0 and head != word else 0.0
 
 
 @kernel

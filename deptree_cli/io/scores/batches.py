@@ -18,7 +18,7 @@ from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.scores.arrays import numeric
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.kernels.packed import DIAGONAL, FIRST, LAST, lay_back, lay_out
+from deptree_cli.kernels.packed import DIAGONAL, FIRST, LAST, lay_out
 
 # Longer sentences take no less time in a batch than alone, and more memory: it has a copy of their scores.
 LONGEST = 300
@@ -67,14 +67,14 @@ class RaggedLayout:
 
     def to_head_dep(self, values: Float, forbidden: float) -> Float:
         """Matrices as they were read, one after another, as ``[head, dependent]``."""
-        found = np.empty(int(((self.lengths + 1) ** 2).sum()))
-        lay_out(values, *self._given, forbidden, self.lengths, self.offsets, found)
+        found = np.full(int(((self.lengths + 1) ** 2).sum()), forbidden)
+        lay_out(values, *self._given, self.lengths, self.offsets, found, False)
         return found
 
     def from_head_dep(self, found: Float) -> list[Float]:
         """The inverse, for numbers of arcs; other cells are 0."""
-        values = np.empty(int(self.shapes.prod(axis=1).sum()))
-        lay_back(found, *self._given, self.lengths, self.offsets, values)
+        values = np.zeros(int(self.shapes.prod(axis=1).sum()))
+        lay_out(values, *self._given, self.lengths, self.offsets, found, True)
         starts = self._given[1].tolist()
         return [
             values[start : start + rows * columns].reshape(rows, columns)
