@@ -18,14 +18,13 @@ from typing import Any
 # Machine code for any processor of a level, which a package can bring along; found without importing numba.
 
 
-NATIVE, GENERIC = "native", "generic"
-
+NATIVE = "native"
 LINE = 64  # bytes of a line of the cache, and of a vector of ours
 
 # The level as LLVM calls it, and its features beyond the architecture's own, by LLVM's names and the kernel's
 # (https://gitlab.com/x86-psABIs/x86-64-ABI, table 3.1).
 IS_X86 = platform.machine() == "x86_64"
-LEVEL = "x86-64-v3" if IS_X86 else GENERIC
+LEVEL = "x86-64-v3" if IS_X86 else "generic"
 FEATURES = ["avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"] if IS_X86 else []
 OF_KERNEL = {"bmi": "bmi1", "lzcnt": "abm"}
 
@@ -134,28 +133,22 @@ def serves(folder: Path) -> bool:
     put another: where everyone may write above it, names are protected.
     """
     with suppress(OSError):
-        if not _is_trusted_place(folder):
+        has_owners = hasattr(os, "getuid")  # elsewhere folders of users are their own
+        owners, parent = (os.getuid(), 0) if has_owners else (), folder.parent.resolve()
+        above = [each.stat() for each in {*folder.parents, parent, *parent.parents} if has_owners and each.exists()]
+        if any(each.st_mode & stat.S_IWOTH and not each.st_mode & stat.S_ISVTX for each in above):
+            return False
+        if has_owners and parent.exists() and parent.stat().st_uid not in owners:
             return False
         folder.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
         found = folder.lstat()
         is_ours = stat.S_ISDIR(found.st_mode)
-        if hasattr(os, "getuid"):  # elsewhere folders of users are their own
-            is_ours &= found.st_uid in (os.getuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if has_owners:
+            is_ours &= found.st_uid in owners and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
         return is_ours and (os.access(folder, os.W_OK | os.X_OK) or any(folder.rglob("*.nbc")))
     return False
-
-
-def _is_trusted_place(folder: Path) -> bool:
-    if not hasattr(os, "getuid"):
-        return True
-    parent = folder.parent.resolve()
-    if parent.exists() and parent.stat().st_uid not in (os.getuid(), 0):
-        return False
-    above = {*folder.parents, parent, *parent.parents}
-    modes = [each.stat().st_mode for each in above if each.exists()]
-    return not any(mode & stat.S_IWOTH and not mode & stat.S_ISVTX for mode in modes)
 
 
 # The digest of the sources of all kernels, the wings' too: machine code of another digest is stale.

@@ -17,7 +17,6 @@ import numba
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.event import Listener, register
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 from numba.core.targetconfig import ConfigStack
@@ -44,11 +43,10 @@ class LinkedLibrary(JITCodeLibrary):
 
     @property
     def codegen(self) -> LinkedLibrary:
-        """Return what sets the environment of a function; here there is nothing to set."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        pass
+        """There is no environment to set."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -56,10 +54,6 @@ class LinkedLibrary(JITCodeLibrary):
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        self._ensure_finalized()
-        return 0  # as of a function that there is not
 
 
 class Linked(Compiler):
@@ -91,11 +85,12 @@ class Body(Linked):
     """The same for the body of an operation."""
 
     def define_pipelines(self) -> list[PassManager]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        own = [(BodyInference, told) if each is NopythonTypeInference else (each, told) for each, told in passes.passes]
-        passes.passes[:] = own
-        passes.finalize()
-        return [passes]
+        found = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        found.passes[:] = [
+            (BodyInference if each is NopythonTypeInference else each, why) for each, why in found.passes
+        ]
+        found.finalize()
+        return [found]
 
 
 # How the bodies of operations (`operations.py`) are compiled.
@@ -154,12 +149,9 @@ def _type_of_index(index: Any, context: Any) -> Any:
 
 
 FOLDER, PACKAGED = cache_folder(), packaged_folder()
-VERSION = ".".join(numba.__version__.split(".")[:2])  # what machine code is made for
 
 # The files of machine code that this process has read, and those that it has written: True.
 FILES: dict[Path, bool] = {}
-
-NO_FOLDER = "no folder for it can be written, or is safe from others"
 
 
 class KernelCache:
@@ -175,11 +167,11 @@ class KernelCache:
         self._folders: list[Path] = []
         found = names(code)
         if FOLDER is not None and found is not None:
-            name, self._base = f"{found[0]}-{VERSION}", found[1]
+            name, self._base = f"{found[0]}-{'.'.join(numba.__version__.split('.')[:2])}", found[1]
             self._folders = [place / name for place in (PACKAGED, FOLDER) if place]
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """Return the machine code for a signature, None if there is none that can be read."""
+        """Return the machine code for a signature; None if there is none that can be read, which is then compiled."""
         target.refresh()
         for folder in self._folders:
             try:
@@ -187,22 +179,21 @@ class KernelCache:
                 if found is not None:
                     return CompileResult._rebuild(target, *found)
             except Exception:  # of any kind: so many are the ways in which a pickle can be damaged
-                remove(folder, self._base)
+                with suppress(OSError):
+                    for path in folder.glob(f"{self._base}.*"):
+                        path.unlink(missing_ok=True)
+        compiling(True)
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep machine code; whoever wants to know is told if that is not possible."""
+        """Keep what was compiled; whoever wants to know is told if that is not possible."""
+        compiling(False)
         try:
             if not self._folders:
-                raise OSError(NO_FOLDER)
+                raise OSError("no folder for it can be written, or is safe from others")
             save(self._folders[-1], self._base, (signature, compiled.codegen.magic_tuple()), compiled._reduce())
         except Exception as error:  # of any kind: no cache is needed, and this is numba's inner life
             not_kept(getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__)
-
-    def flush(self) -> None:
-        """Remove the files, as numba asks before it compiles everything anew."""
-        for folder in self._folders[-1:]:
-            remove(folder, self._base)
 
 
 def load(folder: Path, base: str, key: Any) -> Any:
@@ -243,31 +234,8 @@ def save(folder: Path, base: str, key: Any, data: Any) -> None:
         raise
 
 
-def remove(folder: Path, base: str) -> None:
-    with suppress(OSError):
-        for path in folder.glob(f"{base}.*"):
-            path.unlink(missing_ok=True)
-
-
 def _path(folder: Path, base: str, key: Any) -> Path:
     signature, target = key
     told = repr(([str(each) for each in signature], target))  # addresses in it are another process's
     name = blake2b(re.sub(" at 0x[0-9a-f]+", "", told).encode(), digest_size=8).hexdigest()
     return folder / f"{base}.{name}.nbc"
-
-
-class CompileListener(Listener):
-    """Tells of kernels that are compiled; what a host program compiles is its own affair."""
-
-    def on_start(self, event: Any) -> None:
-        self._tell(event, True)
-
-    def on_end(self, event: Any) -> None:
-        self._tell(event, False)
-
-    def _tell(self, event: Any, begins: bool) -> None:
-        if isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache):
-            compiling(begins)
-
-
-register("numba:compile", CompileListener())

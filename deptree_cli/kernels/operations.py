@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial, singledispatch, wraps
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -112,13 +113,7 @@ def largest(x: Any) -> Any:
     return x.max()
 
 
-def _implement() -> None:
-    from deptree_cli.kernels.registers import implement
-
-    implement(load, store, load_from, store_from, everywhere, larger, largest, add_across)
-
-
-when_compiled(_implement)
+when_compiled(partial(import_module, "deptree_cli.kernels.registers"))
 
 
 # The operations that sweeps are written in, with their bodies for float64.

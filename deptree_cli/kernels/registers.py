@@ -1,9 +1,11 @@
-"""Vectors (`operations.py`) in machine code: a type of numbers, and what each of their functions is for LLVM."""
+"""Vectors (`operations.py`) in machine code: a type of numbers, and what each of their functions is for LLVM.
+
+Imported before the first kernel is compiled.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
+from deptree_cli.kernels import operations as ops
 from deptree_cli.kernels.kept import LINE
 
 INT, LANE = ir.IntType(64), ir.IntType(32)
@@ -23,13 +26,8 @@ class Vector(types.Type):
     instance_class = np.ndarray
 
     def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
+        self.dtype, self.count = dtype, LINE * 8 // int(dtype.bitwidth)
         super().__init__(name=f"Vector({dtype})")
-
-    @property
-    def count(self) -> int:
-        """The number of lanes."""
-        return LINE * 8 // int(self.dtype.bitwidth)
 
 
 @register_model(Vector)
@@ -38,48 +36,34 @@ class _Register(models.PrimitiveModel):
         super().__init__(manager, kind, ir.VectorType(manager.lookup(kind.dtype).get_value_type(), kind.count))
 
 
-# By the name of a function: its signature for kinds of arguments, and what writes its instructions.
-CODE: dict[str, tuple[Any, Any]] = {}
+def _code(function: Any, signature: Any) -> Any:
+    """Have a function compiled to the instructions that another one writes; a decorator."""
+    type_callable(function)(lambda context: signature)
+    return lower_builtin(function, types.VarArg(types.Any))
 
 
-def implement(*functions: Callable[..., Any]) -> None:
-    """Have functions compiled to what is below under their names."""
-    for function in functions:
-        signature, code = CODE[function.__name__]
-        type_callable(function)(partial(_signature, signature))
-        lower_builtin(function, types.VarArg(types.Any))(code)
-
-
-def _signature(signature: Any, context: Any) -> Any:
-    return signature
-
-
-def _code(name: str, signature: Any) -> Callable[[Any], Any]:
-    return lambda code: CODE.setdefault(name, (signature, code))
-
-
-@_code("load", lambda line: Vector(line.dtype)(line))
+@_code(ops.load, lambda line: Vector(line.dtype)(line))
 def _load(context, builder, signature, given):
     vector = signature.return_type
     place, _ = _place(context, builder, signature.args[0], given[0], vector)
     return builder.load(place, align=LINE // vector.count)
 
 
-@_code("store", lambda line, x: types.void(line, x))
+@_code(ops.store, lambda line, x: types.void(line, x))
 def _store(context, builder, signature, given):
     line, vector = signature.args
     builder.store(given[1], _place(context, builder, line, given[0], vector)[0], align=LINE // vector.count)
     return context.get_dummy_value()
 
 
-@_code("load_from", lambda x, j, stop: Vector(x.dtype)(x, types.int64, types.int64))
+@_code(ops.load_from, lambda x, j, stop: Vector(x.dtype)(x, types.int64, types.int64))
 def _load_from(context, builder, signature, given):
     place, mask = _place(context, builder, signature.args[0], given[0], signature.return_type, *given[1:])
     zeros = ir.Constant(context.get_value_type(signature.return_type), None)
     return _masked_call(builder, "load", zeros.type, [place, _aligned(zeros.type), mask, zeros])
 
 
-@_code("store_from", lambda x, j, stop, vector: types.void(x, types.int64, types.int64, vector))
+@_code(ops.store_from, lambda x, j, stop, vector: types.void(x, types.int64, types.int64, vector))
 def _store_from(context, builder, signature, given):
     array, j, stop, x = given
     place, mask = _place(context, builder, signature.args[0], array, signature.args[3], j, stop)
@@ -116,17 +100,17 @@ def _aligned(vector):
     return LANE(LINE // vector.count)
 
 
-@_code("add_across", lambda x: x.dtype(x))
+@_code(ops.add_across, lambda x: x.dtype(x))
 def _add_across(context, builder, signature, given):
     return _fold(builder, given[0], builder.fadd)
 
 
-@_code("largest", lambda x: x.dtype(x))
+@_code(ops.largest, lambda x: x.dtype(x))
 def _largest(context, builder, signature, given):
     return _fold(builder, given[0], partial(_larger_of, builder))
 
 
-@_code("larger", lambda x, y: x(x, y))
+@_code(ops.larger, lambda x, y: x(x, y))
 def _larger(context, builder, signature, given):
     return _larger_of(builder, *given)
 
@@ -146,7 +130,7 @@ def _fold(builder, x, join):
     return builder.extract_element(x, LANE(0))
 
 
-@_code("everywhere", lambda x: Vector(x)(x))
+@_code(ops.everywhere, lambda x: Vector(x)(x))
 def _fill(context, builder, signature, given):
     return _everywhere(builder, given[0], context.get_value_type(signature.return_type))
 
