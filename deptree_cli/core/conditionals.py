@@ -24,13 +24,13 @@ from deptree_cli.kernels import derivations as kernel
 from deptree_cli.kernels.head_path import (
     FREE,
     LEVELS,
-    LOW,
     OWNER,
     Path,
     PathTables,
     log_head_probs_of_each,
     log_heads_along,
     log_next_heads,
+    set_heads,
     start_path,
 )
 from deptree_cli.kernels.operations import SAFE_LOG
@@ -241,10 +241,8 @@ class HeadPaths(Beam):
     def grow(self, above: Int, values: Choices) -> None:
         super().grow(above, values)
         if self._paths is not None:
-            paths, every = Path(*(part[above] for part in self._paths)), np.arange(len(values))
-            word = paths.levels[every, LOW, paths.state[:, 0]][:, None]
-            tops = np.where(paths.tops == word, paths.tops[every, values][:, None], paths.tops)
-            self._paths = paths._replace(tops=tops)  # as `set_head` does
+            self._paths = Path(*(part[above] for part in self._paths))
+            set_heads(self._paths, values)
 
     def _start(self, kind: Kind) -> None:
         """Begin at these prefixes, in tables of its own each."""

@@ -361,15 +361,12 @@ def draw_ancestral(weights, roots, state, tables, probs, heads):
 def log_next_heads(paths, weights, tables, probs, out):
     """Fill out (b, n+1), float64, with the logarithms of the head distributions of the next word of each of b paths.
 
-    paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head; tables:
-    `PathTables`, stacked. A path's levels are in those of OWNER, and come into its own where it enters them. Returns
-    whether all results were in range, as `log_heads_along` does.
+    paths: `Path`s in lockstep, stacked, each of which may be a copy of one before that then got a head (`set_heads`);
+    tables: `PathTables`, stacked. A path's levels are in those of OWNER, and come into its own where it enters them.
+    Returns whether all results were in range, as `log_heads_along` does.
     """
     for i in range(out.shape[0]):
-        path, own = (
-            Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i]),
-            tables_at(tables, i),
-        )
+        path, own = path_at(paths, i), tables_at(tables, i)
         level = find_open(path)
         depth = next_heads(path, weights, tables_at(tables, path.levels[OWNER, level]), own, probs)
         path.levels[OWNER, level + 1 : LEVELS] = i
@@ -380,6 +377,17 @@ def log_next_heads(paths, weights, tables, probs, out):
 
 
 @kernel(allocates=True)
+def set_heads(paths, heads):
+    """Give the word whose head distribution came last on each path a head: heads (b,), nodes."""
+    for i in range(heads.shape[0]):
+        set_head(path_at(paths, i), heads[i])
+
+
+@kernel(allocates=True)
+def path_at(paths, i):
+    return Path(paths.words[i], paths.tops[i], paths.levels[i], paths.depth[i], paths.state[i])
+
+
+@kernel(allocates=True)
 def tables_at(tables, i):
-    """Return the tables of one of several paths."""
     return PathTables(row(tables.H, i), row(tables.R, i))

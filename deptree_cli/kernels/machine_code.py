@@ -56,22 +56,14 @@ class LinkedLibrary(JITCodeLibrary):
         self._finalized = True
 
 
-class Linked(Compiler):
-    """Numba's pipeline, with a `LinkedLibrary` for the code."""
-
-    def compile_extra(self, func: Any) -> Any:
-        self.state.library = LinkedLibrary(self.state.targetctx.codegen(), func.__qualname__)
-        return super().compile_extra(func)
-
-
 @register_pass(mutates_CFG=True, analysis_only=False)
-class BodyInference(NopythonTypeInference):
-    """Numba's inference of types, which lets a body return a view where references are not counted.
+class Inference(NopythonTypeInference):
+    """Numba's inference of types, which lets a function return a view where references are not counted.
 
-    Its callers do not count them either (`kernel`): they hand their flags on to the bodies they call.
+    Its callers do not count them either (`Kernel`): they hand their flags on to the bodies of operations.
     """
 
-    _name = "body_inference"
+    _name = "inference_with_views"
 
     def run_pass(self, state: Any) -> bool:
         counted, state.targetctx.enable_nrt = state.targetctx.enable_nrt, True
@@ -81,20 +73,22 @@ class BodyInference(NopythonTypeInference):
             state.targetctx.enable_nrt = counted
 
 
-class Body(Linked):
-    """The same for the body of an operation."""
+class Linked(Compiler):
+    """Numba's pipeline, with a `LinkedLibrary` for the code, and views that are returned."""
+
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = LinkedLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
 
     def define_pipelines(self) -> list[PassManager]:
         found = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        found.passes[:] = [
-            (BodyInference if each is NopythonTypeInference else each, why) for each, why in found.passes
-        ]
+        found.passes[:] = [(Inference if each is NopythonTypeInference else each, why) for each, why in found.passes]
         found.finalize()
         return [found]
 
 
-# How the bodies of operations (`operations.py`) are compiled.
-WITHIN: Any = {"pipeline_class": Body} | NO_WRAPPERS
+# How kernels within kernels and the bodies of operations (`operations.py`) are compiled.
+WITHIN: Any = {"pipeline_class": Linked} | NO_WRAPPERS
 
 
 class Kernel(CPUDispatcher):

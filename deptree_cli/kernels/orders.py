@@ -416,25 +416,17 @@ def are_trees(heads):
     k, n = heads.shape
     found, seen_from = np.empty(k, np.bool_), np.empty(n + 1, np.int64)
     for t in range(k):
-        found[t] = n > 0 and is_tree(heads[t], seen_from)
+        is_tree = n > 0
+        seen_from[:] = 0
+        for word in range(1, n + 1):
+            node = word
+            while is_tree and node != 0 and seen_from[node] == 0:
+                seen_from[node] = word
+                node = heads[t, node - 1]
+                is_tree = 0 <= node <= n
+            is_tree = is_tree and (node == 0 or seen_from[node] != word)
+        found[t] = is_tree
     return found
-
-
-@kernel
-def is_tree(heads, seen_from):
-    """Return whether every word of heads (n,) climbs to ROOT; seen_from (n+1,) is room for one mark for each node."""
-    n = heads.shape[0]
-    seen_from[:] = 0
-    for word in range(1, n + 1):
-        node = word
-        while node != 0 and seen_from[node] == 0:
-            seen_from[node] = word
-            node = heads[node - 1]
-            if node < 0 or node > n:
-                return False
-        if node != 0 and seen_from[node] == word:
-            return False
-    return True
 
 
 @kernel(allocates=True)
@@ -445,32 +437,27 @@ def crossings(heads):
     O(sum of the lengths of arcs), and O(n) for each arc that only arcs from beyond cross.
     """
     k, n = heads.shape
-    found, lowest, highest = np.empty((k, n), np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    found, lowest, highest = np.zeros((k, n), np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     for t in range(k):
+        own = heads[t]
         for node in range(n + 1):  # the outermost dependents of each node, itself if that is farther out
             lowest[node] = highest[node] = node
         for i in range(n):
-            lowest[heads[t, i]] = min(lowest[heads[t, i]], i + 1)
-            highest[heads[t, i]] = max(highest[heads[t, i]], i + 1)
+            lowest[own[i]] = min(lowest[own[i]], i + 1)
+            highest[own[i]] = max(highest[own[i]], i + 1)
         for i in range(n):
-            found[t, i] = first_crossing(heads[t], lowest, highest, i)
+            first, last, some_enter = min(i + 1, own[i]), max(i + 1, own[i]), False
+            for node in range(first + 1, last):
+                if own[node - 1] < first or own[node - 1] > last:
+                    found[t, i] = node
+                    break
+                some_enter = some_enter or lowest[node] < first or highest[node] > last
+            if found[t, i] == 0 and some_enter:
+                for word in range(1, n + 1):
+                    if first < own[word - 1] < last and not first <= word <= last:
+                        found[t, i] = word
+                        break
     return found
-
-
-@kernel
-def first_crossing(heads, lowest, highest, i):
-    """Return the first word whose arc crosses that of word i (from 0), one between its ends if possible; 0 for none."""
-    first, last = min(i + 1, heads[i]), max(i + 1, heads[i])
-    some_enter = False
-    for node in range(first + 1, last):
-        if heads[node - 1] < first or heads[node - 1] > last:
-            return node
-        some_enter = some_enter or lowest[node] < first or highest[node] > last
-    if some_enter:
-        for word in range(1, heads.shape[0] + 1):
-            if first < heads[word - 1] < last and not first <= word <= last:
-                return word
-    return 0
 
 
 @kernel(allocates=True)

@@ -42,20 +42,6 @@ def _code(function: Any, signature: Any) -> Any:
     return lower_builtin(function, types.VarArg(types.Any))
 
 
-@_code(ops.load, lambda line: Vector(line.dtype)(line))
-def _load(context, builder, signature, given):
-    vector = signature.return_type
-    place, _ = _place(context, builder, signature.args[0], given[0], vector)
-    return builder.load(place, align=LINE // vector.count)
-
-
-@_code(ops.store, lambda line, x: types.void(line, x))
-def _store(context, builder, signature, given):
-    line, vector = signature.args
-    builder.store(given[1], _place(context, builder, line, given[0], vector)[0], align=LINE // vector.count)
-    return context.get_dummy_value()
-
-
 @_code(ops.load_from, lambda x, j, stop: Vector(x.dtype)(x, types.int64, types.int64))
 def _load_from(context, builder, signature, given):
     place, mask = _place(context, builder, signature.args[0], given[0], signature.return_type, *given[1:])
@@ -76,12 +62,10 @@ def _store_from(context, builder, signature, given):
     return context.get_dummy_value()
 
 
-def _place(context, builder, kind, array, vector, j=None, stop=None):
+def _place(context, builder, kind, array, vector, j, stop):
     """The place of a vector from number j of an array on, and which of its lanes are before number `stop`."""
     data = context.make_array(kind)(context, builder, array).data
     pointer = context.get_value_type(vector).as_pointer()
-    if j is None:
-        return builder.bitcast(data, pointer), None
     integers = ir.VectorType(INT, vector.count)
     left = _everywhere(builder, builder.sub(stop, j), integers)
     mask = builder.icmp_signed("<", ir.Constant(integers, list(range(vector.count))), left)
