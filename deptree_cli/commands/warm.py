@@ -23,7 +23,7 @@ from deptree_cli.cli.table import Entry, entries_of
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.kernels.budget import compile_kernels
-from deptree_cli.kernels.kept import LEVEL, NATIVE, cache_folder, compile_portably, keep_in, serves
+from deptree_cli.kernels.kept import LEVEL, NATIVE, TARGET, cache_folder, keep_in, serves
 
 # Ids that example lines name stand first. Scores are ordinary ones but for those of the last two, which leave the range
 # of float64.
@@ -75,7 +75,7 @@ def warm_up(
     portable: whether it is compiled for any processor of this machine's level.
     """
     if portable:
-        compile_portably()
+        os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = TARGET  # before numba is imported
     if code:
         keep_in(code)
     compile_kernels()

@@ -20,7 +20,7 @@ from deptree_cli.core.errors import DeptreeError
 Randomness = int | np.random.Generator
 
 # Numbers of 64 bits that SFC64 starts from.
-WORDS = 3
+U64, WORDS = np.uint64, 3
 
 
 class SentenceSeed(ISpawnableSeedSequence):
@@ -76,13 +76,16 @@ class SentenceStreams:
 
     @cached_property
     def states(self) -> NDArray[np.uint64]:
-        """What `kernel_state` first gives of each, (B, 4), without an object for each."""
-        from deptree_cli.kernels.packed import fill_states  # loads kernels: when there is work
+        """What `kernel_state` first gives of each, (B, 4), without an object for each.
 
-        digests = b"".join([_digest(self.seed, *name) for name in self.names])
-        states = np.empty((len(self.names), 4), dtype=np.uint64)
-        fill_states(np.frombuffer(digests, dtype="<u8").reshape(-1, WORDS).astype(np.uint64), states)
-        return states
+        NumPy's SFC64 (Doty-Humphrey) adds, shifts and rotates three words and a counter, and leaves out twelve numbers.
+        """
+        digests, found = b"".join([_digest(self.seed, *name) for name in self.names]), []
+        a, b, c = np.frombuffer(digests, dtype="<u8").reshape(-1, WORDS).astype(np.uint64).T
+        for counter in np.arange(1, 17, dtype=np.uint64):
+            found.append(a + b + counter)
+            a, b, c = b ^ (b >> U64(11)), c + (c << U64(3)), ((c << U64(24)) | (c >> U64(40))) + found[-1]
+        return np.stack(found[12:], axis=1)
 
 
 def _digest(seed: int, sent_id: str, occurrence: int = 0) -> bytes:

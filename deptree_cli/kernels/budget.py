@@ -146,9 +146,8 @@ class PythonKernel:
             if RUNNING.inside is None:
                 compile_kernels()
                 return self.compiled(*args)
-        return self.function(*args) if RUNNING.inside else self._begun(args)
-
-    def _begun(self, args: tuple[Any, ...]) -> Any:
+        if RUNNING.inside:
+            return self.function(*args)
         import numpy as np  # `deptree --help` must not wait for it
 
         RUNNING.inside = self

@@ -294,11 +294,12 @@ def eliminate_word(path, level, tables, x, start, stop, first_row):
 
 
 @kernel
-def take_logarithms(probs, out):
-    """Fill out (n+1,), float64, with the logarithms of numbers, -inf for 0."""
+def take_logarithms(path, weights, depth, probs, out):
+    """Fill out (n+1,), float64, with the logarithms of probabilities, -inf for 0; return whether these are in range."""
     for h in range(out.shape[0]):
         x = get(probs, h)
         out[h] = logarithm(x) if is_positive(x) else -math.inf
+    return path_in_range(weights, path, depth, -math.inf)
 
 
 @kernel(allocates=True)
@@ -312,10 +313,8 @@ def log_heads_along(weights, root, heads, words, tables, uniforms, probs, chosen
     path = start_path(weights, root, heads, words, True, tables)
     for x in range(chosen.shape[0]):
         depth = next_heads(path, weights, tables, tables, probs)
-        if out is not None:
-            if not path_in_range(weights, path, depth, -math.inf):
-                return False
-            take_logarithms(probs, out[x])
+        if out is not None and not take_logarithms(path, weights, depth, probs, out[x]):
+            return False
         chosen[x] = pick(probs, 0, heads.shape[0], scale(one(probs), uniforms[x]))
         set_head(path, chosen[x])
     return True
@@ -370,9 +369,8 @@ def log_next_heads(paths, weights, tables, probs, out):
         level = find_open(path)
         depth = next_heads(path, weights, tables_at(tables, path.levels[OWNER, level]), own, probs)
         path.levels[OWNER, level + 1 : LEVELS] = i
-        if not path_in_range(weights, path, depth, -math.inf):
+        if not take_logarithms(path, weights, depth, probs, out[i]):
             return False
-        take_logarithms(probs, out[i])
     return True
 
 

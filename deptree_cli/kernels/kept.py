@@ -28,13 +28,8 @@ LEVEL = "x86-64-v3" if IS_X86 else "generic"
 FEATURES = ["avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"] if IS_X86 else []
 OF_KERNEL = {"bmi": "bmi1", "lzcnt": "abm"}
 
-# What numba is told of the processor: its name and its features.
+# What numba is told of the processor (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES): its name and its features.
 TARGET = LEVEL, ",".join(f"+{name}" for name in FEATURES)
-
-
-def compile_portably() -> None:
-    """Have numba, which must not have been imported, compile for the level instead of this machine's processor."""
-    os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = TARGET
 
 
 @cache

@@ -11,7 +11,6 @@ from deptree_cli.kernels.flags import kernel
 from deptree_cli.kernels.operations import operation, view
 from deptree_cli.kernels.shift import shift_sentence
 from deptree_cli.kernels.trees import tree_log_probs as log_probs_of_trees
-from deptree_cli.kernels.xoshiro import U64, rotate_left
 
 # Matrices of many sentences in one array, and the weights of a block of them as the kernels of batches take them.
 
@@ -136,26 +135,6 @@ def find_plain(scores, lengths, starts, most, plain):
             for j in range(1, scores_of_one.shape[0]):
                 outside += not (abs(scores_of_one[i, j]) < most or i == j)
         plain[b] = outside == 0
-
-
-# The first numbers of many streams, without an object for each: those of NumPy's SFC64 (Doty-Humphrey).
-#
-# It adds, shifts and rotates three words and a counter; NumPy leaves out the first twelve numbers.
-
-
-SKIPPED = 12
-
-
-@kernel
-def fill_states(words, states):
-    """Fill states (B, K) with the first K numbers of 64 bits of SFC64 seeded with words (B, 3)."""
-    for i in range(states.shape[0]):
-        a, b, c = words[i, 0], words[i, 1], words[i, 2]
-        for step in range(SKIPPED + states.shape[1]):
-            bits = a + b + U64(step + 1)
-            a, b, c = b ^ (b >> U64(11)), c + (c << U64(3)), rotate_left(c, 24) + bits
-            if step >= SKIPPED:
-                states[i, step - SKIPPED] = bits
 
 
 # Log-probabilities of trees of many sentences.

@@ -28,26 +28,21 @@ from deptree_cli.kernels.flags import kernel
 NONE = -1
 
 
-class Contraction(NamedTuple):
-    """What is known while cycles are contracted: by name, which is of a node, or then of a cycle, in their order.
+# What is known by name, which is of a node, or then of a cycle, in their order: the first best head but ROOT, `NONE` if
+# there is none; the head that was taken; the word from which a way to heads first came by, `NONE` if none has, of a
+# member of a cycle the cycle; of a cycle, one of its members; of a member, the next one, round the cycle.
+BEST, TAKEN, SEEN, INSIDE, BESIDE = range(5)
 
-    Attributes:
-        best: the first best head but ROOT, `NONE` if there is none.
-        most: what the arc from that head gains.
-        taken: the head that was taken.
-        seen: the word from which a way to heads first came by, `NONE` if none has; of a member of a cycle the cycle.
-        inside: of a cycle, one of its members.
-        beside: of a member, the next one, round the cycle.
-        outermost: (n+1,), the name of what contains a node.
-        gains: (cycles, n+1), what the arc from a node into a cycle gains.
+
+class Contraction(NamedTuple):
+    """What is known while cycles are contracted.
+
+    names: (5, 2 n + 2) as above. most: (2 n + 2,), what the arc from a name's best head gains. outermost: (n+1,), the
+    name of what contains a node. gains: (n+1, n+1), what the arc from a node into a cycle gains, a row for each cycle.
     """
 
-    best: Any
+    names: Any
     most: Any
-    taken: Any
-    seen: Any
-    inside: Any
-    beside: Any
     outermost: Any
     gains: Any
 
@@ -59,9 +54,8 @@ def best_tree(scores, single_root, heads):
     A score of -inf forbids an arc. Returns -inf if there is no tree (or none with a single root, if that is required).
     """
     nodes = scores.shape[0]
-    names, most, outermost = np.empty((5, 2 * nodes), np.int64), np.empty(2 * nodes), np.arange(nodes)
-    best, taken = names[0], names[1]
-    found = Contraction(best, most, taken, names[2], names[3], names[4], outermost, np.empty((nodes, nodes)))
+    names, most = np.empty((5, 2 * nodes), np.int64), np.empty(2 * nodes)
+    best, taken, found = names[BEST], names[TAKEN], Contraction(names, most, np.arange(nodes), np.empty((nodes, nodes)))
     for word in range(1, nodes):
         best[word], most[word] = NONE, -math.inf
     for head in range(1, nodes):
@@ -82,39 +76,39 @@ def best_tree(scores, single_root, heads):
 
 
 @kernel
-def take_heads(scores, found, names, spares_root):
+def take_heads(scores, found, count, spares_root):
     """Have each name take a head, and contract cycles; return how many names there are, and how many took ROOT.
 
     None has if there is no tree. spares_root: whether names take ROOT only if there is no other head.
     """
-    best, most, taken, seen, _, _, outermost, gains = found
-    nodes, roots = scores.shape[0], 0
-    seen[:names] = NONE
+    names, most, outermost, gains = found
+    best, taken, seen, nodes, roots = names[BEST], names[TAKEN], names[SEEN], scores.shape[0], 0
+    seen[:count] = NONE
     for start in range(1, nodes):
         name = outermost[start]
         while name != 0 and (seen[name] == NONE or seen[name] == start):
             if seen[name] == start:
-                contract(scores, found, name, names)
-                name, names = names, names + 1
+                contract(scores, found, name, count)
+                name, count = count, count + 1
             seen[name], head = start, best[name]
             from_root = scores[0, name] if name < nodes else gains[name - nodes, 0]
             if head == NONE or (from_root >= most[name] and not spares_root):
                 if not from_root > -math.inf:
-                    return names, 0
+                    return count, 0
                 head, roots = 0, roots + 1
             taken[name] = head
             name = outermost[head]
-    return names, roots
+    return count, roots
 
 
 @kernel
 def contract(scores, found, first, cycle):
     """Contract the cycle that heads lead through from `first` on; an arc into it replaces that into the same word."""
-    best, most, taken, seen, inside, beside, outermost, gains = found
-    nodes = scores.shape[0]
+    names, most, outermost, gains = found
+    best, taken, seen, beside, nodes = names[BEST], names[TAKEN], names[SEEN], names[BESIDE], scores.shape[0]
     into = gains[cycle - nodes]
     into[:] = -math.inf
-    member = inside[cycle] = first
+    member = names[INSIDE, cycle] = first
     while seen[member] != cycle:
         for head in range(nodes):
             gain = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
@@ -130,11 +124,11 @@ def contract(scores, found, first, cycle):
 
 
 @kernel
-def open_cycles(scores, found, names):
+def open_cycles(scores, found, count):
     """Give the head of each cycle to the member that its arc enters, in place of its own; the outermost cycle first."""
-    _, most, taken, _, inside, beside, _, gains = found
-    nodes = scores.shape[0]
-    for cycle in range(names - 1, nodes - 1, -1):
+    names, most, _, gains = found
+    taken, inside, beside, nodes = names[TAKEN], names[INSIDE], names[BESIDE], scores.shape[0]
+    for cycle in range(count - 1, nodes - 1, -1):
         head, member, entered, highest = taken[cycle], inside[cycle], NONE, -math.inf
         while member != inside[cycle] or entered == NONE:
             gain = (scores[head, member] if member < nodes else gains[member - nodes, head]) - most[member]
@@ -375,20 +369,6 @@ def fill_beyond(log_probs, forbidden, highest, beyond, some):
             for label in range(own.shape[0]):
                 is_left = not gone[label] and own[label] > -math.inf
                 beyond[h, d, label] = own[label] - most if is_left else -math.inf
-
-
-@kernel
-def fill_left(log_probs, forbidden, shares, left):
-    """Fill left (n+1, n+1, L) with the log-probabilities of labels given those that are not forbidden, -inf for others.
-
-    shares (n+1, n+1): the logarithm of what is left of each arc.
-    """
-    for h in range(log_probs.shape[0]):
-        for d in range(log_probs.shape[1]):
-            share = shares[h, d]
-            for label in range(log_probs.shape[2]):
-                is_left = share > -math.inf and not forbidden[h, d, label]
-                left[h, d, label] = log_probs[h, d, label] - share if is_left else -math.inf
 
 
 # Log-probabilities of given trees, from shifted scores and log Z.
