@@ -223,9 +223,8 @@ def save(folder: Path, base: str, key: Any, data: Any) -> None:
         part.write_bytes(dumps((key, data)))
         part.replace(path)
         FILES[path] = True
-    except BaseException:
+    finally:
         part.unlink(missing_ok=True)
-        raise
 
 
 def _path(folder: Path, base: str, key: Any) -> Path:

@@ -311,32 +311,27 @@ def count_in_trees(heads, starts, counts):
     """Fill counts (sentences, COUNTS) of the trees of all sentences. O(n + sum of lengths + sum of depths) each."""
     rows = np.empty((7, heads.shape[0] + 1), np.int64)
     for s in range(starts.shape[0] - 1):
-        counts[s] = 0
-        count_arcs(heads[starts[s] : starts[s + 1]], counts[s], rows[0])
-        sweep(heads[starts[s] : starts[s + 1]], counts[s], rows)
-
-
-@kernel
-def count_arcs(heads, counted, dependents):
-    """Count roots, lengths, directions, the dependents of words, and the arcs between words and their roots."""
-    dependents[: heads.shape[0] + 1] = 0
-    for word in range(heads.shape[0], 0, -1):
-        node, depth = heads[word - 1], 0
-        if node == 0:
-            counted[ROOTS] += 1
-            counted[ROOT_PLACE] = word
-            continue
-        dependents[node] += 1
-        counted[PARENTS] += dependents[node] == 1
-        counted[ARITY] = max(counted[ARITY], dependents[node])
-        counted[SUM_LENGTH] += abs(node - word)
-        counted[LONGEST] = max(counted[LONGEST], abs(node - word))
-        counted[LEFT] += word < node
-        while node != 0:
-            node = heads[node - 1]
-            depth += 1
-        counted[SUM_DEPTH] += depth
-        counted[DEPTH] = max(counted[DEPTH], depth)
+        tree, counted, dependents = heads[starts[s] : starts[s + 1]], counts[s], rows[0]
+        counted[:] = 0
+        dependents[: tree.shape[0] + 1] = 0
+        for word in range(tree.shape[0], 0, -1):
+            node, depth = tree[word - 1], 0
+            if node == 0:
+                counted[ROOTS] += 1
+                counted[ROOT_PLACE] = word
+                continue
+            dependents[node] += 1
+            counted[PARENTS] += dependents[node] == 1
+            counted[ARITY] = max(counted[ARITY], dependents[node])
+            counted[SUM_LENGTH] += abs(node - word)
+            counted[LONGEST] = max(counted[LONGEST], abs(node - word))
+            counted[LEFT] += word < node
+            while node != 0:
+                node = tree[node - 1]
+                depth += 1
+            counted[SUM_DEPTH] += depth
+            counted[DEPTH] = max(counted[DEPTH], depth)
+        sweep(tree, counted, rows)
 
 
 @kernel
