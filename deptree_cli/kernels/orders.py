@@ -411,15 +411,16 @@ def are_trees(heads):
     k, n = heads.shape
     found, seen_from = np.empty(k, np.bool_), np.empty(n + 1, np.int64)
     for t in range(k):
-        is_tree = n > 0
+        own, is_tree = heads[t], n > 0
+        for i in range(n):
+            is_tree &= 0 <= own[i] <= n
         seen_from[:] = 0
-        for word in range(1, n + 1):
+        for word in range(1, n + 1 if is_tree else 1):
             node = word
-            while is_tree and node != 0 and seen_from[node] == 0:
+            while node != 0 and seen_from[node] == 0:
                 seen_from[node] = word
-                node = heads[t, node - 1]
-                is_tree = 0 <= node <= n
-            is_tree = is_tree and (node == 0 or seen_from[node] != word)
+                node = own[node - 1]
+            is_tree &= node == 0 or seen_from[node] != word
         found[t] = is_tree
     return found
 
@@ -432,7 +433,7 @@ def crossings(heads):
     O(sum of the lengths of arcs), and O(n) for each arc that only arcs from beyond cross.
     """
     k, n = heads.shape
-    found, lowest, highest = np.zeros((k, n), np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    found, lowest, highest = np.empty((k, n), np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     for t in range(k):
         own = heads[t]
         for node in range(n + 1):  # the outermost dependents of each node, itself if that is farther out
@@ -441,17 +442,18 @@ def crossings(heads):
             lowest[own[i]] = min(lowest[own[i]], i + 1)
             highest[own[i]] = max(highest[own[i]], i + 1)
         for i in range(n):
-            first, last, some_enter = min(i + 1, own[i]), max(i + 1, own[i]), False
+            first, last = min(i + 1, own[i]), max(i + 1, own[i])
+            across, some_enter = 0, False
             for node in range(first + 1, last):
                 if own[node - 1] < first or own[node - 1] > last:
-                    found[t, i] = node
+                    across = node
                     break
                 some_enter = some_enter or lowest[node] < first or highest[node] > last
-            if found[t, i] == 0 and some_enter:
-                for word in range(1, n + 1):
-                    if first < own[word - 1] < last and not first <= word <= last:
-                        found[t, i] = word
-                        break
+            if across == 0 and some_enter:
+                across = 1
+                while not first < own[across - 1] < last or first <= across <= last:
+                    across += 1
+            found[t, i] = across
     return found
 
 

@@ -305,12 +305,12 @@ def reaches(capacity, source, sink, need, reached):
         after[sink] = queue[0] = sink
         first, last = 0, 1
         while first < last and after[source] == NONE:
+            each, first = queue[first], first + 1
             for before in range(nodes):
-                if after[before] == NONE and capacity[before, queue[first]] > 1e-9:
-                    after[before] = queue[first]
+                if after[before] == NONE and capacity[before, each] > 1e-9:
+                    after[before] = each
                     queue[last] = before
                     last += 1
-            first += 1
         if after[source] == NONE:
             for each in range(nodes):
                 reached[each] = after[each] != NONE
@@ -369,6 +369,20 @@ def fill_beyond(log_probs, forbidden, highest, beyond, some):
             for label in range(own.shape[0]):
                 is_left = not gone[label] and own[label] > -math.inf
                 beyond[h, d, label] = own[label] - most if is_left else -math.inf
+
+
+@kernel
+def fill_left(log_probs, forbidden, shares, left):
+    """Fill left (n+1, n+1, L) with the log-probabilities of labels given those that are not forbidden, -inf for others.
+
+    shares (n+1, n+1): the logarithm of what is left of each arc.
+    """
+    for h in range(log_probs.shape[0]):
+        for d in range(log_probs.shape[1]):
+            share = shares[h, d]
+            for label in range(log_probs.shape[2]):
+                is_left = share > -math.inf and not forbidden[h, d, label]
+                left[h, d, label] = log_probs[h, d, label] - share if is_left else -math.inf
 
 
 # Log-probabilities of given trees, from shifted scores and log Z.
