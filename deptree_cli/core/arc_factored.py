@@ -55,18 +55,19 @@ def without_forbidden(log_scores: Float, labels: Labels | None, forbidden: Bool)
     """The same without arcs with labels that are forbidden, (n+1, n+1, L); L = 1 of scores without labels."""
     if labels is None:
         return np.where(forbidden[..., 0], -np.inf, log_scores), None
-    from deptree_cli.kernels.trees import fill_beyond, fill_left  # loads kernels: when there is work
+    from deptree_cli.kernels.trees import drop, fill_beyond, fill_left  # loads kernels: when there is work
 
     foresee(forbidden.size)
-    log_probs, weights = labels.log_probs, np.empty_like(labels.log_probs)
+    known = labels.log_probs, forbidden
+    weights, left = np.empty_like(labels.log_probs), np.empty_like(labels.log_probs)
     highest, some = np.empty_like(log_scores), np.empty(log_scores.shape, dtype=np.bool_)
-    fill_beyond(log_probs, forbidden, highest, weights, some)
+    fill_beyond(*known, highest, weights, some)
     np.exp(weights, out=weights)  # however improbable the labels are that are left
+    drop(*known, weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(some, highest + np.log(weights.sum(axis=-1)), 0.0)
         best = highest - shares  # in the order of what it is taken from
-    left = weights  # of which nothing else is needed
-    fill_left(log_probs, forbidden, shares, left)
+    fill_left(*known, shares, left)
     return np.where(log_scores > -np.inf, log_scores + shares, -np.inf), labels.with_log_probs(left, best)
 
 

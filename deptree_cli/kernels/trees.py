@@ -354,8 +354,8 @@ def draw_labels(probs, heads, uniforms, labels):
 def fill_beyond(log_probs, forbidden, highest, beyond, some):
     """Fill in what is left of labels' log-probabilities (n+1, n+1, L) where some are forbidden.
 
-    highest (n+1, n+1): the highest that is left, -inf if none is. beyond (n+1, n+1, L): how far each is above that,
-    -inf for those that are not left. some (n+1, n+1): whether any is forbidden.
+    highest (n+1, n+1): the highest that is left, -inf if none is. beyond (n+1, n+1, L): how far each is above that, 0
+    for those that are not left. some (n+1, n+1): whether any is forbidden.
     """
     for h in range(log_probs.shape[0]):
         for d in range(log_probs.shape[1]):
@@ -368,7 +368,7 @@ def fill_beyond(log_probs, forbidden, highest, beyond, some):
             highest[h, d], some[h, d] = most, any_gone
             for label in range(own.shape[0]):
                 is_left = not gone[label] and own[label] > -math.inf
-                beyond[h, d, label] = own[label] - most if is_left else -math.inf
+                beyond[h, d, label] = own[label] - most if is_left else 0.0
 
 
 @kernel
@@ -383,6 +383,16 @@ def fill_left(log_probs, forbidden, shares, left):
             for label in range(log_probs.shape[2]):
                 is_left = share > -math.inf and not forbidden[h, d, label]
                 left[h, d, label] = log_probs[h, d, label] - share if is_left else -math.inf
+
+
+@kernel
+def drop(log_probs, forbidden, weights):
+    """Set weights (n+1, n+1, L) to 0 that are not left."""
+    for h in range(weights.shape[0]):
+        for d in range(weights.shape[1]):
+            for label in range(weights.shape[2]):
+                if forbidden[h, d, label] or not log_probs[h, d, label] > -math.inf:
+                    weights[h, d, label] = 0.0
 
 
 # Log-probabilities of given trees, from shifted scores and log Z.
