@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.audits.control import SwappedPairs
 from benchmarks.table import Cell, Table, headings
 from benchmarks.timing import points, times
-from deptree_cli.core.audit import Audit, Enumerated, Summed, Tally, Tests, combine
+from deptree_cli.core.audit import Audit, Enumerated, Summed, Tally, Tests, combine, detectable_tvs
 from deptree_cli.core.binomials import binomial_p_values
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
@@ -124,7 +124,7 @@ def _detectable() -> Iterator[list[Cell]]:
         for size in DETECTED:
             tally = Tally(distribution)
             tally.add(distribution.factorisation.sample(size, np.random.default_rng(4)))
-            row.append(tally.audit().detectable_tv(ALPHA))
+            row.append(detectable_tvs([tally.audit()], ALPHA)[0])
         yield [n, scale, *row]
 
 

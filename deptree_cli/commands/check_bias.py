@@ -14,7 +14,6 @@ from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, sampler_option, score_options
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.audit import (
-    BATCH,
     BIASED,
     ENUMERATED_N,
     INDEPENDENT,
@@ -68,6 +67,9 @@ verdict is 'undecided'.
 Writes JSON Lines, on a terminal a table. Exit status: 0 no bias found, 1 bias found, 2 unusable input, 3 could not
 tell (sentences are undecided, or were skipped).
 """
+
+# So many given trees are counted at once.
+AT_ONCE = 4096
 
 # Exit statuses.
 NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
@@ -179,8 +181,8 @@ class AuditSampler(Work[Any]):
 def audit_trees(sentence: ScoredSentence, _: None) -> Audited:
     distribution, given = sentence.distribution, sentence.record.trees
     tally = Tally(distribution)
-    for start in range(0, len(given.times), BATCH):
-        tally.add(given.heads[start : start + BATCH], given.times[start : start + BATCH])
+    for start in range(0, len(given.times), AT_ONCE):
+        tally.add(given.heads[start : start + AT_ONCE], given.times[start : start + AT_ONCE])
     return Audited(given.sent_id, distribution.n, tally.audit())
 
 

@@ -11,21 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from functools import cache, cached_property, partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import special
 
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.binomials import (
-    LogProbability,
-    mean_deviation,
-    probability_slack,
-    shares_found,
-    smallest_p_value,
-)
+from deptree_cli.core.binomials import DEPTH, mean_deviation, probability_slack, shares_found, smallest_p_value
 from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
@@ -34,7 +27,6 @@ from deptree_cli.core.swor import Draws
 
 # One null hypothesis, several groups of tests: how their p-values become one (weighted Bonferroni).
 
-
 TREES, ARCS, PAIRS, TAILS = "trees", "arcs", "pairs", "tails"
 TOGETHER, LOG_PROBABILITY = "together", "log-probability"
 
@@ -42,13 +34,6 @@ TOGETHER, LOG_PROBABILITY = "together", "log-probability"
 # Trees and arcs are where samplers go wrong; a group of a quarter of the weight needs a p-value four times smaller,
 # which at 4.5 standard deviations is 0.3 of one.
 SHARES = {TREES: 4, ARCS: 4, PAIRS: 2, TOGETHER: 2, TAILS: 1, LOG_PROBABILITY: 1}
-
-
-class Detector(NamedTuple):
-    """The test of a group that sees a given tree best: the probability of its event, and its share of the level."""
-
-    probability: float
-    share: float
 
 
 class Finding(NamedTuple):
@@ -63,12 +48,15 @@ class Finding(NamedTuple):
     rarest: float | None = None
 
 
-class Family(NamedTuple):
-    """All tests of a sentence.
+class Detector(NamedTuple):
+    """The test of a group that sees the rival tree best: the probability of its event, and its share of the level."""
 
-    The p-value comes from the group `evidence` and the smallest of its tests; `tests` counts those of all groups, and
-    `detectors` are those that the rival tree would show in.
-    """
+    probability: float
+    share: float
+
+
+class Family(NamedTuple):
+    """All tests of a sentence: the p-value, and the group and the smallest of its tests that it comes from."""
 
     p_value: float
     evidence: str | None
@@ -102,7 +90,7 @@ def combine(findings: Sequence[Finding | None]) -> Family:
 
 
 def rival_tree(distribution: ArcFactored, marginals: Float) -> Heads | None:
-    """The tree with which `detectable_tv` mixes a distribution, (n,): a plausible error, always the same.
+    """The tree with which `detectable_tvs` mixes a distribution, (n,): a plausible error, always the same.
 
     The best tree in which the least certain word, whose most likely head is the least likely, has its second most
     likely head; None if there is one tree.
@@ -126,7 +114,6 @@ def rival_tree(distribution: ArcFactored, marginals: Float) -> Heads | None:
 # all divisions has mean 1, and so has the mean of these products over several rates r: by Markov's inequality its
 # reciprocal is a p-value. (Twice the sum of the G is the likelihood ratio statistic, near which chi-square tests
 # are.)
-
 
 # A cell is divided while both halves are expected this often.
 EXPECTED = 1.0
@@ -157,18 +144,18 @@ def omnibus(counts: Float, size: int, probs: Float, slack: float) -> Finding | N
     whole, of = mass[highs] - mass[lows], np.rint(drawn[highs] - drawn[lows]).astype(np.int64)
     share, left = (mass[middles] - mass[lows]) / whole, np.rint(drawn[middles] - drawn[lows]).astype(np.int64)
     used = of <= MOST_DRAWS
-    if not used.any():
-        return Finding(TOGETHER, 1.0, 1)
     evidence = _log_evidence(left[used], of[used], share[used], 2.0 * slack / whole[used])
     return Finding(TOGETHER, min(1.0, (1.0 + ROUNDING) * float(np.exp(-evidence))), 1)
 
 
 def _log_evidence(left: Int, of: Int, share: Float, slack: Float) -> float:
-    """The logarithm of the mean over rates of the product over divisions (d,) of exp(r G) / c.
+    """The logarithm of the mean over rates of the product over divisions (d,) of exp(r G) / c; 0 without any.
 
     Where the true share differs from the given one by slack, probabilities of counts differ by the factor
     exp(of * slack / min(share, 1 - share)) at most.
     """
+    if not len(of):
+        return 0.0
     table = special.xlogy(numbers := np.arange(int(of.max()) + 1), numbers)
     factorials = special.gammaln(numbers + 1.0)
     which = np.repeat(np.arange(len(of)), of + 1)
@@ -204,14 +191,56 @@ def _divisions(mass: Float, size: int) -> tuple[Int, Int, Int]:
 
 # The tests of a small sentence, all of whose trees are enumerated.
 
-
 # The rarest trees that together have at most 1/2, 1/4, ... of the probability.
 TAIL_MASSES = 0.5 ** np.arange(1, 41)
+
+# The sums (e,) over events, sets of trees, of what trees have, (m,).
+Sums: TypeAlias = Callable[[Array], Array]
+
+
+class Tables(NamedTuple):
+    """What all sentences of a length and a tree space share.
+
+    `codes` are the heads of each tree as one number, ascending, `keys` random numbers of 64 bits, always the same;
+    `arcs` and `pairs` sum over the trees with each arc, head * n + dependent - 1, and with each pair of arcs.
+    """
+
+    trees: Heads
+    codes: Int
+    keys: Integers
+    arcs: Sums
+    pairs: Sums
+
+    def numbers(self, heads: Integers) -> Int:
+        """The numbers of trees (k, n), (k,)."""
+        return np.searchsorted(self.codes, _code(heads))
+
+
+def _code(heads: Integers) -> Int:
+    n = heads.shape[1]
+    return heads.astype(np.int64) @ ((n + 1) ** np.arange(n - 1, -1, -1, dtype=np.int64))
+
+
+@cache
+def _tables(n: int, space: TreeSpace) -> Tables:
+    trees, every = all_trees(n, space), n * (n + 1)
+    arcs = trees.astype(np.int64) * n + np.arange(n)
+    first, second = np.triu_indices(n, 1)
+    pairs = arcs[:, first] * every + arcs[:, second]
+    sums = partial(_sums, arcs, every), partial(_sums, pairs, every**2)
+    return Tables(trees, _code(trees), np.random.PCG64(0).random_raw(len(trees)), *sums)
+
+
+def _sums(numbers: Int, total: int, of_trees: Array) -> Array:
+    """For each number below a total the sum over the trees that have it, by the numbers (m, r) of all trees."""
+    found = np.zeros(total, dtype=of_trees.dtype)
+    np.add.at(found, numbers.ravel(), np.repeat(of_trees, numbers.shape[1]))
+    return found
 
 
 @dataclass(frozen=True)
 class Events:
-    """A group of e tests: sets of trees.
+    """A group of e events: sets of trees.
 
     `rival` tells whether the rival tree is in the set, `count` turns counts of trees (m,) into those of events. Sets
     that are the same as, or the opposite of, some before are not `tested`.
@@ -220,7 +249,7 @@ class Events:
     group: str
     probs: Float
     rival: Bool
-    count: Callable[[Float], Float]
+    count: Sums
     tested: Bool
 
 
@@ -234,16 +263,16 @@ class Enumerated:
     method = "enumeration"
 
     def __init__(self, distribution: ArcFactored) -> None:
-        self._codes = _tables(distribution.n, distribution.space)
-        log_probs = distribution.factorisation.tree_log_probs(self._codes.trees)
+        n = distribution.n
+        self._tables = _tables(n, distribution.space)
+        log_probs = distribution.factorisation.tree_log_probs(self._tables.trees)
         self._possible = log_probs > -np.inf
         self.probs = np.exp(log_probs - np.logaddexp.reduce(log_probs[self._possible]))  # their sum by enumeration
-        self.slack = probability_slack(distribution.n)
+        self.slack = probability_slack(n)
         self._order = np.argsort(self.probs, kind="stable")[int((~self._possible).sum()) :]
-        n = distribution.n
-        marginals = np.bincount(self._codes.arcs.numbers.ravel(), np.repeat(self.probs, n), (n + 1) * n)
-        rival = rival_tree(distribution, np.pad(marginals.reshape(-1, n), ((0, 0), (1, 0))))
-        self._rival = None if rival is None else int(self._codes.index(rival[None])[0])
+        marginals = self._tables.arcs(self.probs).reshape(n + 1, n)
+        rival = rival_tree(distribution, np.pad(marginals, ((0, 0), (1, 0))))
+        self._rival = None if rival is None else int(self._tables.numbers(rival[None])[0])
         self.rival_prob = None if self._rival is None else float(self.probs[self._rival])
         self._events = [] if self._rival is None else self._distinct(self._rival)
 
@@ -252,7 +281,7 @@ class Enumerated:
 
     def add(self, counts: Int, heads: Integers, times: Int) -> None:
         """Count possible trees (k, n), each times (k,) times."""
-        np.add.at(counts, self._codes.index(heads), times)
+        np.add.at(counts, self._tables.numbers(heads), times)
 
     def findings(self, counts: Int, size: int) -> list[Finding | None]:
         """The tests of the counts of size trees, group by group."""
@@ -262,16 +291,9 @@ class Enumerated:
             found.append(events_finding(one.group, drawn[some], size, one.probs[some], self.slack, one.rival[some]))
         return [*found, omnibus(given[self._order], size, self.probs[self._order], self.slack)]
 
-    def distances(self, counts: Int, size: int, impossible: int) -> tuple[float, float]:
-        """Total variation distance of observed from exact tree frequencies, and its mean without bias."""
-        observed = 0.5 * float(np.abs(counts / size - self.probs).sum() + impossible / size)
-        return observed, 0.5 * float(mean_deviation(self.probs, size).sum())
-
     def log_prob_z(self, counts: Int, size: int) -> float | None:
         probs = self.probs[self._possible]
-        with np.errstate(divide="ignore"):
-            logs = np.log(probs)
-        logs[probs == 0.0] = 0.0
+        logs = np.log(probs, where=probs > 0.0, out=np.zeros_like(probs))
         mean = float(probs @ logs)
         variance = float(probs @ (logs - mean) ** 2)
         if variance <= 1e-20:
@@ -280,92 +302,27 @@ class Enumerated:
 
     def _distinct(self, rival: int) -> list[Events]:
         """The groups of events, each set of trees (or its opposite) once, and none that is certain or empty."""
-        keys = np.where(self._possible, self._codes.keys, 0).astype(np.uint64)
-        order, is_rival = self._order, np.arange(len(keys)) == rival
-        groups = [(TREES, self.probs, is_rival, lambda counts: counts)]
-        sums: list[Integers] = [keys]  # sets of trees that are equal have equal sums of keys
-        for group, marks in ((ARCS, self._codes.arcs), (PAIRS, self._codes.pairs)):
-            has_rival = np.zeros(marks.total, dtype=bool)
-            has_rival[marks.numbers[rival]] = True
-            groups.append((group, marks.count(self.probs), has_rival, marks.count))
-            sums.append(marks.fingerprints if self._possible.all() else marks.sums(keys))
+        order = self._order
         mass = np.cumsum(self.probs[order])
         cuts = np.searchsorted(mass, TAIL_MASSES, side="right") - 1  # the last tree of each tail
         cuts = np.unique(cuts[cuts >= 0])
-        has_rival = cuts >= int(np.flatnonzero(order == rival)[0])
-        groups.append((TAILS, mass[cuts], has_rival, lambda counts: np.cumsum(counts[order])[cuts]))
-        sums.append(np.cumsum(keys[order])[cuts])
-        every = np.concatenate(sums)
+        sums: dict[str, Sums] = {TREES: lambda of_trees: of_trees, ARCS: self._tables.arcs, PAIRS: self._tables.pairs}
+        sums[TAILS] = lambda of_trees: np.cumsum(of_trees[order])[cuts]
+        keys = np.where(self._possible, self._tables.keys, 0).astype(np.uint64)
+        names = [count(keys) for count in sums.values()]  # sets of trees that are equal have equal sums of keys
+        every = np.concatenate(names)
         every = np.minimum(every, keys.sum() - every)  # one name for a set and its opposite
         first = np.zeros(len(every), dtype=bool)
         first[np.unique(every, return_index=True)[1]] = True
-        first &= every != 0
-        parts = np.split(first, np.cumsum([len(one) for one in sums])[:-1])
-        return [Events(*group, tested) for group, tested in zip(groups, parts, strict=True)]
-
-
-@dataclass(frozen=True)
-class Marks:
-    """What trees have in common, such as arcs: the numbers (m, marks of a tree) of each tree's, all below `total`."""
-
-    numbers: Int
-    total: int
-    keys: Integers
-
-    def count(self, of_trees: Float) -> Float:
-        """The sums (total,) of what trees (m,) have, over those that carry each mark."""
-        repeated = np.repeat(of_trees, self.numbers.shape[1])
-        return np.asarray(np.bincount(self.numbers.ravel(), repeated, self.total), dtype=float)
-
-    def sums(self, keys: Integers) -> Integers:
-        """The same of keys, modulo 2^64."""
-        found = np.zeros(self.total, dtype=np.uint64)
-        np.add.at(found, self.numbers.ravel(), np.repeat(keys, self.numbers.shape[1]))
-        return found
-
-    @cached_property
-    def fingerprints(self) -> Integers:
-        return self.sums(self.keys)
-
-
-@dataclass(frozen=True)
-class Tables:
-    """What all sentences of a length and a tree space share.
-
-    `codes` are the heads of each tree as one number, ascending, `keys` random numbers of 64 bits, always the same; each
-    tree has n `arcs` and n (n-1) / 2 `pairs`.
-    """
-
-    trees: Heads
-    codes: Int
-    keys: Integers
-    arcs: Marks
-    pairs: Marks
-
-    def index(self, heads: Integers) -> Int:
-        """The numbers of trees (k, n), (k,)."""
-        return np.searchsorted(self.codes, _code(heads))
-
-
-def _code(heads: Integers) -> Int:
-    n = heads.shape[1]
-    return heads.astype(np.int64) @ ((n + 1) ** np.arange(n - 1, -1, -1, dtype=np.int64))
-
-
-@cache
-def _tables(n: int, space: TreeSpace) -> Tables:
-    trees = all_trees(n, space)
-    keys = np.random.PCG64(0).random_raw(len(trees))
-    arcs = trees.astype(np.int64) * n + np.arange(n)
-    chosen = list(combinations(range(n), 2))
-    first, second = [i for i, _ in chosen], [j for _, j in chosen]
-    pairs = arcs[:, first] * (n * (n + 1)) + arcs[:, second]
-    marks = (Marks(numbers, int(numbers.max(initial=-1)) + 1, keys) for numbers in (arcs, pairs))
-    return Tables(trees, _code(trees), keys, *marks)
+        tested = np.split(first & (every != 0), np.cumsum([len(each) for each in names])[:-1])
+        is_rival = (np.arange(len(keys)) == rival).astype(float)
+        return [
+            Events(group, count(self.probs), count(is_rival) > 0, count, some)
+            for (group, count), some in zip(sums.items(), tested, strict=True)
+        ]
 
 
 # The tests of a longer sentence, whose trees cannot be enumerated: arcs, pairs of arcs, and the log-probability.
-
 
 # How many arcs' pairs with all others are tested, each at O(n^3): 2^19 / n^3, which is all up to 14 words, at most 256;
 # but 16 as long as these cost less than 2^24, up to 101 words, and none from 257 words on.
@@ -378,69 +335,91 @@ AT_ONCE = 2**20
 # A pair is tested if each of its arcs is expected this often in the trees, and out of them.
 OFTEN = 5.0
 
+# Are trees as probable as they should be? Their mean log-probability against minus the entropy.
+#
+# By Chernoff's bound P(mean log p >= a) <= exp(-k (s a - K(s))) for every s > 0, and for mean log p <= a with s < 0,
+# where K(s) = log sum_t p(t)^(1+s) = log Z((1+s) theta) - (1+s) log Z(theta). It falls with a for every s, so the
+# smallest of the bounds of a fixed grid of s is a valid p-value of either side.
 
-class ArcCounts(NamedTuple):
-    """How often arcs (a,), by head * (n+1) + dependent, and pairs (paired arcs, a) of arcs were drawn."""
+# s in units of one over the standard deviation of the sum: the best one for a mean as many standard deviations off.
+GRID = (3.0, 4.0, 5.0, 6.5, 9.0, 14.0, 30.0)
 
-    arcs: Int
-    pairs: Int
+# Powers of the distribution from which its weights are summed: 1 + s.
+SMALLEST_POWER = 0.05
+
+# Below this variance all trees are equally probable up to rounding.
+LEAST_VARIANCE = 1e-12
 
 
 class Summed:
-    """A sentence's exact marginals, joint probabilities of arcs with `paired` ones, and the tests of their counts."""
+    """A sentence's exact marginals `probs` (a,) of arcs head * (n+1) + dependent, and the tests of their counts.
+
+    Counts are (1 + paired arcs, a): how often arcs were drawn, and arcs together with each of the `paired` ones.
+    """
 
     method = "marginals"
 
     def __init__(self, distribution: ArcFactored) -> None:
         self.distribution = distribution
-        self._probs = np.clip(distribution.marginals(), 0.0, 1.0).ravel()
+        self.probs = np.clip(distribution.marginals(), 0.0, 1.0).ravel()
         self._scores = distribution.factorisation.shifted.log_weights
         self.slack = probability_slack(distribution.n)
         rival = rival_tree(distribution, distribution.marginals())
         self.rival_prob = None if rival is None else float(np.exp(distribution.tree_log_probs(rival[None])[0]))
-        self._in_rival = np.zeros(len(self._probs), dtype=bool)
+        self._in_rival = np.zeros(len(self.probs), dtype=bool)
         if rival is not None:
             self._in_rival[self._numbers(rival[None])[0]] = True
         self.paired = _paired_arcs(distribution)
-        self._covariance = cache(self._work_out_covariance)
 
-    def empty(self) -> ArcCounts:
-        arcs = len(self._probs)
-        return ArcCounts(np.zeros(arcs, dtype=np.int64), np.zeros((len(self.paired), arcs), dtype=np.int64))
+    def empty(self) -> Int:
+        return np.zeros((1 + len(self.paired), len(self.probs)), dtype=np.int64)
 
-    def add(self, counts: ArcCounts, heads: Integers, times: Int) -> None:
-        numbers, length = self._numbers(heads), len(self._probs)
-        weights, arcs = None if (times == 1).all() else times, counts.arcs
-        arcs += _count(numbers, weights, length)
-        dependents = self.paired % (self.distribution.n + 1)
+    def add(self, counts: Int, heads: Integers, times: Int) -> None:
+        numbers, length = self._numbers(heads), len(self.probs)
+        counts[0] += _sums(numbers, length, times)
         step = max(1, AT_ONCE // max(numbers.size, 1))
         for first in range(0, len(self.paired), step):
-            some = slice(first, first + step)
-            tree, row = np.nonzero(numbers[:, dependents[some] - 1] == self.paired[some])
-            pairs, own = counts.pairs[some], None if weights is None else weights[tree]
-            pairs += _count(row[:, None] * length + numbers[tree], own, pairs.size).reshape(pairs.shape)
+            paired = self.paired[first : first + step]
+            tree, row = np.nonzero(numbers[:, paired % (self.distribution.n + 1) - 1] == paired)
+            pairs = counts[1 + first : 1 + first + step]
+            pairs += _sums(row[:, None] * length + numbers[tree], pairs.size, times[tree]).reshape(pairs.shape)
 
-    def findings(self, counts: ArcCounts, size: int) -> list[Finding | None]:
+    def findings(self, counts: Int, size: int) -> list[Finding | None]:
         if self.rival_prob is None:
             return []
-        open_arcs = self._open_arcs
-        arcs = events_finding(
-            ARCS, counts.arcs[open_arcs], size, self._probs[open_arcs], self.slack, self._in_rival[open_arcs]
-        )
-        mean = self._mean_log_weight(counts, size)
-        p_value = self._log_probability.p_value(mean, size)
-        return [arcs, self._pairs(counts, size), Finding(LOG_PROBABILITY, p_value, 1)]
+        some = self._open_arcs
+        arcs = events_finding(ARCS, counts[0, some], size, self.probs[some], self.slack, self._in_rival[some])
+        return [arcs, self._pairs(counts, size), Finding(LOG_PROBABILITY, self._log_prob_p(counts, size), 1)]
 
-    def distances(self, counts: ArcCounts, size: int, impossible: int) -> tuple[float, float]:
-        """Mean over words of the total variation distance of their heads, and its mean without bias."""
-        n = self.distribution.n
-        observed = 0.5 * float(np.abs(counts.arcs / size - self._probs).sum() + impossible * n / size) / n
-        return observed, 0.5 * float(mean_deviation(self._probs, size).sum()) / n
-
-    def log_prob_z(self, counts: ArcCounts, size: int) -> float | None:
-        if self.rival_prob is None:
+    def log_prob_z(self, counts: Int, size: int) -> float | None:
+        if self.rival_prob is None or self.log_weight[1] <= LEAST_VARIANCE:
             return None
-        return self._log_probability.z_score(self._mean_log_weight(counts, size), size)
+        mean, variance = self.log_weight
+        return float((self._mean_log_weight(counts, size) - mean) * np.sqrt(size / variance))
+
+    @cached_property
+    def log_weight(self) -> tuple[float, float]:
+        """The mean and the variance of a tree's log-weight by the shifted scores: log p, but for a constant."""
+        finite = np.where(np.isfinite(self._scores), self._scores, 0.0)
+        covariance = self.distribution.factorisation.arc_covariance(finite)
+        return float((self.distribution.marginals() * finite).sum()), float((covariance * finite).sum())
+
+    def _log_prob_p(self, counts: Int, size: int) -> float:
+        """Twice the smallest bound on the side of the mean, at most 1; 1 without a look at less than two deviations."""
+        z_score = self.log_prob_z(counts, size)
+        if z_score is None or abs(z_score) < 2.0:
+            return 1.0
+        mean, side = self._mean_log_weight(counts, size), np.sign(z_score) / np.sqrt(size * self.log_weight[1])
+        exponents = [self._exponent(side * z, mean, size) for z in GRID if 1.0 + side * z >= SMALLEST_POWER]
+        return min(1.0, 2.0 * float(np.exp(-max([0.0, *exponents]))))
+
+    def _exponent(self, s: float, mean: float, size: int) -> float:
+        """size (s a - K(s)) for a = mean - log_total, less what rounding may have added."""
+        log_z = self.distribution.factorisation.shifted_log_z
+        raised_to = float(self.distribution.space.factorise((1.0 + s) * self._scores).log_z)
+        sizes = abs(mean) + abs(raised_to) + abs(log_z) + DEPTH
+        rounding = 8.0 * float(np.finfo(float).eps) * (self.distribution.n + 1) * sizes
+        return size * (s * mean - (raised_to - log_z) - rounding)
 
     def _numbers(self, heads: Integers) -> Int:
         n = heads.shape[1]
@@ -452,24 +431,20 @@ class Summed:
         support = self.distribution.support
         return np.asarray((support & (support.sum(axis=0) >= 2)).ravel())
 
-    @cached_property
-    def _log_probability(self) -> LogProbability:
-        return LogProbability(self.distribution)
-
-    def _mean_log_weight(self, counts: ArcCounts, size: int) -> float:
+    def _mean_log_weight(self, counts: Int, size: int) -> float:
         """Of the possible trees, by the counts of their arcs, so that their order does not matter."""
-        used = counts.arcs > 0
-        return float((counts.arcs[used] * self._scores.ravel()[used]).sum() / size)
+        used = counts[0] > 0
+        return float((counts[0, used] * self._scores.ravel()[used]).sum() / size)
 
-    def _pairs(self, counts: ArcCounts, size: int) -> Finding | None:
+    def _pairs(self, counts: Int, size: int) -> Finding | None:
         """Exact tests of pairs of arcs, chosen by their marginals and the number of trees only."""
-        probs = self._probs
+        probs = self.probs
         frequent = self._open_arcs & (np.minimum(probs, 1.0 - probs) * size >= OFTEN)
         rows = np.flatnonzero(frequent[self.paired])
         if not len(rows):
             return None
         tested = frequent & self._partners[rows]
-        joint, drawn = self._joint(rows), counts.pairs[rows]
+        joint, drawn = self._joint(rows), counts[1 + rows]
         rival = self._in_rival[self.paired[rows], None] & self._in_rival
         return events_finding(PAIRS, drawn[tested], size, joint[tested], self.slack, rival[tested])
 
@@ -485,16 +460,12 @@ class Summed:
 
     def _joint(self, rows: Int) -> Float:
         """P(paired arc and other arc), (r, a): their covariance and the product of their marginals."""
-        covariance = np.stack([self._covariance(row) for row in rows.tolist()])
-        own = self._probs[self.paired[rows], None]
-        return np.asarray(np.clip(covariance + self._probs * own, 0.0, np.minimum(self._probs, own)))
-
-    def _work_out_covariance(self, row: int) -> Float:
-        """Of a paired arc with every arc, (a,)."""
-        n = self.distribution.n
-        indicator = np.zeros((n + 1, n + 1))
-        indicator.ravel()[self.paired[row]] = 1.0
-        return self.distribution.factorisation.arc_covariance(indicator).ravel()
+        nodes, own = self.distribution.n + 1, self.probs[self.paired[rows], None]
+        covariance = np.zeros((len(rows), nodes**2))
+        covariance[np.arange(len(rows)), self.paired[rows]] = 1.0
+        for row in covariance:
+            row[:] = self.distribution.factorisation.arc_covariance(row.reshape(nodes, nodes)).ravel()
+        return np.asarray(np.clip(covariance + self.probs * own, 0.0, np.minimum(self.probs, own)))
 
 
 def _paired_arcs(distribution: ArcFactored) -> Int:
@@ -507,20 +478,13 @@ def _paired_arcs(distribution: ArcFactored) -> Int:
     return np.asarray(ranked[uncertainty.ravel()[ranked] > 0.0], dtype=np.int64)
 
 
-def _count(numbers: Int, weights: Int | None, length: int) -> Int:
-    """How often each number stands in the rows (k, n), which count weights (k,) times; exact up to 2^53."""
-    repeated = None if weights is None else np.repeat(weights, numbers.shape[1])
-    return np.rint(np.bincount(numbers.ravel(), repeated, length)).astype(np.int64)
-
-
 Tests: TypeAlias = Enumerated | Summed
 
 # What the trees drawn for a sentence tell, and the verdicts on the sentences of a file.
 
-
 UNBIASED, BIASED, UNDECIDED = "no bias found", "biased", "undecided"
 
-# With which probability a bias of `detectable_tv` is found.
+# With which probability a bias of `detectable_tvs` is found.
 POWER = 0.9
 
 # Nothing found by trees that would not show a total variation distance of this says nothing.
@@ -534,8 +498,8 @@ class Audit:
     Attributes:
         method: ``enumeration`` or ``marginals``.
         size: number of trees.
-        evidence: the group of tests that the p-value comes from, a key of `findings.SHARES`, or ``impossible trees``;
-            None where there was nothing to test.
+        evidence: the group of tests that the p-value comes from, a key of `SHARES`, or ``impossible trees``; None where
+            there was nothing to test.
         statistic: the z-score whose two-sided p-value is the smallest of that group's, 37 at most.
         tests: the number of tests in all groups.
         p_value: of the null hypothesis; 0 if a tree of probability 0 was drawn.
@@ -545,7 +509,7 @@ class Audit:
         log_prob_z: by how many exact standard deviations the mean log-probability of the trees differs from minus the
             entropy; None without trees, with impossible ones, and where all trees are equally probable.
         impossible: number of trees that have probability 0 or are no trees of the space.
-        slack, rival_prob, detectors: what `detectable_tv` depends on.
+        slack, rival_prob, detectors: what `detectable_tvs` depends on.
     """
 
     method: str
@@ -562,24 +526,20 @@ class Audit:
     rival_prob: float
     detectors: tuple[Detector, ...]
 
-    def detectable_tv(self, level: float) -> float | None:
-        """The total variation distance of a bias that as many trees show with probability `POWER`; None if none is.
-
-        The bias: trees from the mixture of the distribution with one other tree (`findings.rival_tree`); found: by an
-        exact binomial test of one event, at this level.
-        """
-        return detectable_tvs([self], level)[0]
-
 
 def detectable_tvs(audits: Sequence[Audit], level: float) -> list[float | None]:
-    """The `detectable_tv` of each, all at once."""
-    each = [(number, audit, one) for number, audit in enumerate(audits) for one in audit.detectors]
+    """The total variation distances of biases that as many trees show with probability `POWER`; None if none is.
+
+    The bias: trees from the mixture of the distribution with one other tree (`rival_tree`); found: by an exact binomial
+    test of one event, at this level.
+    """
     smallest = np.full(len(audits), np.inf)
-    if each:
-        found = [
-            (number, audit.size, one.probability, audit.slack if audit.rival_prob else 0.0, level * one.share)
-            for number, audit, one in each
-        ]
+    found = [
+        (number, audit.size, one.probability, audit.slack if audit.rival_prob else 0.0, level * one.share)
+        for number, audit in enumerate(audits)
+        for one in audit.detectors
+    ]
+    if found:
         numbers, sizes, probs, slacks, levels = map(np.array, zip(*found, strict=True))
         np.minimum.at(smallest, numbers, shares_found(sizes, probs, slacks, levels, POWER))
     pairs = zip(audits, smallest.tolist(), strict=True)
@@ -592,7 +552,7 @@ class Verdict(NamedTuple):
     Attributes:
         verdict: BIASED if the null hypothesis is rejected, UNDECIDED if not but the trees would not have shown a total
             variation distance of `LARGEST_DETECTABLE` either, else UNBIASED.
-        detectable_tv: as of `Audit`, at the level of the strictest of all sentences' tests.
+        detectable_tv: as of `detectable_tvs`, at the level of the strictest of all sentences' tests.
     """
 
     verdict: str
@@ -602,9 +562,8 @@ class Verdict(NamedTuple):
 def judge(audits: Sequence[Audit], alpha: float) -> list[Verdict]:
     """Verdicts on sentences that call an unbiased sampler biased anywhere with probability alpha at most (Holm)."""
     levels = holm([audit.p_value for audit in audits], alpha)
-    detectable = detectable_tvs(audits, alpha / len(audits)) if audits else []
     found = []
-    for audit, level, distance in zip(audits, levels, detectable, strict=True):
+    for audit, level, distance in zip(audits, levels, detectable_tvs(audits, alpha / (len(audits) or 1)), strict=True):
         seen = distance is not None and distance <= LARGEST_DETECTABLE
         found.append(Verdict(BIASED if audit.p_value < level else UNBIASED if seen else UNDECIDED, distance))
     return found
@@ -627,12 +586,8 @@ def holm(p_values: list[float], alpha: float) -> list[float]:
 
 # Counts of drawn trees, and their audit.
 
-
 # Up to 7^5 = 16,807 trees are enumerated, a fraction of a second; one word more would be sixteen times as many.
 ENUMERATED_N = 6
-
-# Trees that come one by one are counted this many at a time.
-BATCH = 4096
 
 # The tests are of independent trees; distinct ones are biased towards the improbable by design.
 WITHOUT_REPLACEMENT = "these trees were drawn without replacement (swor), which makes them look biased"
@@ -654,32 +609,29 @@ class Tally:
     def __init__(self, distribution: ArcFactored) -> None:
         self.distribution = distribution
         self._tests: Tests = (Enumerated if distribution.n <= ENUMERATED_N else Summed)(distribution)
-        self._counts: Any = self._tests.empty()
-        self._waiting: list[tuple[Integers, Integers]] = []
-        self._waiting_trees = 0
-        self.size = 0
-        self.impossible = 0
+        self._counts = self._tests.empty()
+        self.size = self.impossible = 0
 
     def add(self, heads: Integers, times: Integers | None = None) -> None:
         """Count trees (k, n), each once or times (k,) times."""
         if isinstance(heads, Draws):
             raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT)
-        times = np.ones(len(heads), dtype=np.int64) if times is None else times
-        self.size += int(times.sum())
+        each: Int = np.ones(len(heads), dtype=np.int64) if times is None else times.astype(np.int64)
+        self.size += int(each.sum())
         possible = self.distribution.space.contains(heads)
         possible[possible] = self.distribution.log_weights(heads[possible]) > -np.inf
-        self.impossible += int(times[~possible].sum())
-        self._waiting.append((heads[possible], times[possible]))
-        self._waiting_trees += len(heads)
-        if self._waiting_trees >= BATCH:
-            self._count()
+        self.impossible += int(each[~possible].sum())
+        self._tests.add(self._counts, heads[possible], each[possible])
 
     def audit(self) -> Audit:
         """Test the counts against the exact distribution."""
-        self._count()
-        size, tests = self.size, self._tests
+        size, tests, observed, by_chance = self.size, self._tests, None, None
         family = combine(tests.findings(self._counts, size) if size else [])
-        observed, by_chance = tests.distances(self._counts, size, self.impossible) if size else (None, None)
+        if size:
+            each = self.distribution.n if isinstance(tests, Summed) else 1  # what is counted of a tree: arcs, or itself
+            apart = np.abs(np.atleast_2d(self._counts)[0] / size - tests.probs).sum()
+            observed = 0.5 * float(apart + self.impossible * each / size) / each
+            by_chance = 0.5 * float(mean_deviation(tests.probs, size).sum()) / each
         return Audit(
             method=tests.method,
             size=size,
@@ -695,12 +647,3 @@ class Tally:
             rival_prob=tests.rival_prob or 0.0,
             detectors=(Detector(0.0, 1.0),) if tests.rival_prob is None else family.detectors,
         )
-
-    def _count(self) -> None:
-        if self._waiting:
-            heads, times = zip(*self._waiting, strict=True)
-            self._tests.add(self._counts, np.concatenate(heads), np.concatenate(times))
-        self._waiting, self._waiting_trees = [], 0
-
-
-__all__ = ["BIASED", "ENUMERATED_N", "UNBIASED", "UNDECIDED", "Audit", "Tally", "Verdict", "judge"]

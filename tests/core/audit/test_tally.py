@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.audits.control import SwappedPairs
-from deptree_cli.core.audit import BIASED, UNBIASED, UNDECIDED, Audit, Tally, judge
+from deptree_cli.core.audit import BIASED, UNBIASED, UNDECIDED, Audit, Tally, detectable_tvs, judge
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace, space
@@ -211,7 +211,7 @@ def test_where_there_is_one_tree_only_impossible_ones_can_be_found(graphs) -> No
     distribution = graphs.distribution(np.zeros((2, 2)))
     few, enough = (audited(distribution, np.zeros((size, 1), dtype=np.int32)) for size in (8, 9))
     assert (verdict(few), verdict(enough)) == (UNDECIDED, UNBIASED)
-    assert enough.detectable_tv(0.001) == pytest.approx(1 - 0.1 ** (1 / 9))
+    assert detectable_tvs([enough], 0.001)[0] == pytest.approx(1 - 0.1 ** (1 / 9))
     assert (enough.evidence, enough.tests, enough.p_value) == (None, 0, 1.0)
 
 

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from deptree_cli.core.audit import Enumerated, Summed, combine, omnibus
-from deptree_cli.core.binomials import LogProbability
 from deptree_cli.core.distribution import TreeDistribution
 from tests.oracle import Oracle
 
@@ -58,10 +57,13 @@ def test_the_whole_family_of_three_trees(graphs, excess) -> None:
 def test_the_mean_log_probability(size: int, graphs, excess) -> None:
     """The same 1,287 outcomes."""
     distribution = graphs.distribution(graphs.gaussian(3, 1.5, seed=1))
-    oracle, scores = Oracle(distribution), distribution.factorisation.shifted.log_weights
-    log_weights = scores[oracle.trees, np.arange(1, 4)].sum(axis=1)
-    found = LogProbability(distribution)
-    p_values = lambda counts: found.p_value(float(counts @ log_weights) / size, size)  # noqa: E731
+    oracle, tests = Oracle(distribution), Summed(distribution)
+
+    def p_values(drawn) -> float:
+        counts = tests.empty()
+        tests.add(counts, oracle.trees, drawn)
+        return tests._log_prob_p(counts, size)
+
     assert excess(p_values, np.exp(oracle.log_probs), size) <= 1 + ROUNDING
 
 

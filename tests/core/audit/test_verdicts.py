@@ -18,6 +18,7 @@ from deptree_cli.core.audit import (
     Finding,
     Tally,
     combine,
+    detectable_tvs,
     holm,
     judge,
     rival_tree,
@@ -87,7 +88,7 @@ def test_what_is_detectable_is_detected(n: int, size: int, graphs) -> None:
         tally, trees = Tally(distribution), distribution.factorisation.sample(size, rng)
         if not rejected:
             tally.add(trees)
-            share = tally.audit().detectable_tv(0.001) / (1 - prob)
+            share = detectable_tvs([tally.audit()], 0.001)[0] / (1 - prob)
             tally = Tally(distribution)
         tally.add(np.where((rng.random(size) < share)[:, None], rival, trees))
         rejected += tally.audit().p_value < 0.001
@@ -95,6 +96,6 @@ def test_what_is_detectable_is_detected(n: int, size: int, graphs) -> None:
 
 
 def test_more_trees_detect_less() -> None:
-    found = [replace(AUDIT, size=size).detectable_tv(0.001) for size in (50, 500, 5000, 10**9)]
+    found = detectable_tvs([replace(AUDIT, size=size) for size in (50, 500, 5000, 10**9)], 0.001)
     assert found == sorted(found, reverse=True)
     assert found[-1] < 3e-4
