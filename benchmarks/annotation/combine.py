@@ -15,8 +15,9 @@ import deptree_cli
 from benchmarks.corpora import corpus
 from benchmarks.table import Table
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.combination import Shares, consensus, fit_mixture, fit_product, mixture, product
+from deptree_cli.core.combination import consensus, fit_mixture, fit_product, mixture, product
 from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
 
 # Sentences 1, 3, 5, ... and 2, 4, 6, ...: weights are fitted to one half and judged on the other, both ways round.
 HALVES = (0, 1)
@@ -92,8 +93,8 @@ def _possible(sentence: Sentence) -> bool:
 
 
 def _mixed(sentence: Sentence, weights: Float) -> Heads:
-    found = mixture([Shares(each.marginals()) for each in sentence.members], weights)
-    return consensus(found.marginals, sentence.members[0].space)
+    found = mixture([MonteCarloEstimate(each.marginals()) for each in sentence.members], weights)
+    return consensus(found.expectations, sentence.members[0].space)
 
 
 def _multiplied(sentence: Sentence, weights: Float) -> Heads:

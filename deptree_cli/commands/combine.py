@@ -20,20 +20,17 @@ from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
-    Mixture,
     Pooled,
-    Shares,
-    checked_weights,
     consensus,
     fit_mixture,
     fit_product,
     majority_labels,
     mixture,
     product,
-    tree_shares,
 )
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.spaces import Short, TreeSpace
 from deptree_cli.io.conllu.columns import no_sentences
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
@@ -133,12 +130,12 @@ def product_of(weights: Float, target: Layout, sentence: Combinable, _: None) ->
 
 def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     """The mixture of a sentence's distributions and sets of trees, by (m,) weights that sum to 1."""
-    shares = [
-        tree_shares(each.heads, each.times) if isinstance(each, TreeSet) else Shares(each.marginals())
+    members = [
+        shares(each.heads, each.times) if isinstance(each, TreeSet) else MonteCarloEstimate(each.marginals())
         for each in sentence.members
     ]
-    found = mixture(shares, weights)
-    heads = consensus(found.marginals, sentence.space)
+    found = mixture(members, weights)
+    heads = consensus(found.expectations, sentence.space)
     sets = [
         (weight, each.heads, each.times, each.labels)
         for weight, each in zip(weights.tolist(), sentence.members, strict=True)
@@ -152,20 +149,20 @@ class Mixed:
     """A sentence's mixture, its consensus tree, (n,) heads, and the labels of that, if there are some."""
 
     read: Sentence
-    mixture: Mixture
+    mixture: MonteCarloEstimate
     heads: Heads
     labels: list[str] | None
 
     @property
     def support(self) -> Float:
-        return self.mixture.marginals[self.heads, np.arange(1, len(self.heads) + 1)]
+        return self.mixture.expectations[self.heads, np.arange(1, len(self.heads) + 1)]
 
     def to_jsonl(self) -> bytes:
         row: dict[str, Any] = {"sent_id": self.read.sent_id, "heads": self.heads.tolist()}
         if self.labels:
             row["deprels"] = self.labels
         row |= {"support": self.support.tolist(), "expected_attachment": float(self.support.mean())}
-        row |= {"orient": "head-dep", "root": "first", "marginals": self.mixture.marginals.tolist()}
+        row |= {"orient": "head-dep", "root": "first", "marginals": self.mixture.expectations.tolist()}
         errors = self.mixture.standard_errors
         return dump(row if errors is None else row | {"standard_errors": errors.tolist()})
 
@@ -179,7 +176,7 @@ class Mixed:
 
     def arrays(self) -> list[tuple[str, Float, str]]:
         name, errors = self.read.sent_id, self.mixture.standard_errors
-        found = [(name, self.mixture.marginals, "")]
+        found = [(name, self.mixture.expectations, "")]
         return found if errors is None else [*found, (name, errors, "standard_errors")]
 
 
@@ -225,6 +222,17 @@ class Fit:
                 elif weight >= most:
                     why = "Was this parser trained on these gold trees? Then fit to others."
                     yield f"{path}: highest weight, {most:g}. {why}"
+
+
+def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
+    """Weights of so many members, (size,), of a mixture divided by their sum; equal ones if there are none."""
+    found = np.array(weights or [1 / size] * size, dtype=np.float64)
+    if len(found) != size:
+        problem = f"{counted(len(found), 'weight')} for {counted(size, 'file')}"
+        raise DeptreeError(problem, "Give one for each file, in their order")
+    if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
+        raise DeptreeError("a weight is negative or no number, or all are 0", "Give 0 to files that are left out")
+    return found / found.sum() if mixed else found
 
 
 def written_weight(weight: float) -> str:

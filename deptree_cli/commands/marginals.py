@@ -282,7 +282,7 @@ class Marginals(Work[Any]):
             return self.shown(exact)
         drawn = sentence.constrained.draw(self.size, rng, SAMPLERS.get("auto"))
         of_arcs = shares(drawn.heads)
-        both = shares(drawn.heads, drawn.labels, len(labels.names)) if labels else None
+        both = shares(drawn.heads, labels=drawn.labels, names=len(labels.names)) if labels else None
         of_labels = both.expectations if both else None
         found = of_arcs.expectations, of_labels, both or of_arcs, drawn.acceptance, self.limit
         return self.shown(ArcMarginals(sentence, *found))

@@ -15,7 +15,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.spaces import TreeSpace
 
@@ -29,52 +29,30 @@ CLOSE, MOST_STEPS, HALVINGS = 1e-12, 50, 30
 STIFF = 1e3
 
 
-class Shares(NamedTuple):
-    """The probability of each arc (n+1, n+1) by one member of a mixture, or its share of `voters` trees."""
-
-    arcs: Float
-    voters: int | None = None
-
-
-class Mixture(NamedTuple):
-    """The marginals of a mixture, (n+1, n+1), and their standard errors as means over voters; None of a single one."""
-
-    marginals: Float
-    standard_errors: Float | None
-
-
-def tree_shares(heads: Heads, times: Int) -> Shares:
-    """The shares of trees, (k, n) heads, given (k,) times each."""
-    n = heads.shape[1]
-    arcs = np.zeros((n + 1, n + 1))
-    np.add.at(arcs, (heads, np.arange(1, n + 1)), np.broadcast_to(times[:, None], heads.shape))
-    return Shares(arcs / times.sum(), int(times.sum()))
-
-
 def product(members: Sequence[ArcFactored], weights: Float) -> Float:
     """The log-scores of the product of distributions raised to (m,) weights, (n+1, n+1); weight 0 leaves one out."""
     used = [(weight, each.log_scores) for weight, each in zip(weights, members, strict=True) if weight]
     return np.sum([weight * scores for weight, scores in used], axis=0)
 
 
-def mixture(members: Sequence[Shares], weights: Float) -> Mixture:
-    """The arcs of a mixture by (m,) weights that sum to 1.
+def mixture(members: Sequence[MonteCarloEstimate], weights: Float) -> MonteCarloEstimate:
+    """The marginals of a mixture, (n+1, n+1), by (m,) weights that sum to 1, of members' exact ones or shares of trees.
 
     Each tree, and each member that has probabilities, is a voter of weight v. If voters are drawn independently from
     one population, sum v^2 (x - mean)^2 / (1 + sum v^2 - 2 sum v^3 / sum v^2) estimates the variance of the weighted
     mean without bias; for k equal voters it is that of x over k.
     """
-    marginals = np.sum([weight * each.arcs for weight, each in zip(weights, members, strict=True)], axis=0)
+    marginals = np.sum([weight * each.expectations for weight, each in zip(weights, members, strict=True)], axis=0)
     squares, cubes, spread = 0.0, 0.0, np.zeros_like(marginals)
     for weight, each in zip(weights.tolist(), members, strict=True):
-        voters = each.voters or 1
-        apart = (each.arcs - marginals) ** 2
-        if each.voters is not None:  # they say yes or no
-            apart = each.arcs * (1 - marginals) ** 2 + (1 - each.arcs) * marginals**2
+        voters = each.iterations or 1
+        apart = (each.expectations - marginals) ** 2
+        if each.iterations is not None:  # they say yes or no
+            apart = each.expectations * (1 - marginals) ** 2 + (1 - each.expectations) * marginals**2
         spread += weight**2 / voters * apart
         squares, cubes = squares + weight**2 / voters, cubes + weight**3 / voters**2
     freedom = 1 + squares - 2 * cubes / squares
-    return Mixture(marginals, np.sqrt(spread / freedom) if freedom > 1e-12 else None)
+    return MonteCarloEstimate(marginals, np.sqrt(spread / freedom) if freedom > 1e-12 else None)
 
 
 def consensus(marginals: Float, space: TreeSpace) -> Heads:
@@ -167,29 +145,27 @@ def fit_mixture(log_probs: Float) -> Pooled:
         slopes = (probs / (probs @ weights)[:, None]).mean(axis=0)
         if slopes.max() - 1 < CLOSE:
             break
-        weights = weights * slopes
-        weights = _uphill(probs, weights, _newton(probs / (probs @ weights)[:, None]))
+        weights = _newton(probs, weights * slopes)
     return Pooled(weights, _mean(log_probs, weights), _mean(log_probs, start))
 
 
-def _newton(ratios: Float) -> Float:
-    """The maximum over the simplex of the likelihood to second order; ratios: P(gold | member) / P(gold | mixture)."""
+def _newton(probs: Float, weights: Float) -> Float:
+    """Weights after a step to the maximum over the simplex of the likelihood to second order.
+
+    The step is halved until gold trees are more probable; weights stay as they are if that does not help.
+    """
     from scipy.optimize import nnls
 
+    ratios = probs / (probs @ weights)[:, None]
     count, size = ratios.shape
     sums = STIFF * np.sqrt(count)  # weighs the equation that weights sum to 1
     equations = np.vstack([np.column_stack([ratios, np.full(count, 2.0)]), np.full(size + 1, sums)])
     reduced = np.linalg.qr(equations).R
     found = nnls(reduced[:, :-1], reduced[:, -1])[0]
-    return found / found.sum()
-
-
-def _uphill(probs: Float, weights: Float, target: Float) -> Float:
-    """Weights on the way to a target under which gold trees are more probable, halving it; the old ones if none are."""
     with np.errstate(divide="ignore"):
         before = np.log(probs @ weights).sum()
         for step in 0.5 ** np.arange(HALVINGS):
-            tried = weights + step * (target - weights)
+            tried = weights + step * (found / found.sum() - weights)
             if np.log(probs @ tried).sum() > before:
                 return tried
     return weights
@@ -200,41 +176,17 @@ def _mean(log_probs: Float, weights: Float) -> float:
         return float(np.logaddexp.reduce(log_probs + np.log(weights), axis=1).mean())
 
 
-def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
-    """Weights of so many members, (size,), of a mixture divided by their sum; equal ones if there are none."""
-    found = np.array(weights or [1 / size] * size, dtype=np.float64)
-    if len(found) != size:
-        raise DeptreeError(
-            f"{counted(len(found), 'weight')} for {counted(size, 'file')}", "Give one for each file, in their order"
-        )
-    if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
-        raise DeptreeError("a weight is negative or no number, or all are 0", "Give 0 to files that are left out")
-    return found / found.sum() if mixed else found
-
-
 def jensen_shannon(first: ArcFactored, second: ArcFactored, size: int, rng: np.random.Generator) -> tuple[float, float]:
     """The Jensen-Shannon divergence in nats, 0 to log 2, from `size` trees of each, and its standard error.
 
     It has no closed form, for the mixture of two tree distributions is none itself; but each tree's term is bounded:
     JS = 1/2 E_p[log p/m] + 1/2 E_q[log q/m] with m = (p + q) / 2.
     """
-    terms = [_terms(one, other, size, rng) for one, other in ((first, second), (second, first))]
+    terms = []
+    for one, other in ((first, second), (second, first)):
+        trees = SAMPLERS.get("auto").draw(one, size, rng)
+        with np.errstate(invalid="ignore"):
+            theirs = np.where(other.space.contains(trees), other.tree_log_probs(trees), -np.inf)
+        terms.append(np.log(2.0) - np.logaddexp(0.0, theirs - one.tree_log_probs(trees)))
     error = 0.5 * np.sqrt(sum(term.var(ddof=1) / size for term in terms)) if size > 1 else np.inf
     return max(0.5 * float(sum(term.mean() for term in terms)), 0.0), float(error)
-
-
-def _terms(one: ArcFactored, other: ArcFactored, size: int, rng: np.random.Generator) -> Float:
-    trees = SAMPLERS.get("auto").draw(one, size, rng)
-    ours = one.tree_log_probs(trees)
-    with np.errstate(invalid="ignore"):
-        theirs = np.where(other.space.contains(trees), other.tree_log_probs(trees), -np.inf)
-    return np.log(2.0) - np.logaddexp(0.0, theirs - ours)
-
-
-def moved_arcs(first: ArcFactored, second: ArcFactored, count: int) -> list[tuple[int, int, float, float]]:
-    """The arcs whose marginals differ most: (head, dependent, marginal in the first, in the second)."""
-    ours, theirs = first.marginals(), second.marginals()
-    order = np.argsort(-np.abs(ours - theirs), axis=None, kind="stable")[:count]
-    heads, words = np.unravel_index(order, ours.shape)
-    moved = zip(heads.tolist(), words.tolist(), ours[heads, words].tolist(), theirs[heads, words].tolist(), strict=True)
-    return [arc for arc in moved if arc[2] != arc[3]]

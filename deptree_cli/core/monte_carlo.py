@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Float, Heads, Int
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +18,7 @@ class MonteCarloEstimate:
         expectations: those of the features.
         standard_errors: those of the expectations, of the same shape; None for exact sums or too few iterations.
         log_partition: log Z, if it is known exactly.
-        iterations: the number of iterations of each chain after burn-in, or of runs; None if there is only one.
+        iterations: the number of iterations of each chain after burn-in, of runs, or of trees; None if there is one.
         r_hat: the potential scale reduction of the worst feature (Gelman and Rubin 1992), 1 if chains agree.
         effective_size: the effective sample size, in independent iterations.
         is_interrupted: whether the estimate was stopped early.
@@ -38,16 +38,17 @@ class MonteCarloEstimate:
         return f"<MonteCarloEstimate of {self.expectations.shape}: {', '.join(parts) or 'one mask'}>"
 
 
-def shares(heads: Heads, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
-    """The shares of k independent trees (k, n) that have each arc, (n+1, n+1[, names]), and standard errors.
+def shares(heads: Heads, times: Int | None = None, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
+    """The shares of independent trees (k, n), or (k,) times each, that have each arc, (n+1, n+1[, names]).
 
     Standard errors are 0 where all trees agree, and None of a single tree.
     """
-    size, n = heads.shape
+    k, n = heads.shape
+    size, each = (k, None) if times is None else (int(times.sum()), np.repeat(times, n))
     shape: tuple[int, ...] = (n + 1, n + 1)
     places = heads.astype(np.int64) * (n + 1) + np.arange(1, n + 1)
     if labels is not None:
         shape, places = (*shape, names), places * names + labels
-    found = np.bincount(places.ravel(), minlength=prod(shape)).reshape(shape) / size
+    found = np.bincount(places.ravel(), each, minlength=prod(shape)).reshape(shape) / size
     errors = np.sqrt(found * (1 - found) / (size - 1)) if size > 1 else None
     return MonteCarloEstimate(found, errors, iterations=size)

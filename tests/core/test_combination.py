@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from deptree_cli.commands.combine import checked_weights
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
-    Shares,
-    checked_weights,
     consensus,
     fit_mixture,
     fit_product,
@@ -18,10 +17,10 @@ from deptree_cli.core.combination import (
     mixture,
     product,
     product_gradient,
-    tree_shares,
 )
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import SPACES
 from tests.oracle import Oracle
@@ -63,30 +62,30 @@ def test_a_mixtures_arcs_and_its_consensus_are_those_of_all_trees(space: str) ->
     """The consensus has the highest expected number of right heads of all trees, under the mixture of their laws."""
     for seed in range(10):
         ours = members(seed, space)
-        found = mixture([Shares(each.marginals()) for each in ours], np.array([0.3, 0.7]))
+        found = mixture([MonteCarloEstimate(each.marginals()) for each in ours], np.array([0.3, 0.7]))
         law = 0.3 * probs(ours[0]) + 0.7 * probs(ours[1])
         trees = all_trees(N, ours[0].space)
         for word in range(1, N + 1):
             for head in range(N + 1):
                 share = law[trees[:, word - 1] == head].sum()
-                assert found.marginals[head, word] == pytest.approx(share, abs=1e-12)
-        right = found.marginals[trees, np.arange(1, N + 1)].sum(axis=1)
-        tree = consensus(found.marginals, ours[0].space)
-        assert found.marginals[tree, np.arange(1, N + 1)].sum() == pytest.approx(right.max(), abs=1e-12)
+                assert found.expectations[head, word] == pytest.approx(share, abs=1e-12)
+        right = found.expectations[trees, np.arange(1, N + 1)].sum(axis=1)
+        tree = consensus(found.expectations, ours[0].space)
+        assert found.expectations[tree, np.arange(1, N + 1)].sum() == pytest.approx(right.max(), abs=1e-12)
         assert (trees == tree).all(axis=1).any()
 
 
 def test_votes_are_shares_with_the_standard_errors_of_means() -> None:
     """Of a set of k trees sqrt(p (1 - p) / (k - 1)); of k files of a tree each the same."""
     trees = np.array([[2, 0], [2, 0], [0, 1], [2, 0]])
-    together = mixture([tree_shares(np.array([[2, 0], [0, 1]]), np.array([3, 1]))], np.ones(1))
+    together = mixture([shares(np.array([[2, 0], [0, 1]]), np.array([3, 1]))], np.ones(1))
     one = np.array([1])
-    apart = mixture([tree_shares(tree[None], one) for tree in trees], np.full(4, 0.25))
+    apart = mixture([shares(tree[None], one) for tree in trees], np.full(4, 0.25))
     for found in (together, apart):
-        assert found.marginals[2, 1] == found.marginals[0, 2] == 0.75
+        assert found.expectations[2, 1] == found.expectations[0, 2] == 0.75
         assert found.standard_errors is not None
         assert found.standard_errors[2, 1] == pytest.approx(np.std([1, 1, 0, 1], ddof=1) / 2)
-    assert mixture([tree_shares(trees[:1], one)], np.ones(1)).standard_errors is None
+    assert mixture([shares(trees[:1], one)], np.ones(1)).standard_errors is None
 
 
 @pytest.mark.slow("statistics")
@@ -96,7 +95,7 @@ def test_weighted_errors_are_those_of_weighted_means_in_a_simulation() -> None:
     rng, weights = np.random.default_rng(5), np.array([0.4, 0.2, 0.2, 0.1, 0.1])
     squares = []
     for _ in range(4000):
-        said = [tree_shares(np.array([[2, 0] if yes else [0, 1]]), np.array([1])) for yes in rng.random(5) < 0.4]
+        said = [shares(np.array([[2, 0] if yes else [0, 1]]), np.array([1])) for yes in rng.random(5) < 0.4]
         errors = mixture(said, weights).standard_errors
         assert errors is not None
         squares.append(errors[2, 1] ** 2)
@@ -112,7 +111,7 @@ def test_a_consensus_of_votes_is_the_best_of_all_trees(space: str) -> None:
         all_trees(N, SPACES.get("multi-root")),
     )
     for _ in range(50):
-        votes = tree_shares(all_kinds[rng.choice(len(all_kinds), 3)], np.array([2, 1, 1])).arcs
+        votes = shares(all_kinds[rng.choice(len(all_kinds), 3)], np.array([2, 1, 1])).expectations
         right = votes[trees, np.arange(1, N + 1)].sum(axis=1)
         tree = consensus(votes, SPACES.get(space))
         assert votes[tree, np.arange(1, N + 1)].sum() == right.max()
