@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.audits.power import gaussian
 from benchmarks.table import Cell, Table
 from benchmarks.timing import points, times
-from deptree_cli.core.agreement import STATISTICS, p_values, statistics, two_samples
+from deptree_cli.core.agreement import STATISTICS, p_values, statistics
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
 
@@ -55,7 +55,7 @@ def _level() -> Iterator[list[Cell]]:
 def _p(first: Heads, second: Heads, random: np.random.Generator) -> list[float]:
     """P-values of each statistic, and of all."""
     once = np.ones(len(first), dtype=np.int64)
-    each, p = p_values(statistics(two_samples([first, second], [once, once]), PERMUTATIONS, random))
+    each, p = p_values(statistics([first, second], [once, once], PERMUTATIONS, random))
     return [*each.tolist(), p]
 
 

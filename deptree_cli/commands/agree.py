@@ -19,7 +19,6 @@ from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     STATISTICS,
-    LabelCounts,
     Tested,
     agreement,
     by_distance,
@@ -33,7 +32,6 @@ from deptree_cli.core.agreement import (
     shares,
     statistics,
     summed,
-    two_samples,
 )
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted
@@ -179,8 +177,7 @@ def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | Scored
 
 def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> Result:
     sets = _sets(compared, 2)
-    samples = two_samples([each.heads for each in sets], [each.times for each in sets])
-    found = statistics(samples, permutations, rng)
+    found = statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
     trees = int(sets[0].times.sum()), int(sets[1].times.sum())
     row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
     return Result([{**row, **test_row(p_values(found))}], (found, trees))
@@ -202,7 +199,7 @@ class SentenceAgreement(NamedTuple):
     labelled: Float
     distances: dict[int, float]
     labels: dict[str, float]
-    by_label: Sequence[dict[str, LabelCounts]]
+    by_label: Sequence[dict[str, Float]]
     chance: float | None = None
 
 
@@ -270,13 +267,12 @@ def agreement_row(
 class LabelAgreement(Fold[SentenceAgreement]):
     def __init__(self, paths: Sequence[str]) -> None:
         self._pairs = list(combinations(paths, 2))
-        self._counts: list[dict[str, LabelCounts]] = [{} for _ in self._pairs]
+        self._counts: list[dict[str, Float]] = [{} for _ in self._pairs]
 
     def add(self, counts: SentenceAgreement) -> None:
         for sums, found in zip(self._counts, counts.by_label, strict=True):
             for label, each in found.items():
-                before = sums.get(label, LabelCounts(0.0, 0.0, 0.0))
-                sums[label] = LabelCounts(*(a + b for a, b in zip(before, each, strict=True)))
+                sums[label] = sums.get(label, 0.0) + each
 
     def rows(self) -> list[Row]:
         if not any(self._counts):
@@ -285,10 +281,12 @@ class LabelAgreement(Fold[SentenceAgreement]):
             {
                 **dict(zip(PAIR, pair, strict=True)),
                 "label": label,
-                **dict(zip(BY_LABEL[3:], (*each, 2 * each.both / (each.first + each.second)), strict=True)),
+                **dict(zip(BY_LABEL[3:], (one, other, both, 2 * both / (one + other)), strict=True)),
             }
             for pair, found in zip(self._pairs, self._counts, strict=True)
-            for label, each in sorted(found.items(), key=lambda item: (-item[1].first - item[1].second, item[0]))
+            for one, other, both, label in sorted(
+                ((*each.tolist(), label) for label, each in found.items()), key=lambda row: (-row[0] - row[1], row[3])
+            )
         ]
 
 

@@ -8,7 +8,7 @@ number says nothing, but per distance between head and word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
@@ -53,8 +53,7 @@ def marginal_chance(marginals: Float) -> float:
 def distance_chance(distances: Mapping[int, float], sentences: Mapping[int, int]) -> float:
     """In how many words two heads agree that are drawn independently, each from the distances that a word allows.
 
-    A word at place i of n may have a head at the distances 1 - i to n - i but 0, or ROOT; the distribution of distances
-    is restricted to these.
+    A word at place i of n may have a head at the distances 1 - i to n - i but 0, or ROOT.
 
     Args:
         distances: how often heads stand at each distance from their word, 0 for ROOT; each word counts as one.
@@ -62,8 +61,7 @@ def distance_chance(distances: Mapping[int, float], sentences: Mapping[int, int]
     """
     longest = max(sentences)
     found = np.zeros(2 * longest + 1)
-    for distance, each in distances.items():
-        found[distance + longest] = each
+    found[[distance + longest for distance in distances]] = list(distances.values())
     roots, found[longest] = float(found[longest]), 0.0
     sums, squares = (np.concatenate([[0.0], np.cumsum(each)]) for each in (found, found**2))
     total = 0.0
@@ -102,18 +100,10 @@ def kappa(observed: float, chance: float) -> float | None:
     return (observed - chance) / (1 - chance) if chance < 1 else None
 
 
-class LabelCounts(NamedTuple):
-    """In how many words each set says a label, and both do for the same head."""
-
-    first: float
-    second: float
-    both: float
-
-
-def by_label(first: Shares, second: Shares) -> dict[str, LabelCounts]:
-    """How often each label is said, by shares of two sets."""
+def by_label(first: Shares, second: Shares) -> dict[str, Float]:
+    """In how many words each of two sets says each label, and both do for the same head: (3,)."""
     counts = list(map(by_name, (first, second, common(first, second))))
-    return {name: LabelCounts(*(each.get(name, 0.0) for each in counts)) for name in sorted({*counts[0], *counts[1]})}
+    return {name: np.array([each.get(name, 0.0) for each in counts]) for name in sorted({*counts[0], *counts[1]})}
 
 
 # What each column of statistics looks at.
@@ -132,49 +122,23 @@ _MOST = 10**9 - 1
 _DIGITS = 10
 
 
-def two_samples(heads: Sequence[Heads], times: Sequence[Int]) -> tuple[Heads, Int, Int]:
-    """Two samples, trees (k, n) of each and how often they are there, (k,), as distinct trees (d, n) and their counts.
-
-    Returns:
-        the trees, and how often each is in the first and in the second sample, (d,).
-    """
-    distinct, at = np.unique(np.vstack(heads), axis=0, return_inverse=True)
-    found = np.zeros((2, len(distinct)), dtype=np.int64)
-    sample = np.repeat([0, 1], [len(each) for each in times])
-    np.add.at(found, (sample, at.ravel()), np.concatenate(times))
-    return distinct, *found
-
-
-def statistics(samples: tuple[Heads, Int, Int], permutations: int, rng: np.random.Generator) -> Float:
+def statistics(heads: Sequence[Heads], times: Sequence[Int], permutations: int, rng: np.random.Generator) -> Float:
     """The statistics of two samples, observed ones first, and of permuted ones: (1 + permutations, len(STATISTICS)).
 
     O(permutations * distinct trees * words)
-    """
-    heads, first, second = samples
-    pooled, size = first + second, int(first.sum())
-    if (total := int(pooled.sum())) > _MOST:
-        raise DeptreeError(f"{counted(total, 'tree')} cannot be permuted", f"Give {_MOST} at most")
-    measure, arcs = _measure(heads, pooled, size)
-    rows = [measure(first[None])]
-    step = max(1, _ROOM // max(len(pooled), arcs))
-    for start in range(0, permutations, step):
-        drawn = min(step, permutations - start)
-        rows.append(measure(rng.multivariate_hypergeometric(pooled, size, drawn, method="marginals")))
-    return np.vstack(rows)
 
-
-def _measure(heads: Heads, pooled: Int, size: int) -> tuple[Callable[[Int], Float], int]:
-    """The statistics of divisions of distinct trees (d, n), each there `pooled` times, into two samples.
-
-    Returns:
-        a function of counts (r, d) of trees in the first sample, which has `size`, to statistics (r, len(STATISTICS));
-        the number of arcs that some trees have and others do not.
+    Args:
+        heads, times: of each sample trees (k, n), and how often they are there, (k,).
     """
     from scipy.sparse import csr_array  # a tenth of a second, where there is something to test
 
-    d, n = heads.shape
-    total = int(pooled.sum())
-    arcs, columns = np.unique(np.arange(n) * (n + 1) + heads, return_inverse=True)
+    trees, at = np.unique(np.vstack(heads), axis=0, return_inverse=True)
+    counts = np.zeros((2, len(trees)), dtype=np.int64)
+    np.add.at(counts, (np.repeat([0, 1], [len(each) for each in times]), at.ravel()), np.concatenate(times))
+    pooled, (size, other), (d, n) = counts.sum(axis=0), counts.sum(axis=1).tolist(), trees.shape
+    if (total := size + other) > _MOST:
+        raise DeptreeError(f"{counted(total, 'tree')} cannot be permuted", f"Give {_MOST} at most")
+    arcs, columns = np.unique(np.arange(n) * (n + 1) + trees, return_inverse=True)
     found = csr_array((np.ones(d * n), columns.ravel(), np.arange(d + 1) * n), (d, len(arcs)))
     share = (found.T @ pooled) / total
     varies = share < 1
@@ -186,6 +150,7 @@ def _measure(heads: Heads, pooled: Int, size: int) -> tuple[Callable[[Int], Floa
     scale = max(size * (total - size) / total, 1.0)  # then squares are near chi-square
 
     def measure(counts: Int) -> Float:
+        """Of divisions of all trees into two samples, by the counts (r, d) of trees in the first."""
         # How far the first sample is from the share that it has of all trees; the second is as far the other way.
         excess = counts - size / total * pooled
         of_arcs = (trees_by_arc @ excess.T).T ** 2 / (share * (1 - share))
@@ -196,7 +161,11 @@ def _measure(heads: Heads, pooled: Int, size: int) -> tuple[Callable[[Int], Floa
         peakedness = excess @ typical / np.sqrt(spread) if spread > 0 else np.zeros(len(excess))
         return np.column_stack([of_arcs.sum(axis=1), largest, peakedness * np.sqrt(scale), trees]) / scale
 
-    return measure, int(varies.sum())
+    rows, step = [measure(counts[:1])], max(1, _ROOM // max(d, len(share)))
+    for start in range(0, permutations, step):
+        drawn = min(step, permutations - start)
+        rows.append(measure(rng.multivariate_hypergeometric(pooled, size, drawn, method="marginals")))
+    return np.vstack(rows)
 
 
 class Tested(NamedTuple):

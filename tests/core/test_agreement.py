@@ -19,7 +19,6 @@ from deptree_cli.core.agreement import (
     marginal_chance,
     shares,
     statistics,
-    two_samples,
 )
 from deptree_cli.core.distribution import TreeDistribution
 
@@ -65,8 +64,8 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square() -> Non
         assert 0 < agreement(one, other) < n
         assert sum(by_distance(one).values()) == n
         named = [shares(once, tree.tolist(), labels) for tree in trees[:2]]
-        assert sum(each.first for each in by_label(*named).values()) == n
-        statistics(two_samples([np.vstack(trees[:2]), np.vstack(trees[2:])], [np.array([1, 2])] * 2), 9, rng)
+        assert sum(each[0] for each in by_label(*named).values()) == n
+        statistics([np.vstack(trees[:2]), np.vstack(trees[2:])], [np.array([1, 2])] * 2, 9, rng)
         assert tracemalloc.get_traced_memory()[1] < 60e6
     finally:
         tracemalloc.stop()
@@ -76,7 +75,8 @@ def test_labels_by_hand() -> None:
     """Said in 3 and 2 words; with the same head in one."""
     once = np.array([1])
     first, second = shares(once, [[2, 0, 2]], [["a", "r", "a"]]), shares(once, [[2, 0, 1]], [["a", "r", "b"]])
-    assert by_label(first, second) == {"a": (2, 1, 1), "b": (0, 1, 0), "r": (1, 1, 1)}
+    found = {name: tuple(each) for name, each in by_label(first, second).items()}
+    assert found == {"a": (2, 1, 1), "b": (0, 1, 0), "r": (1, 1, 1)}
     assert label_chance(Counter({"a": 3, "b": 1, "r": 2})) == pytest.approx((9 + 1 + 4) / 36)
 
 

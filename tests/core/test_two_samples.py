@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from deptree_cli.core import agreement as module
-from deptree_cli.core.agreement import STATISTICS, p_values, statistics, two_samples
+from deptree_cli.core.agreement import STATISTICS, p_values, statistics
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 
@@ -44,11 +44,11 @@ def by_definition(one: np.ndarray, other: np.ndarray) -> list[float]:
 
 def test_statistics_are_what_they_are_called() -> None:
     """All are near chi-square or its root; a tree that comes twice is as good as two."""
-    found = statistics(two_samples([ONE, OTHER], [once(ONE), once(OTHER)]), 1, np.random.default_rng(1))[0]
+    found = statistics([ONE, OTHER], [once(ONE), once(OTHER)], 1, np.random.default_rng(1))[0]
     expected = by_definition(ONE, OTHER)
     assert found == pytest.approx(expected, rel=1e-12)
     distinct, times = np.unique(ONE, axis=0, return_counts=True)
-    again = statistics(two_samples([distinct, OTHER], [times, once(OTHER)]), 1, np.random.default_rng(1))[0]
+    again = statistics([distinct, OTHER], [times, once(OTHER)], 1, np.random.default_rng(1))[0]
     assert again == pytest.approx(found, rel=1e-12)
 
 
@@ -58,10 +58,10 @@ def test_p_beside_all_divisions() -> None:
     rows = []
     for chosen in [tuple(range(5)), *combinations(range(9), 5)]:
         first = np.isin(np.arange(9), chosen)
-        samples = two_samples([pooled, pooled], [first * 1, ~first * 1])
-        rows.append(statistics(samples, 0, np.random.default_rng(1))[0])
+        samples = ([pooled, pooled], [first * 1, ~first * 1])
+        rows.append(statistics(*samples, 0, np.random.default_rng(1))[0])
     exact, observed = np.array(rows[1:]), np.array(rows[0])
-    found = statistics(two_samples([ONE, OTHER], [once(ONE), once(OTHER)]), 20_000, np.random.default_rng(2))
+    found = statistics([ONE, OTHER], [once(ONE), once(OTHER)], 20_000, np.random.default_rng(2))
     estimated = p_values(found)
     near = np.abs(exact) >= np.abs(observed) - 1e-9
     assert np.abs(estimated.each - near.mean(axis=0)).max() < 0.018
@@ -71,10 +71,10 @@ def test_p_beside_all_divisions() -> None:
 
 
 def test_blocks_change_nothing(monkeypatch) -> None:
-    samples = two_samples([ONE, OTHER], [once(ONE), once(OTHER)])
-    whole = statistics(samples, 50, np.random.default_rng(1))
+    samples = ([ONE, OTHER], [once(ONE), once(OTHER)])
+    whole = statistics(*samples, 50, np.random.default_rng(1))
     monkeypatch.setattr(module, "_ROOM", 100)
-    assert np.array_equal(statistics(samples, 50, np.random.default_rng(1)), whole)
+    assert np.array_equal(statistics(*samples, 50, np.random.default_rng(1)), whole)
 
 
 @pytest.mark.slow("statistics")
@@ -86,7 +86,7 @@ def test_level(scale) -> None:
     for seed in range(300):
         distribution = TreeDistribution(np.random.default_rng(seed).normal(size=(6, 6)) * scale)
         one, other = distribution.sample(100, random), distribution.sample(100, random)
-        found.append(p_values(statistics(two_samples([one, other], [once(one), once(other)]), 99, random)).p)
+        found.append(p_values(statistics([one, other], [once(one), once(other)], 99, random)).p)
     assert np.sum(np.array(found) <= 0.1) <= binom.ppf(1 - 1e-4, 300, 0.1)
     assert np.sum(np.array(found) <= 0.1) >= (binom.ppf(1e-4, 300, 0.1) if scale == 1 else 3)
 
@@ -95,20 +95,18 @@ def test_what_differs_is_found() -> None:
     """A temperature of 2 in 1,000 trees of 8 words, by peakedness first; identical samples have p = 1."""
     distribution, random = TreeDistribution(np.random.default_rng(1).normal(size=(9, 9)) * 2), np.random.default_rng(1)
     one, other = distribution.sample(1000, random), distribution.tempered(2).sample(1000, random)
-    found = p_values(statistics(two_samples([one, other], [once(one), once(other)]), 199, random))
+    found = p_values(statistics([one, other], [once(one), once(other)], 199, random))
     assert found.p == found.each[STATISTICS.index("peakedness")] == 1 / 200
-    assert p_values(statistics(two_samples([one, one], [once(one), once(one)]), 99, random)).p == 1
+    assert p_values(statistics([one, one], [once(one), once(one)], 99, random)).p == 1
 
 
 def test_one_tree_everywhere() -> None:
     """Nothing varies: no statistic, no division by zero."""
-    found = p_values(
-        statistics(two_samples([ONE[:1], ONE[:1]], [np.array([7]), np.array([3])]), 9, np.random.default_rng(1))
-    )
+    found = p_values(statistics([ONE[:1], ONE[:1]], [np.array([7]), np.array([3])], 9, np.random.default_rng(1)))
     assert (found.p, found.each.tolist()) == (1, [1, 1, 1, 1])
 
 
 def test_too_many_trees() -> None:
-    samples = two_samples([ONE[:1], OTHER[:1]], [np.array([10**9]), np.array([1])])
+    samples = ([ONE[:1], OTHER[:1]], [np.array([10**9]), np.array([1])])
     with pytest.raises(DeptreeError, match="1000000001 trees cannot be permuted"):
-        statistics(samples, 9, np.random.default_rng(1))
+        statistics(*samples, 9, np.random.default_rng(1))
