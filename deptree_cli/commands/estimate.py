@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
@@ -16,32 +16,24 @@ from deptree_cli.cli.options import INPUT, command, option
 from deptree_cli.cli.run import Job, RunOptions, Source, run_options
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import Estimate, check_draws
 from deptree_cli.core.estimate import estimate as expectation
 from deptree_cli.core.quantities import OF_TREES
-from deptree_cli.core.swor import window_of
+from deptree_cli.core.swor import Draws
 from deptree_cli.io.encoders.base import JSONL, Sheet
 from deptree_cli.io.files.streams import share_read
 from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
 
-class DrawnTrees(NamedTuple):
-    """All distinct trees drawn of one sentence, and what else `estimate` needs.
-
-    tau: when the next would have come; certain: how many of the first reached the mass that was asked for; window: the
-    time from the last of these to tau.
-    """
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DrawnTrees(Draws):
+    """All distinct trees drawn of one sentence; `since`: when the last certain one came."""
 
     sent_id: str
-    heads: Heads
-    log_probs: Float
-    tau: float
     place: str
-    certain: int
-    window: float
-    arrivals: Float | None = None
+    since: float = 0.0
 
     @property
     def weight(self) -> int:
@@ -130,11 +122,11 @@ def _checked(trees: Sequence[GivenTree]) -> DrawnTrees:
         what = f"certain is not a number of trees, 0 to {len(trees)}, and since when the last of them came"
         raise _refused(what, trees[-1])
     times = _noted("arrival", trees)
-    arrivals = None if np.isnan(times).all() else np.where(np.isnan(times), np.inf, times)  # null: beyond all numbers
-    place, window = trees[0].place, window_of(since, tau)
-    draws = DrawnTrees(trees[0].names[-1], heads, log_probs, tau, place, int(certain), window, arrivals)
+    arrivals = times if np.isnan(times).all() else np.where(np.isnan(times), np.inf, times)  # null: beyond all numbers
+    given = heads, log_probs, arrivals, tau, math.isinf(tau), int(certain)
+    draws = DrawnTrees(*given, sent_id=trees[0].names[-1], place=trees[0].place, since=since)
     check_draws(draws)
-    if arrivals is not None and arrivals[-1] > tau:
+    if arrivals[-1] > tau:
         raise _refused("the tree came after tau", trees[-1])
     return draws
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.quantities import OF_TREES
+from deptree_cli.core.swor import Draws
 
 # Trees whose values are held at once: a matrix per tree, where arcs are asked for.
 CHUNK = 256
@@ -65,26 +65,7 @@ def weights(log_probs: Float, window: float, certain: int = 0) -> Float:
     return np.where(np.arange(len(probs)) < certain, probs, others)
 
 
-class Timed(Protocol):
-    """Distinct trees of a distribution, from `sample_without_replacement` or from a file; see `Draws`.
-
-    Arrivals are None where they are not known; the window is the time from the last certain tree, or from 0, to when
-    the next tree would have come.
-    """
-
-    @property
-    def heads(self) -> Heads: ...
-    @property
-    def log_probs(self) -> Float: ...
-    @property
-    def arrivals(self) -> Float | None: ...
-    @property
-    def certain(self) -> int: ...
-    @property
-    def window(self) -> float: ...
-
-
-def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estimate:
+def estimate(draws: Draws, functional: Callable[[Heads], Float] | str) -> Estimate:
     """Estimate the expectation of a functional under the distribution from which distinct trees were sampled.
 
     Errors estimate Var = sum over all trees of (p f)^2 (1 - q) / q from the sampled trees. For the normalised estimate,
@@ -93,7 +74,7 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estima
     trees that carry the error.
 
     Args:
-        draws: what `TreeDistribution.sample_without_replacement` returns, or trees from a file.
+        draws: what `TreeDistribution.sample_without_replacement` returns.
         functional: the name of a quantity of trees, or a function: trees (k, n) -> a number (k,) or an array for each.
 
     Returns:
@@ -105,34 +86,38 @@ def estimate(draws: Timed, functional: Callable[[Heads], Float] | str) -> Estima
     check_draws(draws)
     value_of = OF_TREES.get(functional).of_sentence if isinstance(functional, str) else functional
     weight = weights(draws.log_probs, draws.window, draws.certain)
-    noise, total = _noise(draws, weight), weight.sum()
+    noise, total = np.zeros_like(weight), weight.sum()
+    if not np.isinf(draws.window):  # the part of each tree in the variance of the sum: its weight squared times 1 - q
+        noise = weight**2 * np.exp(-np.exp(draws.log_probs) * draws.window)
+        noise[: draws.certain] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.where(noise > 0, noise / (1 - weight / total), 0.0) if len(noise) > 1 else noise
     heaviest = int(weight.argmax())
     centre = value_of(draws.heads[heaviest : heaviest + 1])[0]  # values are taken from here, so that little cancels
-    first = second = shift = cross = square = np.asarray(0.0)
+    sums = [np.asarray(0.0)] * 5
     for start in range(0, len(draws.heads), CHUNK):
         part = slice(start, start + CHUNK)
         values = value_of(draws.heads[part])
         shifted = values - centre
-        first = first + np.tensordot(weight[part], values, axes=1)
-        second = second + np.tensordot(noise[part], values**2, axes=1)
-        shift = shift + np.tensordot(weight[part], shifted, axes=1)
-        cross = cross + np.tensordot(own[part], shifted, axes=1)
-        square = square + np.tensordot(own[part], shifted**2, axes=1)
+        each = (weight, values), (noise, values**2), (weight, shifted), (own, shifted), (own, shifted**2)
+        sums = [before + np.tensordot(by[part], of, axes=1) for before, (by, of) in zip(sums, each, strict=True)]
+    first, second, shift, cross, square = sums
     mean = shift / total
     spread = square - 2 * mean * cross + mean**2 * own.sum()
     unbiased_error = _error(second, _widening(draws, noise, 0))
     return Estimate(first, unbiased_error, first / total, _error(spread, _widening(draws, noise, 1)) / total)
 
 
-def check_draws(draws: Timed) -> None:
-    """Raise unless these may be distinct trees of one distribution, whole and in the order in which they came."""
-    count, log_probs, arrivals = len(draws.heads), np.asarray(draws.log_probs), draws.arrivals
+def check_draws(draws: Draws) -> None:
+    """Raise unless these may be distinct trees of one distribution, whole and in the order in which they came.
+
+    Arrivals are NaN if they are not known.
+    """
+    count, log_probs, arrivals = len(draws.heads), np.asarray(draws.log_probs), np.asarray(draws.arrivals)
     if not count:
         raise DeptreeError("there are no trees to estimate from", "Draw at least one")
     for name, numbers in (("log_probs", log_probs), ("arrivals", arrivals)):
-        if numbers is not None and numbers.shape != (count,):
+        if numbers.shape != (count,):
             raise DeptreeError(f"there are {count} trees, but {name} has the shape {numbers.shape}", _WHOLE)
     with np.errstate(over="ignore"):
         mass = float(np.exp(log_probs).sum())
@@ -144,19 +129,11 @@ def check_draws(draws: Timed) -> None:
     if not draws.window > 0 or not 0 <= draws.certain <= count:
         problem = f"{draws.certain} of {count} trees are certain, and the others had the time {draws.window:g} to come"
         raise DeptreeError(problem, _WHOLE)
-    if arrivals is not None and not (arrivals[0] >= 0 and (arrivals[:-1] <= arrivals[1:]).all()):
+    if not (np.isnan(arrivals).all() or (arrivals[0] >= 0 and (arrivals[:-1] <= arrivals[1:]).all())):
         raise DeptreeError("the arrival times are not in order: trees are missing or were moved", _WHOLE)
 
 
-def _noise(draws: Timed, weight: Float) -> Float:
-    """The part of each tree in the variance of the sum of weights, (k,): its weight squared times 1 - q."""
-    if np.isinf(draws.window):
-        return np.zeros_like(weight)
-    missed = np.exp(-np.exp(draws.log_probs) * draws.window)
-    return np.where(np.arange(len(weight)) < draws.certain, 0.0, weight**2 * missed)
-
-
-def _widening(draws: Timed, noise: Float, means: int) -> float:
+def _widening(draws: Draws, noise: Float, means: int) -> float:
     """By how much a standard error is widened for an interval of 0.95; 0 without noise, NaN for too few trees.
 
     A few trees may have nearly all of the noise: (sum)^2 / (sum of squares) says how many count. As many degrees of
