@@ -27,12 +27,11 @@ from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import ScoreOptions, asked_space, companion, companion_options, signature_of
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
-from deptree_cli.core.chance import RandomTrees, moments
+from deptree_cli.core.chance import moments, of_random_trees
 from deptree_cli.core.dtypes import Array, Float, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.intervals import CONFIDENCE, RESAMPLES, treebank_means
-from deptree_cli.core.kinds import Baseline, OfTree, OverArcs, words_of
-from deptree_cli.core.measures import arc_shapes
+from deptree_cli.core.measures import Baseline, OfTree, OverArcs, arc_shapes, words_of
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.core.streams import stream_of
@@ -206,12 +205,12 @@ def measure(
     job = Job("measure", reading.source(trees, comments, run), run, writing, first, last)
     if per == WORD:
         several = len(trees) > 1
-        return job.write(Words(comments, several), sheet=_sheet(["sent_id", *["file"] * several], comments, WORDS))
+        return job.write(WordRows(comments, several), sheet=_sheet(["sent_id", *["file"] * several], comments, WORDS))
     in_table = job.encoder is TABLE
     asked = tuple(NUMBERS.get(name).name for name in dict.fromkeys(names))
     chosen = asked or (SHOWN if in_table else tuple(NUMBERS.names))
-    random = RandomTrees(reading.space, chosen, size, drawn_seed)
-    work = Measure(chosen, random, size, reading.scores is not None, reading.no_punct or reading.tokens, comments)
+    how = reading.scores is not None, reading.no_punct or reading.tokens
+    work = Measure(chosen, reading.space, size, drawn_seed, *how, comments)
     if size is not None and not any(column.has_error for column in work.columns):
         raise click.UsageError("-k draws trees for what is no sum over arcs, but all of these are. Remove it.")
     if per == SENTENCE:
@@ -259,7 +258,7 @@ _NEW_DOCUMENT = re.compile(rb"^#[^\S\n]*newdoc\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Words(Work["Rows"]):
+class WordRows(Work["Rows"]):
     """Rows of the words of sentences, with comments; several: whether there are several files."""
 
     keys: tuple[str, ...]
@@ -371,15 +370,17 @@ class Measure(Work["Rows"]):
     """Measures trees, and random trees of the space.
 
     Attributes:
-        size: how many trees of the parser's are drawn for what is no sum over arcs; None: none.
+        size: how many trees are drawn for what is no sum over arcs; None: none.
+        seed: of random ones of all trees of a length.
         scored: whether the parser's scores are read too: see `scored_packing`.
         reduced: whether words are left out or joined, so that the parser's trees have to be, too.
         keys: of the comments that sentences have.
     """
 
     names: tuple[str, ...]
-    random: RandomTrees
+    space: TreeSpace
     size: int | None
+    seed: int | None
     scored: bool
     reduced: bool
     keys: tuple[str, ...]
@@ -403,7 +404,7 @@ class Measure(Work["Rows"]):
             name = quantity.name
             found.append(Column(name, TREES))
             found += [Column(name, of, each.variance is not None) for of, each in quantity.baselines.items()]
-            exact = isinstance(quantity, OverArcs) and (self.random.space.single_root or not quantity.over)
+            exact = isinstance(quantity, OverArcs) and (self.space.single_root or not quantity.over)
             if name != LENGTH and (exact or sampled):
                 found.append(Column(name, RANDOM_TREES, sampled, not exact))
             if name != LENGTH and self.scored and ((exact and not self.reduced) or sampled):
@@ -431,8 +432,9 @@ class Measure(Work["Rows"]):
     def _found(self, trees: PackedTrees, parser: Float | None = None) -> list[Rows]:
         """What is found in some trees; parser: (sentences, quantities, 3)."""
         foresee(STEPS * len(trees.heads) + PASSED * float(np.abs(trees.heads - words_of(trees.starts)).sum()))
-        of_length = {n: self.random.of(n) for n in set(trees.lengths.tolist())}
-        random = np.stack([of_length[n] for n in trees.lengths.tolist()])
+        lengths, which = np.unique(trees.lengths, return_inverse=True)
+        how = self.space, self.names, self.size, self.seed
+        random = np.stack([of_random_trees(n, *how) for n in lengths.tolist()])[which]
         own: Float = np.empty(0)
         columns = []
         for column in self.columns:
@@ -523,8 +525,8 @@ class Treebank(Fold[Counts]):
         )
         rows: list[Row] = []
         for at, column in enumerate(columns):
-            row: dict[str, Any] = {"quantity": column.quantity, "of": column.of, "sentences": int(found.sentences[at])}
-            known = {name: _known(getattr(found, name))[at] for name in MEANS[3:]}
-            row |= {name: known[name] for name in (MEANS[3:6] if column.of == TREES else MEANS[3:9])}
+            known = {name: _known(values)[at] for name, values in found.items()}
+            row: dict[str, Any] = {"quantity": column.quantity, "of": column.of}
+            row |= {name: known[name] for name in (MEANS[2:6] if column.of == TREES else MEANS[2:9])}
             rows.append(row | {name: known[name] for name in MEANS[9:] if known[name] is not None})
         return rows

@@ -7,7 +7,6 @@ are drawn without bias, and has a standard error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,8 +15,7 @@ import numpy as np
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Integers, read_only
 from deptree_cli.core.expectations import mean_and_variance
-from deptree_cli.core.kinds import OfTree
-from deptree_cli.core.measures import RANDOM_ORDER, Reduction
+from deptree_cli.core.measures import RANDOM_ORDER, OfTree, Reduction
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import NonProjective, TreeSpace
 from deptree_cli.core.streams import sentence_stream
@@ -48,8 +46,7 @@ def moments(
         rng: draws them.
         reduction: of the trees that are measured; then nothing is a sum over the arcs of the whole ones.
     """
-    n, space = distribution.n, distribution.space
-    values = [None if reduction else each.arc_values(n, space) for each in quantities]
+    values = [None if reduction else each.arc_values(distribution.n, distribution.space) for each in quantities]
     trees: Integers | None = None
     if size is not None and rng is not None and any(each is None for each in values):
         drawn = distribution.sample(size, rng)
@@ -72,35 +69,23 @@ def sampled(values: Float) -> Moments:
     return Moments(float(values.mean()), sd, sd / len(values) ** 0.5)
 
 
-@dataclass(frozen=True)
-class RandomTrees:
-    """All trees of a space over as many words, equally probable.
+@lru_cache(maxsize=1 << 12)
+def of_random_trees(n: int, space: TreeSpace, names: tuple[str, ...], size: int | None, seed: int | None) -> Float:
+    """Return the moments of quantities of all trees of n words, equally probable: (quantities, 3), read-only.
 
-    Attributes:
-        names: of quantities.
-        size: how many trees to draw for what is no sum over arcs; None: none.
-        seed: of these: their random numbers depend on it and on the length.
+    `size` trees are drawn for what is no sum over arcs, none without it or the seed, with which and with the length
+    their random numbers change.
     """
-
-    space: TreeSpace
-    names: tuple[str, ...]
-    size: int | None
-    seed: int | None
-
-    @lru_cache(maxsize=1 << 12)  # noqa: B019 (it is small)
-    def of(self, n: int) -> Float:
-        """Return the moments of the quantities for n words, (quantities, 3); those of a length are worked out once."""
-        quantities = [NUMBERS.get(name) for name in self.names]
-        if not (self.size is None or self.seed is None):
-            rng = sentence_stream(self.seed, f"{n} words")
-            found = moments(_uniform(n, self.space), quantities, self.size, rng)
-        elif n > ARC_BY_ARC and isinstance(self.space, NonProjective):
-            found = [Moments(_in_random_order(each, n, self.space)) for each in quantities]
-        else:
-            marginals = uniform_marginals(n, self.space)
-            values = [each.arc_values(n, self.space) for each in quantities]
-            found = [Moments() if each is None else Moments(float(np.vdot(marginals, each))) for each in values]
-        return read_only(np.array(found))
+    quantities = [NUMBERS.get(name) for name in names]
+    if size is not None and seed is not None:
+        found = moments(_uniform(n, space), quantities, size, sentence_stream(seed, f"{n} words"))
+    elif n > ARC_BY_ARC and isinstance(space, NonProjective):
+        found = [Moments(_in_random_order(each, n, space)) for each in quantities]
+    else:
+        marginals = uniform_marginals(n, space)
+        values = [each.arc_values(n, space) for each in quantities]
+        found = [Moments() if each is None else Moments(float(np.vdot(marginals, each))) for each in values]
+    return read_only(np.array(found))
 
 
 def _in_random_order(quantity: OfTree, n: int, space: TreeSpace) -> float:

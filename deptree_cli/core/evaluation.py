@@ -6,21 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Bool, Int, Integers
-from deptree_cli.core.factorisation import are_trees
-from deptree_cli.core.measures import have_gaps
+from deptree_cli.core.measures import gaps
 from deptree_cli.core.register import Register
 
 # The words of a file as arrays: what an evaluation looks at, texts as numbers.
 #
 # A file's text is the characters of its tokens one after another, without the white space between them. Two files of
 # the same text can be compared whatever their tokens, words and sentences are.
-
 
 # The columns that are compared: of FORM small letters, of FEATS universal features, of DEPREL universal relations.
 FORM, UPOS, XPOS, FEATS, LEMMA, DEPREL = range(6)
@@ -36,7 +33,7 @@ ROOT, NOWHERE = -1, -2
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
+class FileWords:
     """The words of S sentences, W in all, and their T tokens: a multiword token is one, whatever words it stands for.
 
     Attributes:
@@ -48,6 +45,10 @@ class Words:
         in_multiword: (W,), whether that is a multiword token.
         columns: six of (W,), numbers of what stands there, which are the same in all files that are compared.
         heads: (W,), 0 = ROOT, 1 the first word of the sentence; in a system's file anything else too.
+        sizes: (S,), how many words each sentence has.
+        token_starts, sentence_starts: (T + 1,), (S + 1,), where each begins in the text, and where the last ends.
+        spans: (W,) each, where the token of each word begins and ends in the text.
+        parents: (W,), the head of each word as the index of a word of the file, `ROOT` below ROOT, else `NOWHERE`.
     """
 
     texts: Sequence[str]
@@ -61,37 +62,32 @@ class Words:
     heads: Integers
 
     @cached_property
+    def sizes(self) -> Int:
+        return np.diff(self.words)
+
+    @cached_property
     def token_starts(self) -> Int:
-        """Where each token begins in the text, and where the last ends, (T + 1,)."""
         return starts_of(self.lengths)
 
     @cached_property
     def sentence_starts(self) -> Int:
-        """Where each sentence begins in the text, and where the last ends, (S + 1,)."""
         return self.token_starts[self.tokens]
 
     @property
     def spans(self) -> tuple[Int, Int]:
-        """Where the token of each word begins and ends in the text, (W,) each."""
         tokens = self.token_of + np.repeat(self.tokens[:-1], self.sizes)
         return self.token_starts[tokens], self.token_starts[tokens + 1]
 
     @cached_property
-    def sizes(self) -> Int:
-        """How many words each sentence has, (S,)."""
-        return np.diff(self.words)
-
-    @cached_property
     def parents(self) -> Integers:
-        """The head of each word as the index of a word of the file, `ROOT` below ROOT, else `NOWHERE`, (W,)."""
         first, n = (np.repeat(each, self.sizes) for each in (self.words[:-1], self.sizes))
         inside = (self.heads > 0) & (self.heads <= n)
         found = np.where(inside, self.heads - 1 + first, np.where(self.heads == 0, ROOT, NOWHERE))
         return found.astype(np.int32)
 
-    def taken(self, sentences: Int) -> Words:
+    def taken(self, sentences: Int) -> FileWords:
         words, tokens = _runs(self.words, sentences), _runs(self.tokens, sentences)
-        return Words(
+        return FileWords(
             [self.texts[number] for number in sentences.tolist()],
             starts_of(self.sizes[sentences]),
             starts_of(np.diff(self.tokens)[sentences]),
@@ -113,7 +109,7 @@ def _runs(starts: Int, chosen: Int) -> Int:
     return np.arange(sizes.sum()) + np.repeat(starts[:-1][chosen] - starts_of(sizes)[:-1], sizes)
 
 
-def cyclic(words: Words) -> Bool:
+def cyclic(words: FileWords) -> Bool:
     """Return which sentences have words that are their own ancestors, (S,): pointers are doubled, O(W log W)."""
     above = np.append(np.where(words.parents < 0, len(words.heads), words.parents), len(words.heads))
     steps = 1
@@ -124,7 +120,7 @@ def cyclic(words: Words) -> Bool:
     return np.bincount(owners[~below_root], minlength=len(words.sizes)) > 0
 
 
-def refused(words: Words) -> tuple[Bool, Bool, Bool]:
+def refused(words: FileWords) -> tuple[Bool, Bool, Bool]:
     """Return which sentences have each of `REFUSED`, (S,) each."""
     roots, lost = (np.diff(starts_of(each)[words.words]) for each in (words.heads == 0, words.parents == NOWHERE))
     return roots > 1, cyclic(words), lost > 0
@@ -137,15 +133,15 @@ def refused(words: Words) -> tuple[Bool, Bool, Bool]:
 # their forms.
 
 
-def aligned(gold: Words, system: Words) -> tuple[Int, Int]:
+def aligned(gold: FileWords, system: FileWords) -> tuple[Int, Int]:
     """Return the words of a gold file and of a system's of the same text that belong together, (m,) each, in order."""
-    of_each = zip(*((*each.spans, each.in_multiword, each.columns[FORM]) for each in (gold, system)), strict=True)
-    if all(np.array_equal(ours, theirs) for ours, theirs in of_each):
+    sides = [(*each.spans, each.in_multiword, each.columns[FORM]) for each in (gold, system)]
+    if all(map(np.array_equal, *sides)):
         return (np.arange(len(gold.heads)),) * 2
     if not (gold.in_multiword.any() or system.in_multiword.any()):
         return same_spans(*gold.spans, *system.spans)
-    beyond = int(gold.token_starts[-1]) + 1
-    one, two = (_listed(each, beyond) for each in (gold, system))
+    end = int(gold.token_starts[-1]) + 1  # loops are quick with lists; behind the last word stands one beyond all text
+    one, two = ([*map(_Word, *(each.tolist() for each in side)), _Word(end, end, False, -1)] for side in sides)
     pairs: list[tuple[int, int]] = []
     g = s = 0
     while g < len(gold.heads) and s < len(system.heads):
@@ -173,8 +169,6 @@ def same_spans(starts: Int, ends: Int, other_starts: Int, other_ends: Int) -> tu
 
 
 class _Word(NamedTuple):
-    """A word: where its token begins and ends, and the number of its form."""
-
     start: int
     end: int
     in_multiword: bool
@@ -184,22 +178,13 @@ class _Word(NamedTuple):
         return (self.start >= end) if self.in_multiword else (self.end > end)
 
 
-def _listed(words: Words, beyond: int) -> list[_Word]:
-    """The words of a file, which loops are quick with; behind the last stands one beyond all text."""
-    of_each = (each.tolist() for each in (*words.spans, words.in_multiword, words.columns[FORM]))
-    return [*map(_Word, *of_each), _Word(beyond, beyond, False, -1)]
-
-
 def _span(one: Sequence[_Word], two: Sequence[_Word], g: int, s: int) -> tuple[tuple[int, int], int, int]:
     """The first words of the smallest span around a multiword token, one of which g or s is in; the first behind it."""
-    if one[g].in_multiword:
-        end = one[g].end
-        if not two[s].in_multiword and two[s].start < one[g].start:
-            s += 1  # by one word, as in the script, even if the next ones begin before the span too
-    else:
-        end = two[s].end
-        if not one[g].in_multiword and one[g].start < two[s].start:
-            g += 1
+    end = one[g].end if one[g].in_multiword else two[s].end
+    if not one[g].in_multiword:
+        g += one[g].start < two[s].start  # by one word, as in the script, even if more of them begin before the span
+    elif not two[s].in_multiword:
+        s += two[s].start < one[g].start
     first = g, s
     while not (one[g].ends_beyond(end) and two[s].ends_beyond(end)):
         if g < len(one) - 1 and (s >= len(two) - 1 or one[g].start <= two[s].start):
@@ -212,11 +197,8 @@ def _span(one: Sequence[_Word], two: Sequence[_Word], g: int, s: int) -> tuple[t
 
 
 def _common(one: Sequence[_Word], two: Sequence[_Word], first: tuple[int, int]) -> list[tuple[int, int]]:
-    """The pairs of a longest common subsequence of forms, of several the one that the script takes.
-
-    Args:
-        first: the numbers of the first words.
-    """
+    """The pairs of a longest common subsequence of forms, of several the one that the script takes; `first`: numbers
+    of the first words."""
     longest = [[0] * (len(two) + 1) for _ in range(len(one) + 1)]
     for g in reversed(range(len(one))):
         for s in reversed(range(len(two))):
@@ -239,7 +221,6 @@ def _common(one: Sequence[_Word], two: Sequence[_Word], first: tuple[int, int]) 
 # Words are aligned first, so that tokens, words and sentences may differ. A label counts without its subtype; CLAS,
 # MLAS and BLEX are of words whose label is a relation of Universal Dependencies that is neither functional nor
 # punctuation.
-
 
 # The relations of words with content, and the functional ones.
 CONTENT = frozenset(
@@ -292,8 +273,8 @@ class Comparison:
     punctuation, and words of the system's that are aligned with nothing if that does.
     """
 
-    gold: Words
-    system: Words
+    gold: FileWords
+    system: FileWords
     labels: Sequence[str]
     no_punct: bool = False
 
@@ -305,8 +286,7 @@ class Comparison:
     def right(self) -> dict[str, Bool]:
         """Which aligned words are right, (m,), by metric; UAS and LAS among them."""
         g, s = self.alignment
-        columns = zip(self.gold.columns, self.system.columns, strict=True)
-        same = [ours[g] == theirs[s] for ours, theirs in columns]
+        same = [ours[g] == theirs[s] for ours, theirs in zip(self.gold.columns, self.system.columns, strict=True)]
         lemmas = same[LEMMA] | (self.gold.columns[LEMMA][g] == MISSING)
         counterparts = np.full(len(self.system.heads) + 2, _UNALIGNED)  # the gold word of each; of NOWHERE; of ROOT
         counterparts[s] = g
@@ -366,26 +346,23 @@ class Comparison:
             within = g[gold[g]]
             chosen = ours[g[right & gold[g]]], ours[gold], theirs[system]
             count(metric, *chosen, *[ours[within]] * (metric not in OF_SPANS))
-        starts = (
-            (self.gold.token_starts, self.system.token_starts),
-            (self.gold.sentence_starts, self.system.sentence_starts),
-        )
         tokens = np.repeat(gold_units, np.diff(self.gold.tokens)), np.repeat(system_units, np.diff(self.system.tokens))
-        spans = zip(("Tokens", "Sentences"), starts, (tokens, (gold_units, system_units)), strict=True)
-        for metric, (gold_starts, system_starts), (own, others) in spans:
-            same, _ = same_spans(gold_starts[:-1], gold_starts[1:], system_starts[:-1], system_starts[1:])
+        for metric, ours, theirs, own, others in (
+            ("Tokens", self.gold.token_starts, self.system.token_starts, *tokens),
+            ("Sentences", self.gold.sentence_starts, self.system.sentence_starts, gold_units, system_units),
+        ):
+            same, _ = same_spans(ours[:-1], ours[1:], theirs[:-1], theirs[1:])
             count(metric, own[same], own, others)
         return found
 
 
-def _dependents(words: Words, chosen: Array) -> Int:
+def _dependents(words: FileWords, chosen: Array) -> Int:
     """How many of some words each word is the head of, (W,)."""
     parents = words.parents[chosen]
     return np.bincount(parents[parents >= 0], minlength=len(words.heads))
 
 
 # Classes of words and arcs by which a score is broken down: labels, lengths, whether arcs cross.
-
 
 # The names of buckets by their first length.
 ARC_LENGTHS = {1: "1", 2: "2", 3: "3", 4: "4-6", 7: "7-10", 11: "11+"}
@@ -400,45 +377,47 @@ _ROOT, _NONE = "root", "none"
 
 @dataclass(frozen=True)
 class Classes:
-    """A way to sort the words of a tree.
+    """A way to sort the words of trees.
 
     Attributes:
-        of_words: makes the classes of n words from their heads, which may be anything if a system made them, and
-            their labels without subtypes.
+        of_words: makes the classes (W,) of the words of a file, whose heads may be anything if a system made them; the
+            second argument has the names of labels by number.
         known: all classes in order; empty where data decide, and then the most frequent come first.
         metrics: words of one head, of LAS also of one label, are of one class in both trees.
     """
 
     name: str
-    of_words: Callable[[Integers, Sequence[str]], Sequence[str]]
+    of_words: Callable[[FileWords, Sequence[str]], Array]
     known: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ("UAS", "LAS")
 
 
-def _arc_lengths(heads: Integers, _: object) -> list[str]:
-    n, words = len(heads), np.arange(1, len(heads) + 1)
-    found = np.where(heads, _bucketed(np.abs(words - heads), ARC_LENGTHS), _ROOT)
-    return np.where((heads < 0) | (heads > n) | (heads == words), _NONE, found).tolist()
+def _arc_lengths(words: FileWords, _: object) -> Array:
+    numbers = np.arange(1, len(words.heads) + 1) - np.repeat(words.words[:-1], words.sizes)
+    found = np.where(words.heads, _bucketed(np.abs(numbers - words.heads), ARC_LENGTHS), _ROOT)
+    found[(words.parents == NOWHERE) | (words.heads == numbers)] = _NONE
+    return found
 
 
-def _projectivity(heads: Integers, _: object) -> list[str]:
-    if not are_trees(heads[None])[0]:
-        return [_NONE] * len(heads)
-    return np.where(have_gaps(heads[None])[0], "non-projective", "projective").tolist()
+def _projectivity(words: FileWords, _: object) -> Array:
+    _, cycles, lost = refused(words)
+    is_none = np.repeat(cycles | lost, words.sizes)
+    found = np.where(gaps(np.where(is_none, 0, words.heads), words.words), "non-projective", "projective")
+    return np.where(is_none, _NONE, found).astype(object)
 
 
-def _bucketed(lengths: Integers, buckets: Mapping[int, str]) -> list[str]:
-    return np.array([*buckets.values()])[np.searchsorted([*buckets][1:], lengths, side="right")].tolist()
+def _bucketed(lengths: Integers, buckets: Mapping[int, str]) -> Array:
+    return np.array([*buckets.values()], dtype=object)[np.searchsorted([*buckets][1:], lengths, side="right")]
 
 
 CLASSES: Register[Classes] = Register(
     "class of words",
     [
-        Classes("label", lambda _, labels: labels, metrics=("LAS",)),
+        Classes("label", lambda words, labels: np.array(labels, dtype=object)[words.columns[DEPREL]], metrics=("LAS",)),
         Classes("arc-length", _arc_lengths, (_ROOT, *ARC_LENGTHS.values(), _NONE)),
         Classes(
             "sentence-length",
-            lambda heads, _: _bucketed(np.full(len(heads), len(heads)), SENTENCE_LENGTHS),
+            lambda words, _: _bucketed(np.repeat(words.sizes, words.sizes), SENTENCE_LENGTHS),
             (*SENTENCE_LENGTHS.values(),),
         ),
         Classes("projectivity", _projectivity, ("projective", "non-projective", _NONE)),
@@ -457,37 +436,29 @@ def by_class(
     (g, s), (counted, predicted) = compared.alignment, compared.counted_words
     columns = []
     for kind in kinds:
-        ours, theirs = (_classes_of(words, compared.labels, kind) for words in (compared.gold, compared.system))
+        ours, theirs = (kind.of_words(words, compared.labels) for words in (compared.gold, compared.system))
         for metric in kind.metrics:
             is_right, right, own = compared.right[metric], np.zeros(len(ours), dtype=bool), theirs.copy()
             right[g[is_right]] = True
             own[s[is_right]] = ours[g[is_right]]
-            columns.append((kind.name, metric, ours, own, right & counted))
-    for (first, end), (start, stop) in zip(
-        pairwise(gold_starts.tolist()), pairwise(system_starts.tolist()), strict=True
-    ):
+            sides = (ours, right & counted, gold_starts), (ours, counted, gold_starts), (own, predicted, system_starts)
+            columns.append((kind.name, metric, sides))
+    for unit in range(len(gold_starts) - 1):
         found = [Counter[Class](), Counter[Class](), Counter[Class]()]
-        for name, metric, ours, own, right in columns:
-            chosen = ours[first:end][right[first:end]], ours[first:end][counted[first:end]]
-            for counter, names in zip(found, (*chosen, own[start:stop][predicted[start:stop]]), strict=True):
-                counter.update((name, each, metric) for each in names)
+        for name, metric, sides in columns:
+            for counter, (classes, chosen, starts) in zip(found, sides, strict=True):
+                some = slice(*starts[unit : unit + 2])
+                counter.update((name, each, metric) for each in classes[some][chosen[some]])
         yield found
-
-
-def _classes_of(words: Words, labels: Sequence[str], kind: Classes) -> Array:
-    names = [labels[number] for number in words.columns[DEPREL].tolist()]
-    of_sentences = (kind.of_words(words.heads[a:b], names[a:b]) for a, b in pairwise(words.words.tolist()))
-    return np.array([*chain.from_iterable(of_sentences)], dtype=object)
 
 
 def in_order(found: Sequence[Counter[Class]], kinds: Sequence[Classes]) -> list[Class]:
     """Return the classes that have words in either tree: by kind, then as these say, then by metric."""
     _, gold, predicted = found
-    names = [kind.name for kind in kinds]
+    order = {kind.name: (at, kind) for at, kind in enumerate(kinds)}
 
     def place(each: Class) -> tuple[object, ...]:
-        kind = kinds[names.index(each[0])]
-        where = kind.known.index(each[1]) if kind.known else -gold[each]
-        return names.index(each[0]), where, each[1], kind.metrics.index(each[2])
+        at, kind = order[each[0]]
+        return at, kind.known.index(each[1]) if kind.known else -gold[each], each[1], kind.metrics.index(each[2])
 
     return sorted({*gold, *predicted}, key=place)

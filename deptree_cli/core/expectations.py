@@ -21,7 +21,7 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.kinds import OverArcs, Quantity
+from deptree_cli.core.measures import OverArcs, Quantity
 from deptree_cli.core.scores import real_numbers
 
 # What a quantity of a distribution is: its value, its gradient, and the inputs that it needs.

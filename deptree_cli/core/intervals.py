@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from statistics import NormalDist
@@ -14,6 +15,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float, Int, Integers
 from deptree_cli.core.evaluation import CORRECT, GOLD, OF_SPANS, PREDICTED
+from deptree_cli.core.measures import ratio
 from deptree_cli.core.streams import stream_of
 
 # How far scores would move with other sentences: bootstrap intervals, and a paired test between two systems.
@@ -21,7 +23,6 @@ from deptree_cli.core.streams import stream_of
 # Both resample units, what was drawn independently: words of a sentence are not. A unit is a sentence, or several
 # that a system has cut otherwise. Scores are F1, as the CoNLL 2018 shared task has them: twice what is right by the
 # words of both trees.
-
 
 # Where units are so many times as many as there are different ones, those of the same counts are drawn together.
 _FEW = 10
@@ -67,27 +68,30 @@ def bootstrap(
     10; Koehn 2004). Units of the same counts are drawn together, how many of them: that is as likely, and of many short
     sentences quicker. O(resamples * units)
     """
-    n, kinds, sizes = len(counts), *_alike(counts)
-    if len(kinds) * _FEW < n:
-        return of_sums(_resampled(lambda size: rng.multinomial(n, sizes / n, size), kinds, resamples))
-    return of_sums(_resampled(_with_replacement(n, rng), counts, resamples))
+    n = len(counts)
+    together = lambda sizes, size: rng.multinomial(n, sizes / n, size)  # noqa: E731
+    return of_sums(_resampled(counts, resamples, partial(_with_replacement, n, rng), together))
 
 
-def _with_replacement(n: int, rng: np.random.Generator) -> Draw:
-    def draw(size: int) -> Int:
-        places = rng.integers(n, size=(size, n))
-        places += np.arange(0, size * n, n)[:, None]
-        return np.bincount(places.ravel(), minlength=size * n).reshape(size, n)
-
-    return draw
+def _with_replacement(n: int, rng: np.random.Generator, size: int) -> Int:
+    """How often each of n units is drawn in each of `size` resamples of n, (size, n)."""
+    places = rng.integers(n, size=(size, n))
+    places += np.arange(0, size * n, n)[:, None]
+    return np.bincount(places.ravel(), minlength=size * n).reshape(size, n)
 
 
-def _alike(counts: Integers) -> tuple[Integers, Int]:
-    """The different counts of units, and how many have them."""
-    columns, _ = _different(counts.reshape(len(counts), -1).T)
+def _resampled(counts: Integers, size: int, one_by_one: Draw, together: Callable[[Int, int], Array]) -> Float:
+    """The sums of counts (units, ...) by each of `size` weights of units, (size, ...).
+
+    `together` draws the weights of units of the same counts, of which there are so many each.
+    """
+    n, draw = len(counts), one_by_one
+    columns, places = _different(counts.reshape(n, -1).T)
     order = np.lexsort(columns[::-1])
     first = np.flatnonzero(np.append(True, (np.diff(columns[:, order]) != 0).any(axis=0)))
-    return counts[order[first]], np.diff(first, append=len(counts))
+    if len(first) * _FEW < n:
+        columns, draw = columns[:, order[first]], partial(together, np.diff(first, append=n))
+    return _sums(draw, columns, size)[:, places].reshape(size, *counts.shape[1:])
 
 
 def _different(columns: Iterable[Array]) -> tuple[Array, list[int]]:
@@ -135,21 +139,13 @@ def randomisation_test(first: Integers, second: Integers, resamples: int, rng: n
     Approximate randomisation (Noreen 1989; Yeh 2000). The observed one counts among the `resamples` (Davison and
     Hinkley 1997, eq. 4.11), so that the test keeps its level, and p is never below 1 / (resamples + 1).
     """
-    n, kinds, sizes = len(first), *_alike(second - first)
-    if len(kinds) * _FEW < n:
-        moved = _resampled(lambda size: rng.binomial(sizes, 0.5, (size, len(sizes))), kinds, resamples)
-    else:
-        moved = _resampled(lambda size: rng.random((size, n)) < 0.5, second - first, resamples)
+    one_by_one = lambda size: rng.random((size, len(first))) < 0.5  # noqa: E731
+    together = lambda sizes, size: rng.binomial(sizes, 0.5, (size, len(sizes)))  # noqa: E731
+    moved = _resampled(second - first, resamples, one_by_one, together)
     total, ours = first.sum(axis=0), second.sum(axis=0)
     differences = np.abs(f1(ours - moved) - f1(total + moved))
     observed = np.abs(f1(ours) - f1(total))
     return (1 + (differences >= observed - TIE).sum(axis=0)) / (resamples + 1)
-
-
-def _resampled(draw: Draw, counts: Integers, size: int) -> Float:
-    """The sums of counts (units, ...) by each of `size` weights of units, (size, ...)."""
-    columns, places = _different(counts.reshape(len(counts), -1).T)
-    return _sums(draw, columns, size)[:, places].reshape(size, *counts.shape[1:])
 
 
 def _sums(draw: Draw, columns: Array, size: int, at_once: int = _AT_ONCE, fewest: int = _FEWEST) -> Float:
@@ -163,7 +159,7 @@ def _sums(draw: Draw, columns: Array, size: int, at_once: int = _AT_ONCE, fewest
 # Scores of systems: precision, recall and F1 of each metric with intervals, and the differences of two systems.
 
 
-class Estimate(NamedTuple):
+class Interval(NamedTuple):
     """A share with its interval; without one if there is nothing to resample."""
 
     value: float
@@ -180,9 +176,9 @@ class Score:
     """
 
     metric: str
-    f1: Estimate
-    precision: Estimate
-    recall: Estimate
+    f1: Interval
+    precision: Interval
+    recall: Interval
     p: float | None = None
     correct: int | None = None
     gold: int | None = None
@@ -198,55 +194,31 @@ def scores(
     counts: Integers, metrics: Sequence[str], confidence: float, resamples: int, seed: int
 ) -> tuple[list[list[Score]], list[Score]]:
     """Return each system's scores, and the second's less the first's; counts: (units, systems, metrics, 4)."""
-    rng, total, units = stream_of(None, seed), counts.sum(axis=0, dtype=np.int64), len(counts)
-    values = shares(total)
-    drawn = bootstrap(counts, resamples, rng, shares) if units > 1 else None
-
-    def estimates(values: Float, drawn: Float | None) -> Iterator[tuple[Estimate, Estimate, Estimate]]:
-        ends = np.full((2, *values.shape), None) if drawn is None else np.array(percentiles(drawn, confidence, units))
-        for each in zip(values.tolist(), *ends.tolist(), strict=True):
-            f1, precision, recall = map(Estimate, *each)
-            yield f1, precision, recall
-
-    found: list[list[Score]] = []
-    for number, sums in enumerate(total.tolist()):
-        rows = zip(metrics, estimates(values[number], None if drawn is None else drawn[:, number]), sums, strict=True)
-        found.append(
-            [
-                Score(metric, *three, None, correct, gold, predicted, None if metric in OF_SPANS else shared)
-                for metric, three, (correct, gold, predicted, shared) in rows
-            ]
-        )
+    rng, total = stream_of(None, seed), counts.sum(axis=0, dtype=np.int64)
+    values, drawn = shares(total), bootstrap(counts, resamples, rng, shares) if len(counts) > 1 else None
+    if len(total) > 1:
+        values = np.concatenate([values, np.diff(values, axis=0)])
+        drawn = None if drawn is None else np.concatenate([drawn, np.diff(drawn, axis=1)], axis=1)
+    ends = np.full((2, *values.shape), None) if drawn is None else percentiles(drawn, confidence, len(counts))
+    intervals = [[map(Interval._make, three) for three in each] for each in np.stack([values, *ends], axis=-1).tolist()]
+    found = [
+        [
+            Score(metric, f, p, r, None, correct, gold, predicted, None if metric in OF_SPANS else shared)
+            for metric, (f, p, r), (correct, gold, predicted, shared) in zip(metrics, each, sums, strict=True)
+        ]
+        for each, sums in zip(intervals, total.tolist(), strict=False)
+    ]
     if len(total) == 1:
         return found, []
-    p = randomisation_test(counts[:, 0], counts[:, 1], resamples, rng).tolist()
-    less = estimates(values[1] - values[0], None if drawn is None else drawn[:, 1] - drawn[:, 0])
-    return found, [Score(metric, *three, own) for metric, three, own in zip(metrics, less, p, strict=True)]
+    tested = randomisation_test(counts[:, 0], counts[:, 1], resamples, rng).tolist()
+    less = zip(metrics, intervals[-1], tested, strict=True)
+    return found, [Score(metric, f, p, r, own) for metric, (f, p, r), own in less]
 
 
 # What many sentences come to: means with bootstrap intervals, beside those of their baselines.
 
-
 # Of intervals: how many times sentences are drawn, and what they cover.
 RESAMPLES, CONFIDENCE = 1000, 0.95
-
-
-class Means(NamedTuple):
-    """The means of columns, a number a column, with bootstrap intervals.
-
-    `difference` is the mean of the quantity's own column less this one's, `sd` the mean standard deviation within
-    sentences, `error` the standard error due to sampled trees, `sentences` how many have the number.
-    """
-
-    mean: Float
-    low: Float
-    high: Float
-    difference: Float
-    difference_low: Float
-    difference_high: Float
-    sd: Float
-    error: Float
-    sentences: Int
 
 
 def treebank_means(
@@ -257,24 +229,28 @@ def treebank_means(
     observed: Sequence[int],
     shared: Collection[int],
     rng: np.random.Generator,
-) -> Means:
-    """Return the means of columns: one for each quantity, and each baseline.
+) -> dict[str, Float | Int]:
+    """Return the means of columns, one for each quantity, and each baseline, with bootstrap intervals: (columns,) each.
 
     Args:
         values: of sentences, (sentences, columns), NaN where not defined; written over.
         sds, errors: by column, (sentences,): standard deviations within sentences, and errors of sampled numbers.
         observed: the number of each column's quantity's own column.
         shared: columns of which sentences of a length share what was sampled.
+
+    Returns:
+        mean, low, high; the same of `difference`, the mean of the quantity's own column less this one's; sd, the mean
+        standard deviation; error, the standard error due to sampled trees; sentences, how many have the number.
     """
     known, n = ~np.isnan(values), len(values)
     np.copyto(values, 0.0, where=~known)
     sizes = known.sum(axis=0)
-    mean = _ratio(values.sum(axis=0), sizes)
+    mean = ratio(values.sum(axis=0), sizes)
     own = exceeding = (np.full(len(mean), np.nan),) * 2
     if n > 1:  # all columns are of the same drawn sentences, so that differences are paired
         columns, places = _different(chain(values.T, (each.astype(np.float64) for each in known.T)))
-        drawn = _sums(_with_replacement(n, rng), columns, RESAMPLES, *_OF_FRACTIONS)[:, places]
-        found = _ratio(drawn[:, : len(mean)], drawn[:, len(mean) :])
+        drawn = _sums(partial(_with_replacement, n, rng), columns, RESAMPLES, *_OF_FRACTIONS)[:, places]
+        found = ratio(drawn[:, : len(mean)], drawn[:, len(mean) :])
         own, exceeding = (percentiles(each, CONFIDENCE, n) for each in (found, found[:, observed] - found))
     sd, error = np.full(len(mean), np.nan), np.full(len(mean), np.nan)
     for column, each in sds.items():
@@ -286,9 +262,6 @@ def treebank_means(
         if sizes[column] and not np.isnan(each).all():
             sums: Array = np.bincount(lengths, of_known) if column in shared else of_known
             error[column] = np.sqrt((sums**2).cumsum()[-1]) / sizes[column]
-    return Means(mean, *own, mean[observed] - mean, *exceeding, sd, error, sizes)
-
-
-def _ratio(above: Float, below: Float | Int) -> Float:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below == 0, np.nan, above / below)
+    means = {"mean": mean, "low": own[0], "high": own[1], "difference": mean[observed] - mean}
+    means |= {"difference_low": exceeding[0], "difference_high": exceeding[1]}
+    return means | {"sd": sd, "error": error, "sentences": sizes}

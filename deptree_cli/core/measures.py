@@ -1,11 +1,11 @@
-"""What quantitative syntax counts in a tree, and what to expect if the order of words were random or the best.
+"""Quantities of trees: what quantitative syntax counts, and what to expect in a random order of words or the best.
 
-A chunk of trees is packed: the heads of all sentences one behind the other, (words,), those of sentence s in
-``heads[starts[s] : starts[s + 1]]``, numbered from 1 in each, 0 for ROOT; they have been validated. Functions of heads
-and starts return a number per sentence, (sentences,), NaN if one is not defined, as the mean length of no arcs. Arcs
-are those between words: an arc from ROOT has no length and no direction and crosses nothing, as in published studies.
-Most are counted in one pass over a chunk, O(n + D) a sentence, where D is the sum of the lengths of its arcs; a second
-quantity of a chunk costs nothing.
+All are listed in `core/quantities.py`, with those of a distribution. A chunk of trees is packed: the heads of all
+sentences one behind the other, (words,), those of sentence s in ``heads[starts[s] : starts[s + 1]]``, numbered from 1
+in each, 0 for ROOT; they have been validated. Functions of heads and starts return a number per sentence, (sentences,),
+NaN if one is not defined, as the mean length of no arcs. Arcs are those between words: an arc from ROOT has no length
+and no direction and crosses nothing, as in published studies. Most are counted in one pass over a chunk, O(n + D) a
+sentence, where D is the sum of the lengths of its arcs; a second quantity of a chunk costs nothing.
 
 In another order of a tree's words, n is the number of words, m that of arcs between words, k_v the number of arcs at a
 word, D the sum of their lengths and C the number of pairs that cross. Orders are *unconstrained*: all n!; *projective*:
@@ -17,28 +17,137 @@ together, so that the numbers are the sums over its trees.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Array, Bool, Float, Int, Integers, read_only
-from deptree_cli.core.kinds import ARCS, FIRST_ROOT, Baseline, OfTree, OfTrees, OverArcs
+from deptree_cli.core.factorisation import crossings
+from deptree_cli.core.spaces import TreeSpace
 
-Numbers = NDArray[Any]
+# A number of each tree of a chunk: heads (words,), starts (sentences + 1,) -> (sentences,).
+OfTrees = Callable[[Int, Int], Array]
+
+# What a quantity is a mean over, instead of a sum over all arcs: those between words, or that to the first root alone.
+ARCS, FIRST_ROOT = "arcs", "first root"
 
 
-def once_a_chunk(compute: Callable[[Int, Int], Numbers]) -> Callable[[Int, Int], Numbers]:
+@dataclass(frozen=True)
+class Quantity:
+    """An entry of the register.
+
+    Attributes:
+        value: a function, whose docstring begins with a line for users; of what, the subclass says.
+        scalar: whether the value is one number.
+    """
+
+    name: str
+    value: Callable[..., Any]
+    scalar: bool = field(default=True, kw_only=True)
+    kind: ClassVar[str] = ""
+
+    @property
+    def summary(self) -> str:
+        return (self.value.__doc__ or "").splitlines()[0]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a quantity would be if something of the tree were left to chance, or were the best: exact numbers.
+
+    Attributes:
+        mean: its expectation, or the best value.
+        variance: of that expectation's distribution; None where nobody knows, or there is none.
+    """
+
+    mean: OfTrees
+    variance: OfTrees | None = None
+
+
+@dataclass(frozen=True)
+class OfTree(Quantity):
+    """A number of a tree, whatever its sentence: ``value(heads, starts)`` of a chunk, (sentences,); NaN is undefined.
+
+    Attributes:
+        baselines: what to compare it with, by name.
+        whole: whether it is a whole number.
+    """
+
+    baselines: Mapping[str, Baseline] = field(default_factory=dict, kw_only=True, hash=False)
+    whole: bool = field(default=False, kw_only=True)
+    kind: ClassVar[str] = "a tree"
+
+    def of_trees(self, heads: Int, starts: Int) -> Array:
+        """Compute it for each tree of a chunk, (sentences,)."""
+        return self.value(heads, starts)
+
+    def of_sentence(self, trees: Integers) -> Array:
+        """Compute it for each of k trees of one sentence, (k, n) heads -> (k, ...); 0 where it is not defined."""
+        k, n = trees.shape
+        found = np.asarray(self.of_trees(trees.reshape(-1).astype(np.int64), np.arange(k + 1) * n), dtype=np.float64)
+        return np.where(np.isnan(found), 0.0, found)
+
+    def arc_values(self, n: int, space: TreeSpace) -> Float | None:
+        """Return what each arc adds to it in trees of n words, (n+1, n+1); None if it is no sum over arcs there."""
+        return None
+
+
+@dataclass(frozen=True)
+class OverArcs(OfTree):
+    """A sum over the arcs of a tree: ``value(heads, words)`` of arcs, arrays alike, 0 for what does not count.
+
+    So it has an exact expectation under every distribution. Arcs from ROOT have the head 0.
+
+    Attributes:
+        over: `ARCS`, of which trees with a single root have n - 1, or `FIRST_ROOT`; empty for the sum itself.
+    """
+
+    over: str = field(default="", kw_only=True)
+    kind: ClassVar[str] = "a tree, a sum over arcs"
+
+    def of_trees(self, heads: Int, starts: Int) -> Array:
+        values = np.asarray(self.value(heads, words_of(starts))) + 0  # truth values are numbers to be added
+        if self.over == FIRST_ROOT:
+            roots = np.flatnonzero(heads == 0)
+            return values[roots[np.searchsorted(roots, starts[:-1])]]
+        sums = np.add.reduceat(values, starts[:-1])
+        return ratio(sums, arcs(heads, starts)) if self.over else sums
+
+    def arc_values(self, n: int, space: TreeSpace) -> Float | None:
+        if self.over and not space.single_root:
+            return None  # the number of roots is not the same in all trees
+        values = np.array(self.value(*np.indices((n + 1, n + 1))), dtype=np.float64)
+        values[:, 0] = 0.0
+        return values / max(n - 1, 1) if self.over == ARCS else values
+
+
+def words_of(starts: Int) -> Int:
+    """Return the numbers of words, 1 to n of each sentence, (words,)."""
+    return np.arange(1, starts[-1] + 1) - np.repeat(starts[:-1], np.diff(starts))
+
+
+def arcs(heads: Int, starts: Int) -> Int:
+    before = np.concatenate([[0], np.cumsum(heads != 0)])
+    return before[starts[1:]] - before[starts[:-1]]
+
+
+def ratio(above: Float | Int, below: Float | Int) -> Float:
+    """Return a quotient, nan where a number is divided by 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(below == 0, np.nan, np.divide(above, below))
+
+
+def once_a_chunk(compute: OfTrees) -> OfTrees:
     """Return a function that keeps the numbers of its last chunk, as constants; a decorator.
 
     A chunk is the same if its heads and starts are equal, which is much quicker to see than what they are asked for.
     """
-    kept: list[tuple[Int, Int, Numbers]] = []
+    kept: list[tuple[Int, Int, Array]] = []
 
     @wraps(compute)
-    def of_chunk(heads: Int, starts: Int) -> Numbers:
+    def of_chunk(heads: Int, starts: Int) -> Array:
         for known_heads, known_starts, numbers in kept[:]:
             if np.array_equal(starts, known_starts) and np.array_equal(heads, known_heads):
                 return numbers
@@ -49,41 +158,25 @@ def once_a_chunk(compute: Callable[[Int, Int], Numbers]) -> Callable[[Int, Int],
     return of_chunk
 
 
-class Counts(NamedTuple):
-    """What a pass over trees counts, (sentences,) each; from `roots` on in the order of the kernel's columns."""
+# Quantities of trees that are counted in one pass.
 
-    words: Int
-    roots: Int
-    root_place: Int
-    sum_length: Int
-    longest: Int
-    left: Int
-    depth: Int
-    sum_depth: Int
-    arity: Int
-    parents: Int
-    crossings: Int
-    crossed: Int
-    flux: Int
-    weight: Int
-    sum_weight: Int
-
-    @property
-    def arcs(self) -> Int:
-        return self.words - self.roots
-
-    @property
-    def gaps(self) -> Int:
-        return np.maximum(self.words - 1, 0)
+# The columns of the kernel; further ones are worked out of these.
+COUNTED = (
+    *("roots", "root_place", "sum_length", "longest", "left", "depth", "sum_depth", "arity", "parents"),
+    *("crossings", "crossed_arcs", "flux_size", "flux_weight", "sum_weight"),
+)
 
 
-def count(heads: Int, starts: Int) -> Counts:
-    return Counts(np.diff(starts), *_counted(heads, starts))
+def count(name: str, heads: Int, starts: Int) -> Int:
+    """Return one of `COUNTED`, or the number of words, of arcs, or of gaps between words, (sentences,)."""
+    if name in COUNTED:
+        return _counted(heads, starts)[COUNTED.index(name)]
+    words = np.diff(starts)
+    return {"length": words, "arcs": arcs(heads, starts), "gaps": np.maximum(words - 1, 0)}[name]
 
 
 @once_a_chunk
 def _counted(heads: Int, starts: Int) -> Int:
-    """The columns of the kernel, (columns, sentences)."""
     from deptree_cli.kernels.orders import COUNTS, count_in_trees  # loads kernels: if there is work
 
     counts = np.empty((len(starts) - 1, COUNTS), np.int64)
@@ -91,54 +184,16 @@ def _counted(heads: Int, starts: Int) -> Int:
     return np.ascontiguousarray(counts.T)
 
 
-def ratio(above: Float | Int, below: Float | Int) -> Float:
-    """Return a quotient, nan where a number is divided by 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below == 0, np.nan, np.divide(above, below))
+def counted(name: str, summary: str, above: str = "", below: str = "", **how: Any) -> OfTree:
+    """Return a quantity that is `count` of its name, or the ratio of two; summary: the line for users."""
+    value = partial(_ratio_of, above or name, below)
+    value.__doc__ = summary
+    return OfTree(name, value, whole=not below, **how)
 
 
-class Counted:
-    """A function of a chunk of trees: one of their `Counts`, or the ratio of two.
-
-    Args:
-        summary: its docstring.
-    """
-
-    def __init__(self, summary: str, above: str, below: str = "") -> None:
-        self.__doc__ = summary
-        self._names = above, below
-
-    def __call__(self, heads: Int, starts: Int) -> Float:
-        above, below = self._names
-        counts = count(heads, starts)
-        found = np.asarray(getattr(counts, above), dtype=np.float64)
-        return ratio(found, getattr(counts, below)) if below else found
-
-
-length = Counted("The number of words, n.", "words")
-roots = Counted("The number of roots: words whose head is ROOT.", "roots")
-longest = Counted("The length of the longest arc, 0 if there is none.", "longest")
-depth = Counted("The most arcs between a word and its root; 0 if the root has no dependents.", "depth")
-
-# Jing and Liu 2015, *Mean hierarchical distance augmenting mean dependency distance*.
-mean_depth = Counted(
-    "The mean number of arcs between words and their roots, roots left out: mean hierarchical distance.",
-    *("sum_depth", "arcs"),
-)
-arity = Counted("The most dependents of a word.", "arity")
-mean_arity = Counted(
-    "The mean number of dependents of words that have some; over all words it is arcs / n.", "arcs", "parents"
-)
-crossings = Counted(
-    "The number of pairs of arcs that cross, C: one begins between the ends of the other and ends beyond it.",
-    "crossings",
-)
-crossed_arcs = Counted("The number of arcs that cross another one.", "crossed")
-flux_size = Counted("The most arcs above a gap between two words (Kahane and Yan 2019); 0 without gaps.", "flux")
-flux_weight = Counted(
-    "The greatest weight of a gap: the most arcs above it, no two of which share a word (Kahane et al. 2017).", "weight"
-)
-mean_flux_weight = Counted("The mean weight of gaps.", "sum_weight", "gaps")
+def _ratio_of(above: str, below: str, heads: Int, starts: Int) -> Float:
+    found = count(above, heads, starts).astype(np.float64)
+    return ratio(found, count(below, heads, starts)) if below else found
 
 
 # Quantities of arcs, to be summed over a tree's or averaged: of heads and words, arrays alike.
@@ -187,45 +242,30 @@ def each_arc(heads: Int, starts: Int) -> Float:
 
 def non_projective_arcs(heads: Int, starts: Int) -> Int:
     """Arcs with a word between their ends that does not descend from the head (Kuhlmann and Nivre 2006)."""
-    found: Int = np.add.reduceat(_gaps(heads, starts).astype(np.int64), starts[:-1])
+    found: Int = np.add.reduceat(gaps(heads, starts).astype(np.int64), starts[:-1])
     return found
 
 
-def _gaps(heads: Int, starts: Int) -> Bool:
-    """`have_gaps` of the words of a chunk, (words,)."""
+def gaps(heads: Integers, starts: Int) -> Bool:
+    """Return which words of a chunk have a word between them and their head that is not below that head, (words,)."""
+    from deptree_cli.kernels import orders  # loads kernels: if there is work
+
+    return _by_length(orders.gaps, heads, starts)
+
+
+def _by_length(of_trees: Callable[[Int], Array], heads: Integers, starts: Int) -> Bool:
+    """Return whether a function of trees of one length, (k, n) -> (k, n), finds something of each word, (words,)."""
     lengths, found = np.diff(starts), np.empty(len(heads), dtype=bool)
     for n in np.unique(lengths).tolist():
         places = starts[:-1][lengths == n][:, None] + np.arange(n)
-        found[places] = have_gaps(heads[places])
-    return found
-
-
-def have_gaps(heads: Integers) -> Bool:
-    """Return which arcs of trees (k, n) have a word between their ends that does not descend from the head, (k, n)."""
-    from deptree_cli.kernels.orders import gaps  # loads kernels: if there is work
-
-    found: Bool = gaps(np.array(heads, dtype=np.int64, order="C"))
+        found[places] = of_trees(np.ascontiguousarray(heads[places], dtype=np.int64))
     return found
 
 
 def arc_shapes(heads: Int, starts: Int) -> tuple[Bool, Bool, Int]:
-    """Return of each word's arc whether another one crosses it, and whether it is non-projective; and its depth.
-
-    O(n + D) and the depth times n. An arc is crossed if a word between its ends has an arc to one beyond them.
-    """
-    crossed, words = np.zeros(len(heads), dtype=bool), np.flatnonzero(heads > 0)
-    offsets = np.repeat(starts[:-1], np.diff(starts))
-    ends = np.sort([words, heads[words] - 1 + offsets[words]], axis=0)
-    first, last = (np.arange(len(heads)) for _ in range(2))
-    np.minimum.at(first, ends[1], ends[0])
-    np.maximum.at(last, ends[0], ends[1])
-    if len(words):
-        between = np.stack([ends[0] + 1, ends[1]], axis=1).ravel()
-        beyond = (np.minimum.reduceat(first, between)[::2] < ends[0]) | (
-            np.maximum.reduceat(last, between)[::2] > ends[1]
-        )
-        crossed[words] = beyond & (ends[1] - ends[0] > 1)
-    return crossed, _gaps(heads, starts), depths(heads, starts)
+    """Return of each word's arc whether another one crosses it, and whether it is non-projective; and its depth."""
+    between_words = np.where(heads > 0, heads, words_of(starts))  # a root's arc to itself crosses nothing
+    return _by_length(crossings, between_words, starts), gaps(heads, starts), depths(heads, starts)
 
 
 def depths(heads: Int, starts: Int) -> Int:
@@ -255,7 +295,7 @@ def variance_sum_length(heads: Int, starts: Int) -> Float:
 
     Ferrer-i-Cancho 2019, *The sum of edge lengths in random linear arrangements*: E[D^2] sums over pairs of arcs, of
     which 2|Q| share no word, m (m - 1) - 2|Q| one, and m are the same; the products of their lengths have means
-    (n + 1) (5n + 4) / 45, (n + 1) (7n + 4) / 60 and n (n + 1) / 6. |Q| is that of `expected_crossings`.
+    (n + 1) (5n + 4) / 45, (n + 1) (7n + 4) / 60 and n (n + 1) / 6. |Q| is that of `_OF_CROSSINGS`.
     """
     n, m = np.diff(starts), arcs(heads, starts)
     apart = 2 * _sums(heads, starts)[0].astype(np.int64)
@@ -264,38 +304,9 @@ def variance_sum_length(heads: Int, starts: Int) -> Float:
     return (n + 1.0) * rest / 180
 
 
-class OfSums:
-    """A function of a chunk of trees: one of the sums over their words, divided by a number. O(n) a tree."""
-
-    def __init__(self, column: int, divisor: float = 1) -> None:
-        self._column, self._divisor = column, divisor
-
-    def __call__(self, heads: Int, starts: Int) -> Float:
-        return _sums(heads, starts)[self._column] / self._divisor
-
-
-# The mean of D over projective orders, (sum over words v of n_v (2 d_v + 1) - 1) / 6, where n_v is the number of words
-# of v's subtree and d_v that of its dependents. Alemany-Puig and Ferrer-i-Cancho 2022, *Linear-time calculation of the
-# expected sum of edge lengths in projective linearizations of trees*.
-expected_sum_length_projective = OfSums(2, 6)
-
-# The mean of C over all orders, |Q| / 3, where Q are the pairs of arcs that share no word: |Q| = m (m - 1) / 2 - sum
-# over words v of k_v (k_v - 1) / 2, and of three orders of such a pair one crosses. Ferrer-i-Cancho 2017, *Random
-# crossings in dependency trees*.
-expected_crossings = OfSums(0, 3)
-
-# The variance of C over all orders, from the degrees of words and of their neighbours. Alemany-Puig and Ferrer-i-Cancho
-# 2020, *Fast calculation of the variance of edge crossings in random arrangements*.
-variance_crossings = OfSums(1, 180)
-
-# The least D of projective orders: of the subtrees below a word, largest first, each stands outside those behind it in
-# its row, on both sides in turn. Alemany-Puig, Esteban and Ferrer-i-Cancho 2022, *Minimum projective linearizations of
-# trees in linear time*.
-smallest_sum_length_projective = OfSums(3)
-
-# The least D of planar orders: that of projective ones if the tree has its root in its centroid. Hochberg and
-# Stallmann 2003, *Optimal one-page tree embeddings in linear time*.
-smallest_sum_length_planar = OfSums(4)
+def _of_sums(column: int, divisor: float, heads: Int, starts: Int) -> Float:
+    """One of the sums over the words of trees, divided by a number. O(n) a tree."""
+    return _sums(heads, starts)[column] / divisor
 
 
 @once_a_chunk
@@ -319,13 +330,8 @@ def optimality(heads: Int, starts: Int) -> Float:
     syntactic dependency distances*.
     """
     expected = arcs(heads, starts) * (np.diff(starts) + 1)  # three times as much: integers are exact
-    found, least = count(heads, starts).sum_length, smallest_sum_length(heads, starts)
+    found, least = count("sum_length", heads, starts), smallest_sum_length(heads, starts)
     return ratio(expected - 3 * found, expected - 3 * least)
-
-
-def arcs(heads: Int, starts: Int) -> Int:
-    before = np.concatenate([[0], np.cumsum(heads != 0)])
-    return before[starts[1:]] - before[starts[:-1]]
 
 
 @once_a_chunk
@@ -346,12 +352,8 @@ def _per_arc(of_trees: OfTrees, power: int, heads: Int, starts: Int) -> Array:
     return ratio(of_trees(heads, starts), arcs(heads, starts) ** power)
 
 
-def _half_of_arcs(heads: Int, starts: Int) -> Array:
-    return arcs(heads, starts) / 2.0
-
-
 def _first_root(heads: Int, starts: Int) -> Array:
-    return (length(heads, starts) + 1.0) / (roots(heads, starts) + 1.0)
+    return (count("length", heads, starts) + 1.0) / (count("roots", heads, starts) + 1.0)
 
 
 def _averaged(baselines: Mapping[str, Baseline]) -> dict[str, Baseline]:
@@ -363,34 +365,61 @@ def _averaged(baselines: Mapping[str, Baseline]) -> dict[str, Baseline]:
 
 _OF_LENGTH = {
     RANDOM_ORDER: Baseline(expected_sum_length, variance_sum_length),
-    RANDOM_PROJECTIVE_ORDER: Baseline(expected_sum_length_projective),
-    SMALLEST_PROJECTIVE: Baseline(smallest_sum_length_projective),
-    SMALLEST_PLANAR: Baseline(smallest_sum_length_planar),
+    # The mean of D over projective orders, (sum over words v of n_v (2 d_v + 1) - 1) / 6, where n_v is the number of
+    # words of v's subtree and d_v that of its dependents. Alemany-Puig and Ferrer-i-Cancho 2022, *Linear-time
+    # calculation of the expected sum of edge lengths in projective linearizations of trees*.
+    RANDOM_PROJECTIVE_ORDER: Baseline(partial(_of_sums, 2, 6)),
+    # Of the subtrees below a word, largest first, each stands outside those behind it in its row, on both sides in
+    # turn. Alemany-Puig, Esteban and Ferrer-i-Cancho 2022, *Minimum projective linearizations of trees in linear time*.
+    SMALLEST_PROJECTIVE: Baseline(partial(_of_sums, 3, 1)),
+    # The least D of projective orders if the tree has its root in its centroid. Hochberg and Stallmann 2003, *Optimal
+    # one-page tree embeddings in linear time*.
+    SMALLEST_PLANAR: Baseline(partial(_of_sums, 4, 1)),
     SMALLEST: Baseline(smallest_sum_length),
 }
-_OF_CROSSINGS = {RANDOM_ORDER: Baseline(expected_crossings, variance_crossings)}
-_OF_DIRECTION = {RANDOM_ORDER: Baseline(_half_of_arcs)}
+# The mean of C over all orders is |Q| / 3, where Q are the pairs of arcs that share no word: |Q| = m (m - 1) / 2 - sum
+# over words v of k_v (k_v - 1) / 2, and of three orders of such a pair one crosses. Ferrer-i-Cancho 2017, *Random
+# crossings in dependency trees*. The variance is from the degrees of words and of their neighbours. Alemany-Puig and
+# Ferrer-i-Cancho 2020, *Fast calculation of the variance of edge crossings in random arrangements*.
+_OF_CROSSINGS = {RANDOM_ORDER: Baseline(partial(_of_sums, 0, 3), partial(_of_sums, 1, 180))}
+_OF_DIRECTION = {RANDOM_ORDER: Baseline(lambda heads, starts: arcs(heads, starts) / 2.0)}
 
+# Mean hierarchical distance: Jing and Liu 2015, *Mean hierarchical distance augmenting mean dependency distance*.
 MEASURES: tuple[OfTree, ...] = (
-    OfTree("length", length, whole=True),
+    counted("length", "The number of words, n."),
     OverArcs("sum_length", sum_length, baselines=_OF_LENGTH, whole=True),
     OverArcs("mean_length", mean_length, over=ARCS, baselines=_averaged(_OF_LENGTH)),
-    OfTree("longest", longest, whole=True),
+    counted("longest", "The length of the longest arc, 0 if there is none."),
     OfTree("optimality", optimality),
     OverArcs("root_place", root_place, over=FIRST_ROOT, baselines={RANDOM_ORDER: Baseline(_first_root)}),
     OverArcs("left_arcs", left_arcs, baselines=_OF_DIRECTION, whole=True),
     OverArcs("right_arcs", right_arcs, baselines=_OF_DIRECTION, whole=True),
     OverArcs("head_final", head_final, over=ARCS, baselines=_averaged(_OF_DIRECTION)),
-    OfTree("depth", depth, whole=True),
-    OfTree("mean_depth", mean_depth),
-    OfTree("arity", arity, whole=True),
-    OfTree("mean_arity", mean_arity),
-    OfTree("crossings", crossings, baselines=_OF_CROSSINGS, whole=True),
-    OfTree("crossed_arcs", crossed_arcs, whole=True),
+    counted("depth", "The most arcs between a word and its root; 0 if the root has no dependents."),
+    counted(
+        "mean_depth",
+        "The mean number of arcs between words and their roots, roots left out: mean hierarchical distance.",
+        *("sum_depth", "arcs"),
+    ),
+    counted("arity", "The most dependents of a word."),
+    counted(
+        "mean_arity",
+        "The mean number of dependents of words that have some; over all words it is arcs / n.",
+        *("arcs", "parents"),
+    ),
+    counted(
+        "crossings",
+        "The number of pairs of arcs that cross, C: one begins between the ends of the other and ends beyond it.",
+        baselines=_OF_CROSSINGS,
+    ),
+    counted("crossed_arcs", "The number of arcs that cross another one."),
     OfTree("non_projective_arcs", non_projective_arcs, whole=True),
-    OfTree("flux_size", flux_size, whole=True),
-    OfTree("flux_weight", flux_weight, whole=True),
-    OfTree("mean_flux_weight", mean_flux_weight),
+    counted("flux_size", "The most arcs above a gap between two words (Kahane and Yan 2019); 0 without gaps."),
+    counted(
+        "flux_weight",
+        "The greatest weight of a gap: the most arcs above it, no two of which share a word (Kahane et al. 2017).",
+    ),
+    counted("mean_flux_weight", "The mean weight of gaps.", "sum_weight", "gaps"),
     OfTree("arcs", each_arc, scalar=False),
 )
 
@@ -438,10 +467,5 @@ def joined(heads: Int, units: Int) -> Int:
     if m == n:
         return heads
     depth = depths(heads.ravel(), np.arange(k + 1) * n).reshape(k, n)
-    top = np.full((k, m), n, dtype=np.int64)
-    chosen: Array = np.zeros((k, m), dtype=np.int64)
-    for word, unit in enumerate(units.tolist()):
-        higher = depth[:, word] < top[:, unit]
-        top[higher, unit] = depth[higher, word]
-        chosen[higher, unit] = heads[higher, word]
-    return np.concatenate([[0], units + 1])[chosen]
+    highest = np.argsort(units * n + depth, axis=1, kind="stable")[:, np.searchsorted(units, np.arange(m))]
+    return np.concatenate([[0], units + 1])[np.take_along_axis(heads, highest, axis=1)]

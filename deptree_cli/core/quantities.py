@@ -2,19 +2,19 @@
 
 `deptree expect` computes those of a distribution, and the expectations of sums over arcs; `deptree estimate` estimates
 those of trees from distinct trees; `deptree measure` counts them in a treebank. To add one, write a function whose
-docstring begins with a line for users and has the formula, and give it an entry below; another package names its own
-by an entry point (`deptree.quantities`), an object of one of the classes.
+docstring begins with a line for users and has the formula, and give it an entry in `core/measures.py` or
+`core/expectations.py`; another package names its own by an entry point (`deptree.quantities`), an object of one of the
+classes there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import OF_DISTRIBUTIONS, OfDistribution, expected
-from deptree_cli.core.kinds import OfTree, OverArcs, Quantity
-from deptree_cli.core.measures import MEASURES
+from deptree_cli.core.measures import MEASURES, OfTree, OverArcs, Quantity
 from deptree_cli.core.register import Named, Register
 
 QUANTITIES: Register[Quantity] = Register(
@@ -24,7 +24,7 @@ QUANTITIES: Register[Quantity] = Register(
 Usable = TypeVar("Usable", bound=Named)
 
 
-class Part(Register[Usable]):
+class Selection(Register[Usable]):
     """Those entries of `QUANTITIES` that a question can be asked of, each as it is asked.
 
     Args:
@@ -37,32 +37,17 @@ class Part(Register[Usable]):
         self._usable, self._instead = usable, instead
 
     def get(self, name: str, others: Iterable[str] = ()) -> Usable:
-        """The entry of that name; `others`: as of `Register`."""
         entry = QUANTITIES.get(name, others)
-        found = self._usable(entry)
-        if found is None:
+        if (found := self._usable(entry)) is None:
             raise DeptreeError(f"{name} is a quantity of {entry.kind}", self._instead.format(name))
         return found
 
-    @property
-    def known(self) -> list[Usable]:
-        return _usable(self._usable, QUANTITIES.known)
-
     def __iter__(self) -> Iterator[Usable]:
-        return iter(_usable(self._usable, list(QUANTITIES)))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
-
-
-def _usable(usable: Callable[[Quantity], Usable | None], entries: Sequence[Quantity]) -> list[Usable]:
-    return [found for each in entries if (found := usable(each)) is not None]
+        return (found for each in QUANTITIES if (found := self._usable(each)) is not None)
 
 
 def _expected(entry: Quantity) -> OfDistribution | None:
-    if isinstance(entry, OfDistribution):
-        return entry
-    return expected(entry) if isinstance(entry, OverArcs) else None
+    return expected(entry) if isinstance(entry, OverArcs) else entry if isinstance(entry, OfDistribution) else None
 
 
 def _of_tree(entry: Quantity) -> OfTree | None:
@@ -70,10 +55,10 @@ def _of_tree(entry: Quantity) -> OfTree | None:
 
 
 def _number(entry: Quantity) -> OfTree | None:
-    return _of_tree(entry) if entry.scalar else None
+    return entry if isinstance(entry, OfTree) and entry.scalar else None
 
 
 # What a distribution has exactly; what a tree has; and what of that is a number.
-EXPECTED = Part("quantity of a distribution", _expected, "Estimate it from trees: deptree swor, deptree estimate")
-OF_TREES = Part("quantity of a tree", _of_tree, "Compute it: deptree expect {}")
-NUMBERS = Part("number of a tree", _number, "It is no number of a tree: deptree expect, deptree estimate")
+EXPECTED = Selection("quantity of a distribution", _expected, "Estimate it from trees: deptree swor, deptree estimate")
+OF_TREES = Selection("quantity of a tree", _of_tree, "Compute it: deptree expect {}")
+NUMBERS = Selection("number of a tree", _number, "It is no number of a tree: deptree expect, deptree estimate")

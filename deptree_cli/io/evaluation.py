@@ -39,7 +39,7 @@ from deptree_cli.core.evaluation import (
     Class,
     Classes,
     Comparison,
-    Words,
+    FileWords,
     by_class,
     cyclic,
     refused,
@@ -99,7 +99,7 @@ class Vocabulary:
         self.bare = Bare()
 
 
-def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> Words:
+def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> FileWords:
     """The words of sentences that have the same columns, as numbers of a vocabulary; of errors no words.
 
     Rows are those of words, multiword tokens and empty nodes.
@@ -125,7 +125,7 @@ def words_of(items: Sequence[Block | DeptreeError], vocabulary: Vocabulary) -> W
     tokens_before, token_rows = starts_of(is_token), np.flatnonzero(is_token)
     tokens, words = tokens_before[starts], words_before[starts]
     spans = zip(tokens[:-1].tolist(), tokens[1:].tolist(), strict=True)
-    return Words(
+    return FileWords(
         ["".join(bare[first:last]) for first, last in spans],
         words,
         tokens,
@@ -181,7 +181,7 @@ class TreeFile:
     errors: dict[int, DeptreeError] = field(default_factory=dict)
     _waiting: list[Block | DeptreeError] = field(default_factory=list)
     _size: int = 0
-    _parts: list[Words] = field(default_factory=list)
+    _parts: list[FileWords] = field(default_factory=list)
 
     def add(self, item: Block | DeptreeError, name: str = "") -> None:
         """Add a sentence, or what is wrong with one, of which then nothing is known."""
@@ -199,7 +199,7 @@ class TreeFile:
             self._flush()
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> FileWords:
         """The words of all sentences; none of those of which nothing is known."""
         self._flush()
         parts, self._parts = self._parts or [words_of([], Vocabulary())], []
@@ -207,7 +207,7 @@ class TreeFile:
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("lengths", "rows", "token_of", "in_multiword", "heads")
         )
-        return Words(
+        return FileWords(
             [text for part in parts for text in part.texts],
             starts_of(np.concatenate([part.sizes for part in parts])),
             starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
@@ -570,7 +570,7 @@ def compared(
 
 
 def _counted(
-    sides: Sequence[tuple[Words, Int, Int]], labels: Sequence[str], kinds: Sequence[Classes], no_punct: bool
+    sides: Sequence[tuple[FileWords, Int, Int]], labels: Sequence[str], kinds: Sequence[Classes], no_punct: bool
 ) -> Iterator[tuple[int, Integers, Int, Sequence[Sequence[Counter[Class]]], Int]]:
     """The words of each unit, its scores, and what it has of `filled`, `classes` and `refused`, some units at a time.
 

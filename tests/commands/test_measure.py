@@ -190,7 +190,7 @@ def test_memory_grows_with_the_length_of_a_sentence_not_with_its_square(done, pu
         rows = (f"{word}\tw\t_\tNOUN\t_\t_\t{word - 1}\t{'dep' if word > 1 else 'root'}" for word in range(1, n + 1))
         put(f"{n}.conllu", "".join(f"{row}\t_\t_\n" for row in rows) + "\n")
     done("measure", "40.conllu", *options.split(), "-q")
-    chance.RandomTrees.of.cache_clear()
+    chance.of_random_trees.cache_clear()
     tracemalloc.start()
     try:
         done("measure", "3000.conllu", *options.split(), "-q")

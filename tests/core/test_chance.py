@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from deptree_cli.core import chance
-from deptree_cli.core.chance import RandomTrees, moments, sampled, uniform_marginals
-from deptree_cli.core.kinds import OverArcs
+from deptree_cli.core.chance import moments, of_random_trees, sampled, uniform_marginals
+from deptree_cli.core.measures import OverArcs
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import SPACES, TreeSpace
@@ -21,7 +21,7 @@ IN_EACH = pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, pytest.param(6, marks=pytest.mark.slow("size"))])
 def test_sums_over_arcs_of_random_trees_are_means_over_all_trees(trees: TreeSpace, n: int) -> None:
     every = all_trees(n, trees)
-    found = RandomTrees(trees, NAMES, None, None).of(n)
+    found = of_random_trees(n, trees, NAMES, None, None)
     exact = 0
     for name, (mean, *_) in zip(NAMES, found.tolist(), strict=True):
         quantity = NUMBERS.get(name)
@@ -36,9 +36,9 @@ def test_sums_over_arcs_of_random_trees_are_means_over_all_trees(trees: TreeSpac
 @IN_EACH
 @pytest.mark.parametrize("n", [2, 3, 7])
 def test_formulas_of_long_sentences_are_means_arc_by_arc(trees: TreeSpace, n: int, monkeypatch) -> None:
-    arc_by_arc = RandomTrees(trees, NAMES, None, None).of(n)
+    arc_by_arc = of_random_trees(n, trees, NAMES, None, None)
     monkeypatch.setattr(chance, "ARC_BY_ARC", 0)
-    by_formula = RandomTrees(trees, NAMES[::-1], None, None).of(n)[::-1]
+    by_formula = of_random_trees(n, trees, NAMES[::-1], None, None)[::-1]
     np.testing.assert_allclose(by_formula, arc_by_arc, rtol=1e-13)
 
 
@@ -76,7 +76,7 @@ def test_samples_are_within_four_errors(trees: TreeSpace) -> None:
     exact = np.array([NUMBERS.get(name).of_sentence(every).mean() for name in names])
     beyond = np.zeros(len(names), dtype=np.int64)
     for seed in range(500):
-        found = RandomTrees(trees, names, 50, seed).of(5)
+        found = of_random_trees(5, trees, names, 50, seed)
         errors = np.where(np.isnan(found[:, 2]), 1e-9, found[:, 2])
         beyond += np.abs(found[:, 0] - exact) > 4 * np.maximum(errors, 1e-9)
     assert (beyond <= 3).all()  # rare values, such as a crossing, are not normal in 50 trees

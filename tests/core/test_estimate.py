@@ -14,7 +14,7 @@ from scipy import stats
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import Estimate, estimate, weights
-from deptree_cli.core.kinds import OfTree
+from deptree_cli.core.measures import OfTree
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.core.spaces import SPACES, TreeSpace

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from deptree_cli.core.estimate import estimate, weights
-from deptree_cli.core.kinds import OfTree
+from deptree_cli.core.measures import OfTree
 from deptree_cli.core.quantities import OF_TREES
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from deptree_cli.core.swor import ALGORITHMS, Algorithm, Draws

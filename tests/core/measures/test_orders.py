@@ -10,10 +10,29 @@ import pytest
 
 from deptree_cli.core import measures
 from deptree_cli.core.dtypes import Int
-from deptree_cli.core.measures import MEASURES, RANDOM_ORDER
+from deptree_cli.core.measures import (
+    MEASURES,
+    RANDOM_ORDER,
+    RANDOM_PROJECTIVE_ORDER,
+    SMALLEST,
+    SMALLEST_PLANAR,
+    SMALLEST_PROJECTIVE,
+)
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import MULTI_ROOT
+
+OF_LENGTH, OF_CROSSINGS = (NUMBERS.get(name).baselines for name in ("sum_length", "crossings"))
+FUNCTIONS = {
+    "expected_sum_length": OF_LENGTH[RANDOM_ORDER].mean,
+    "variance_sum_length": OF_LENGTH[RANDOM_ORDER].variance,
+    "expected_sum_length_projective": OF_LENGTH[RANDOM_PROJECTIVE_ORDER].mean,
+    "expected_crossings": OF_CROSSINGS[RANDOM_ORDER].mean,
+    "variance_crossings": OF_CROSSINGS[RANDOM_ORDER].variance,
+    "smallest_sum_length": OF_LENGTH[SMALLEST].mean,
+    "smallest_sum_length_projective": OF_LENGTH[SMALLEST_PROJECTIVE].mean,
+    "smallest_sum_length_planar": OF_LENGTH[SMALLEST_PLANAR].mean,
+}
 
 
 def shape(heads: list[int], word: int = 0) -> str:
@@ -60,7 +79,8 @@ def by_enumeration(heads: list[int]) -> dict[str, Fraction]:
     moved = [in_order(heads, places) for places in itertools.permutations(range(1, n + 1))]
     chunk = np.array(moved).ravel(), np.arange(0, n * len(moved) + 1, n)
     lengths, crossings = (
-        each(*chunk).astype(np.int64) for each in (NUMBERS.get("sum_length").of_trees, measures.crossings)
+        each(*chunk).astype(np.int64)
+        for each in (NUMBERS.get("sum_length").of_trees, NUMBERS.get("crossings").of_trees)
     )
     projective = np.array([together(each) for each in moved])
     planar = (crossings == 0) & np.array([together(each, only_roots=True) for each in moved])
@@ -82,7 +102,7 @@ def test_orders_are_all_orders(n: int) -> None:
     heads, starts = np.array(trees).ravel(), np.arange(0, n * len(trees) + 1, n)
     expected = [by_enumeration(tree) for tree in trees]
     for name in expected[0]:
-        found = getattr(measures, name)(heads, starts)
+        found = FUNCTIONS[name](heads, starts)
         np.testing.assert_allclose(found, [float(row[name]) for row in expected], rtol=1e-15, err_msg=name)
 
 
@@ -135,7 +155,7 @@ def test_long_trees_have_the_numbers_of_lal() -> None:
     heads, starts = np.array(list(itertools.chain(*trees))), np.cumsum([0, *map(len, trees)])
     rows = [[float(Fraction(number)) for number in line.split()] for line in BY_LAL.values()]
     for name, expected in zip(IN_ORDER + OF_ORDERS, zip(*rows, strict=True), strict=True):
-        of_trees = NUMBERS.get(name).of_trees if name in NUMBERS else getattr(measures, name)
+        of_trees = NUMBERS.get(name).of_trees if name in NUMBERS else FUNCTIONS[name]
         np.testing.assert_array_equal(of_trees(heads, starts), expected, name)
 
 

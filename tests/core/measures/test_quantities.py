@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from deptree_cli.core import measures
 from deptree_cli.core.measures import MEASURES, arc_shapes
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import MULTI_ROOT
 
 Arc = tuple[int, int]
@@ -101,7 +101,7 @@ def test_a_chunk_of_sentences_of_all_lengths() -> None:
         "flux_size",
         "flux_weight",
     ):
-        found = getattr(measures, name)(heads, starts)
+        found = NUMBERS.get(name).of_trees(heads, starts)
         alone = [by_definition(sentence)[name] if sentence else found[2] for sentence in sentences]
         np.testing.assert_array_equal(found, alone, name)
         assert found[2] == 0 or np.isnan(found[2])
@@ -109,9 +109,10 @@ def test_a_chunk_of_sentences_of_all_lengths() -> None:
 
 def test_a_changed_chunk_is_counted_again() -> None:
     heads, starts = np.array([0, 1, 2]), np.array([0, 3])
-    assert measures.longest(heads, starts) == 1
+    longest = NUMBERS.get("longest").of_trees
+    assert longest(heads, starts) == 1
     heads[2] = 1
-    assert measures.longest(heads, starts) == 2
+    assert longest(heads, starts) == 2
 
 
 def dominates(heads: list[int], above: int, word: int) -> bool:
