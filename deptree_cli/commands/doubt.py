@@ -19,8 +19,6 @@ from deptree_cli.cli.run import Fold, Job, RunOptions, Work, layout_doubts, run_
 from deptree_cli.cli.score_options import ScoreOptions, judging_options
 from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.doubt import (
-    CRITERIA,
-    Criterion,
     WordDoubts,
     disagreement,
     doubts_of_heads,
@@ -31,6 +29,7 @@ from deptree_cli.core.doubt import (
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.labels import Labels
+from deptree_cli.core.register import Register
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import no_sentences, probability
 from deptree_cli.io.encoders.base import CONLLU, Sheet
@@ -61,6 +60,40 @@ UNKNOWN = "_"
 
 # What to do where no head is annotated.
 NO_HEADS = "Give annotated trees with --conllu FILE, or rank by what needs none: --rank entropy or --rank disagreement"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What sentences may be ranked by: a field of rows and of comments of CoNLL-U.
+
+    `order` is the field of numbers of the same order that tell more values apart, if it is not the same.
+    """
+
+    name: str
+    field: str
+    help: str
+    highest_first: bool = True
+    of_annotation: bool = True
+    order: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"{self.name} ({self.help})"
+
+    def key(self, value: float) -> float:
+        return -value if self.highest_first else value
+
+
+CRITERIA = Register(
+    "criterion",
+    (
+        Criterion("expected-errors", "expected_errors", "wrong heads; the default"),
+        Criterion("entropy", "entropy", "in nats; no HEADs needed", of_annotation=False),
+        Criterion("margin", "least_margin", "to the best rival, of the worst word", False),
+        Criterion("tree-prob", "tree_prob", "of the annotated tree", False, order="tree_logprob"),
+        Criterion("disagreement", "disagreement", "words that differ in two samples; no HEADs", of_annotation=False),
+    ),
+)
 
 
 @command(
@@ -278,9 +311,7 @@ class Annotated:
     def _of_labels(self) -> WordDoubts | None:
         if self.labels is None:
             return None
-        own = WordDoubts._make(each[0] for each in self._arcs)
-        found = doubts_of_labels(own, self.heads[0], self._numbers, self.labels.log_probs)
-        return WordDoubts._make(each[None] for each in found)
+        return doubts_of_labels(self._arcs, self.heads, self._numbers[None], self.labels.log_probs)
 
     @cached_property
     def _doubts(self) -> Float:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers
-from deptree_cli.core.register import Register
+from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 
 
 class WordDoubts(NamedTuple):
@@ -30,10 +28,8 @@ class WordDoubts(NamedTuple):
 def doubts_of_heads(marginals: Float, heads: Heads) -> WordDoubts:
     """The doubts about annotated heads (..., n), -1 where none is, by marginals of arcs (..., n+1, n+1)."""
     columns, known = marginals[..., 1:], heads >= 0
-    others = columns.copy()
-    np.put_along_axis(others, heads[..., None, :], 0.0, axis=-2)
-    best = columns.argmax(axis=-2)
-    probs, doubts = _of_known(heads_in(columns, heads), known), _of_known(others.sum(axis=-2), known)
+    best, others = columns.argmax(axis=-2), without(columns, heads)
+    probs, doubts = (np.where(known, each, np.nan) for each in (heads_in(columns, heads), others.sum(axis=-2)))
     return WordDoubts(probs, doubts, best, heads_in(columns, best))
 
 
@@ -42,27 +38,28 @@ def heads_in(columns: Float, heads: Integers) -> Float:
     return np.take_along_axis(columns, heads[..., None, :], axis=-2)[..., 0, :]
 
 
+def without(columns: Float, heads: Integers) -> Float:
+    """The same arrays with 0 for these heads."""
+    found = columns.copy()
+    np.put_along_axis(found, heads[..., None, :], 0.0, axis=-2)
+    return found
+
+
 def doubts_of_labels(arcs: WordDoubts, heads: Heads, labels: Heads, log_probs: Float) -> WordDoubts:
-    """The doubts about annotated heads (n,) with their labels (n,), -1 for none; log_probs: log P(label | arc)."""
-    words, known = np.arange(len(heads)), (labels >= 0) & (heads >= 0)
-    given = np.exp(log_probs[heads, words + 1])
-    label_probs = np.where(arcs.probs > 0, given[words, labels], 0.0)  # those of forbidden arcs mean nothing
-    given[words, labels] = 0.0
-    other_labels = np.where(arcs.probs > 0, given.sum(axis=1), 0.0)
+    """The doubts about a sentence's annotated heads and labels (..., n), -1 for none; log_probs: log P(label | arc)."""
+    words, known = np.arange(1, heads.shape[-1] + 1), (labels >= 0) & (heads >= 0)
+    given, numbers = np.exp(log_probs[heads, words]), labels[..., None]
+    label_probs = np.where(arcs.probs > 0, np.take_along_axis(given, numbers, axis=-1)[..., 0], 0.0)
+    np.put_along_axis(given, numbers, 0.0, axis=-1)
+    other_labels = np.where(arcs.probs > 0, given.sum(axis=-1), 0.0)  # those of forbidden arcs mean nothing
     doubts = np.minimum(arcs.doubts + arcs.probs * other_labels, 1.0)
-    under_best = log_probs[arcs.best, words + 1]
-    best = under_best.argmax(axis=1)
-    best_probs = arcs.best_probs * np.exp(under_best[words, best])
-    return WordDoubts(_of_known(arcs.probs * label_probs, known), _of_known(doubts, known), best, best_probs)
-
-
-def _of_known(values: Float, known: Bool) -> Float:
-    return np.where(known, values, np.nan)
+    probs, doubts = (np.where(known, each, np.nan) for each in (arcs.probs * label_probs, doubts))
+    under_best = log_probs[arcs.best, words]
+    return WordDoubts(probs, doubts, under_best.argmax(axis=-1), arcs.best_probs * np.exp(under_best.max(axis=-1)))
 
 
 def expected_errors(doubts: Float) -> Float:
-    """The number of annotated words of sentences, (..., n) doubts, to be expected wrong, if the distribution is right;
-    NaN of none."""
+    """The number of annotated words that are expected to be wrong, of (..., n) doubts; NaN of none."""
     found = np.nansum(np.minimum(doubts, 1.0), axis=-1)
     return np.where(np.isnan(doubts).all(axis=-1), np.nan, found)
 
@@ -72,16 +69,14 @@ def least_margin(marginals: Float, heads: Heads) -> Float:
 
     It is negative where the most probable head of a word is another one. Heads are -1 where none is annotated.
     """
-    columns, known = marginals[..., 1:].copy(), heads >= 0
-    annotated = heads_in(columns, heads)
-    np.put_along_axis(columns, heads[..., None, :], 0.0, axis=-2)
-    margins = np.where(known, annotated - columns.max(axis=-2), np.inf).min(axis=-1)
+    columns, known = marginals[..., 1:], heads >= 0
+    rivals = without(columns, heads).max(axis=-2)
+    margins = np.where(known, heads_in(columns, heads) - rivals, np.inf).min(axis=-1)
     return np.where(known.any(axis=-1), margins, np.nan)
 
 
 def disagreement(marginals: Float) -> Float:
-    """The expected number of words that have different heads in two trees drawn independently, by marginals
-    (..., n+1, n+1).
+    """The expected number of words with different heads in two independent trees, by marginals (..., n+1, n+1).
 
     It is the sum over words of 1 - sum over heads of P(head)^2, here of P(head) (1 - P(head)), which does not cancel;
     no annotation is needed. O(n^2).
@@ -89,42 +84,3 @@ def disagreement(marginals: Float) -> Float:
     columns = marginals[..., 1:]
     differ = np.maximum(columns * (1.0 - columns), 0.0)
     return differ.reshape(*differ.shape[:-2], -1).sum(axis=-1)
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """What sentences may be ranked by.
-
-    Attributes:
-        field: its name in rows and in comments of CoNLL-U.
-        help: what it is, in a few words.
-        highest_first: whether the highest is the most doubtful.
-        of_annotation: whether it needs annotated heads.
-        order: the field of numbers of the same order that tell more values apart; empty: its own.
-    """
-
-    name: str
-    field: str
-    help: str
-    highest_first: bool = True
-    of_annotation: bool = True
-    order: str = ""
-
-    @property
-    def line(self) -> str:
-        return f"{self.name} ({self.help})"
-
-    def key(self, value: float) -> float:
-        return -value if self.highest_first else value
-
-
-CRITERIA = Register(
-    "criterion",
-    (
-        Criterion("expected-errors", "expected_errors", "wrong heads; the default"),
-        Criterion("entropy", "entropy", "in nats; no HEADs needed", of_annotation=False),
-        Criterion("margin", "least_margin", "to the best rival, of the worst word", False),
-        Criterion("tree-prob", "tree_prob", "of the annotated tree", False, order="tree_logprob"),
-        Criterion("disagreement", "disagreement", "words that differ in two samples; no HEADs", of_annotation=False),
-    ),
-)

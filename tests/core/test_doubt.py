@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deptree_cli.commands.doubt import CRITERIA
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.doubt import (
-    CRITERIA,
-    disagreement,
-    doubts_of_heads,
-    doubts_of_labels,
-    expected_errors,
-    least_margin,
-)
+from deptree_cli.core.doubt import disagreement, doubts_of_heads, doubts_of_labels, expected_errors, least_margin
 from tests.oracle import Oracle
 
 CASES = [(n, seed) for n in (1, 2, 3, 4, 5) for seed in (1, 2)]
