@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -22,13 +22,11 @@ BINS = 10
 COLUMNS = ("probability", "words", "confidence", "accuracy")
 
 
-@dataclass
 class Calibration:
     """Counts over words, by tenths of the probability of the head that was predicted."""
 
-    words: Float = field(default_factory=lambda: np.zeros(BINS))
-    right: Float = field(default_factory=lambda: np.zeros(BINS))
-    confidence: Float = field(default_factory=lambda: np.zeros(BINS))
+    def __init__(self) -> None:
+        self.words, self.right, self.confidence = np.zeros((3, BINS))
 
     def add(self, probs: ArrayLike, right: ArrayLike) -> None:
         """Count words: the probabilities of their heads, and whether those are right."""
@@ -44,7 +42,7 @@ class Calibration:
 
     @property
     def mean_confidence(self) -> float:
-        """The mean probability of predictions: the share that the parser expects to be right."""
+        """The share of words that the parser expects to be right."""
         return float(self.confidence.sum() / max(self.words.sum(), 1.0))
 
     @property
@@ -101,7 +99,6 @@ class GoldArcs:
 
 
 def _of_arcs(values: Float, heads: Heads) -> Float:
-    """A number of each of the arcs of a tree: (n+1, n+1) -> (n,)."""
     return values[heads, np.arange(1, len(heads) + 1)]
 
 
@@ -133,7 +130,7 @@ class ArcEvidence:
         return Likelihood(value, slope, words)
 
     def count(self, temperature: float, calibration: Calibration) -> None:
-        """Count the heads of best trees in a calibration, of words whose head is known."""
+        """Count the heads of best trees, of words whose head is known."""
         for sentence, marginals, _ in self.at(temperature):
             known = sentence.heads >= 0
             probs, right = _of_arcs(marginals, sentence.best), sentence.best == sentence.heads
@@ -155,7 +152,7 @@ class LabelEvidence:
         return Likelihood(float(at[words, self.labels].sum()), float(slope), len(words))
 
     def count(self, temperature: float, calibration: Calibration) -> None:
-        """Count the most probable label of each gold arc in a calibration."""
+        """Count the most probable label of each gold arc."""
         if len(self.labels):
             at = tempered_log_probs(self.log_probs, temperature)
             calibration.add(np.exp(at.max(axis=1)), at.argmax(axis=1) == self.labels)
@@ -168,16 +165,16 @@ Evidence = ArcEvidence | LabelEvidence
 def by_likelihood(parts: Sequence[Evidence]) -> tuple[float, list[float]]:
     """Return the temperatures of the highest likelihood; an end of the range if it is beyond that."""
 
-    def slope(log_beta: float, kept: Sequence[Evidence]) -> float:
-        return sum(part.likelihood(math.exp(-log_beta)).slope for part in kept)
-
     def best(kept: Sequence[Evidence]) -> float:
         from scipy.optimize import brentq  # loads scipy: when there is work
 
+        def slope(log_beta: float) -> float:
+            return sum(part.likelihood(math.exp(-log_beta)).slope for part in kept)
+
         low, high = -math.log(HIGHEST), -math.log(LOWEST)
-        if slope(high, kept) >= 0:
+        if slope(high) >= 0:
             return LOWEST
-        return HIGHEST if slope(low, kept) <= 0 else math.exp(-brentq(slope, low, high, args=(kept,), xtol=1e-9))
+        return HIGHEST if slope(low) <= 0 else math.exp(-brentq(slope, low, high, xtol=1e-9))
 
     if not any(part.likelihood(1.0).words for part in parts):
         remedy = f"Give whole trees that the scores allow, or choose {OTHER_CRITERION}"
@@ -211,6 +208,15 @@ class Quality(NamedTuple):
     log_likelihood: float | None
     calibration: Calibration
 
+    @classmethod
+    def of(cls, parts: Sequence[Evidence], temperatures: Sequence[float]) -> Quality:
+        found, value, words = Calibration(), 0.0, 0
+        for part, each in zip(parts, temperatures, strict=True):
+            likelihood = part.likelihood(each)
+            value, words = value + likelihood.value, words + likelihood.words
+            part.count(each, found)
+        return cls(value / words if words else None, found)
+
     def row(self) -> dict[str, Any]:
         found = self.calibration
         return {
@@ -220,15 +226,6 @@ class Quality(NamedTuple):
             "confidence": found.mean_confidence,
             "bins": [dict(zip(COLUMNS, row, strict=True)) for row in found.rows()],
         }
-
-
-def quality_of(parts: Sequence[Evidence], temperatures: Sequence[float]) -> Quality:
-    found, value, words = Calibration(), 0.0, 0
-    for part, each in zip(parts, temperatures, strict=True):
-        likelihood = part.likelihood(each)
-        value, words = value + likelihood.value, words + likelihood.words
-        part.count(each, found)
-    return Quality(value / words if words else None, found)
 
 
 @dataclass(frozen=True)
@@ -247,7 +244,7 @@ class Fit:
     def of(cls, parts: Sequence[Evidence], criterion: str) -> Fit:
         """Fit by one of the `CRITERIA`; no part has a say in the temperature that it is judged at."""
         temperature, others = CRITERIA[criterion](parts)
-        return cls(temperature, others, quality_of(parts, [1.0] * len(parts)), quality_of(parts, others))
+        return cls(temperature, others, Quality.of(parts, [1.0] * len(parts)), Quality.of(parts, others))
 
     @property
     def at_the_end(self) -> bool:
@@ -313,22 +310,21 @@ class HeadSets:
         ]
 
 
+def _scores(part: ArcEvidence, temperature: float) -> Iterator[tuple[Float, Float]]:
+    """Of each sentence's words whose head is known the scores of gold heads, (m,), and of all heads, (n+1, m)."""
+    for sentence, marginals, _ in part.at(temperature):
+        scores, words = nonconformity(marginals), np.flatnonzero(sentence.heads >= 0)
+        yield scores[sentence.heads[words], words], scores[:, words]
+
+
 def gold_scores(part: ArcEvidence, temperature: float) -> Float:
     """The scores of the gold heads of all words that have one, (m,)."""
-    found = [_of_gold(sentence, nonconformity(marginals))[0] for sentence, marginals, _ in part.at(temperature)]
-    return np.concatenate([np.empty(0), *found])
-
-
-def _of_gold(sentence: GoldArcs, scores: Float) -> tuple[Float, Float]:
-    """Of words whose head is known the score of it, (m,), and those of all heads, (n+1, m)."""
-    words = np.flatnonzero(sentence.heads >= 0)
-    return scores[sentence.heads[words], words], scores[:, words]
+    return np.concatenate([np.empty(0), *(gold for gold, _ in _scores(part, temperature))])
 
 
 def tried_on(part: ArcEvidence, temperature: float, limits: Sequence[float]) -> Float:
     """For each threshold the words that have a gold head, those whose set contains it, and the heads in their sets."""
     counts = np.zeros((len(limits), 3))
-    for sentence, marginals, _ in part.at(temperature):
-        gold, scores = _of_gold(sentence, nonconformity(marginals))
+    for gold, scores in _scores(part, temperature):
         counts += [(len(gold), (gold <= limit).sum(), (scores <= limit).sum()) for limit in limits]
     return counts

@@ -14,6 +14,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import call as call_with
 from typing import Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError
@@ -73,7 +74,7 @@ def on_cluster(work: Work, jobs: int, scheduler: str) -> Iterator[Callable[[list
                 # Work may carry a model: as a result of its own it reaches every worker once, and is made again where
                 # a worker took it along (what is scattered would be lost).
                 shared = submit(_itself, work).future
-                yield lambda chunk: submit(_results, shared, chunk)
+                yield lambda chunk: submit(call_with, shared, chunk)
             finally:
                 with suppress(Exception):
                     call(client.close, PATIENCE)
@@ -105,10 +106,6 @@ def _client(distributed: Any, cluster: Any, scheduler: str, whose: str) -> Any:
 
 def _itself(work: Work) -> Work:
     return work
-
-
-def _results(work: Work, chunk: list[Any]) -> list[Any]:
-    return work(chunk)
 
 
 async def _reach(address: str) -> None:

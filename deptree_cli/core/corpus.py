@@ -54,9 +54,12 @@ HERE = Workers()
 
 @dataclass(frozen=True)
 class Raised:
-    """In place of a result: what the function raised, to be raised again when its turn comes."""
+    """In place of a chunk or a result: what was raised, to be raised again when its turn comes."""
 
     error: Exception
+
+    def result(self) -> list[Any]:
+        return [self]
 
 
 def apply(function: Function, chunk: list[Any]) -> list[Any]:
@@ -132,8 +135,8 @@ def ordered_map(
     """``map(function, items)`` by workers, or here and now where it is one that is not elsewhere.
 
     Results come in order and few items are read ahead. For work elsewhere, function, items and results have to be
-    picklable. What the function or the reading of items raises is raised when its turn comes. A function
-    with an attribute `together` is asked for the results of many items at once, of a `weight` that it knows of each.
+    picklable. What the function or the reading of items raises is raised when its turn comes. A function with an
+    attribute `together` is asked for the results of many items at once, of a `weight` that it knows of each.
 
     Whoever leaves before the end should close it, lest it ends its workers whenever Python comes to collect it.
 
@@ -141,39 +144,25 @@ def ordered_map(
         at_hand: whether the next item can be had without waiting; if not, those before it are worked on first.
     """
     together = getattr(function, "together", None) is not None
-    if not (workers.are_elsewhere or together):
-        yield from map(function, items)
-        return
     jobs = workers.jobs if workers.scheduler is not None else min(workers.jobs, most_workers())
+    most = BATCH if together else CHUNK if workers.are_elsewhere else 1
     weight = function.weight if together else lambda _: 0  # type: ignore[attr-defined]
-    chunks = _chunks(items, jobs, BATCH if together else CHUNK, weight, at_hand)
+    chunks = _chunks(items, jobs, most, weight, at_hand)
     if not workers.are_elsewhere:
         for chunk in chunks:
-            yield from _unpacked([chunk] if isinstance(chunk, Raised) else apply(function, chunk))
+            yield from _unpacked(chunk.result() if isinstance(chunk, Raised) else apply(function, chunk))
         return
-    yield from _elsewhere(function, chunks, replace(workers, jobs=jobs))
-
-
-def _elsewhere(
-    function: Callable[[Item], Result], chunks: Iterator[list[Item] | Raised], workers: Workers
-) -> Iterator[Result]:
-    """The results of chunks, of which some are under way for each worker."""
     # No more workers than there are chunks: the first ones hold an item each.
-    first = list(islice(chunks, workers.jobs))
+    first = list(islice(chunks, jobs))
     workers = replace(workers, jobs=max(1, sum(isinstance(chunk, list) for chunk in first)))
     with workers.at_work(function) as submit:
         waiting: deque[Any] = deque()
-        failed: list[Raised] = []
         for chunk in chain(first, chunks):
-            if isinstance(chunk, Raised):
-                failed.append(chunk)
-                break
-            waiting.append(submit(chunk))
+            waiting.append(chunk if isinstance(chunk, Raised) else submit(chunk))
             if len(waiting) >= AHEAD * workers.jobs:
                 yield from _unpacked(waiting.popleft().result())
         while waiting:
             yield from _unpacked(waiting.popleft().result())
-        yield from _unpacked(failed)
 
 
 def _chunks(
