@@ -50,5 +50,5 @@ def steps_per_tree(distribution: TreeDistribution) -> float:
     state = np.arange(1, 5, dtype=np.uint64)
     heads, roots = np.zeros((TREES, distribution.n), dtype=np.int32), np.zeros(TREES, dtype=np.int64)
     kernel.draw_roots(tables, bits, state, roots)
-    _, left = kernel.walk_trees(tables, bits, roots, state, STEPS_ENOUGH, heads)
+    _, left = kernel.walk_trees(tables, bits, roots, state, STEPS_ENOUGH, False, heads)
     return float(STEPS_ENOUGH - left) / TREES

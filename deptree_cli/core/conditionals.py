@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -20,19 +20,8 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind, in_range
 from deptree_cli.core.spaces import Conditioned, Eisner, NonProjective, Projective, by_space, elimination_of
 from deptree_cli.core.swor import Algorithm, Draws, clock_of, most_certain, size_for_mass
 from deptree_cli.core.walks import path_tables
-from deptree_cli.kernels import derivations as kernel
-from deptree_cli.kernels.head_path import (
-    FREE,
-    LEVELS,
-    OWNER,
-    Path,
-    PathTables,
-    log_head_probs_of_each,
-    log_heads_along,
-    log_next_heads,
-    set_heads,
-    start_path,
-)
+from deptree_cli.kernels import derivations, head_path
+from deptree_cli.kernels.head_path import FREE, LEVELS
 from deptree_cli.kernels.operations import SAFE_LOG
 
 # A tree as a sequence of choices: the state machine under sampling without replacement (Stanojevic 2022, section 5.1).
@@ -61,33 +50,16 @@ class TreeChoices(ABC):
     def heads_of_each(self, prefixes: Choices) -> Heads:
         """The trees of complete prefixes, (b, depth) -> (b, n) heads."""
 
-    def beam(self, size: int) -> Beam:
-        """The empty prefix, to grow to `size` prefixes at most."""
-        return Beam(self)
+    def beam(self, size: int) -> Callable[[Choices, Int], Float]:
+        """What `log_probs_of_each` says of at most `size` prefixes that grow together, from the empty one on.
+
+        It is asked once for each length, with the prefixes and which of those before each has grown from.
+        """
+        return lambda prefixes, above: self.log_probs_of_each(prefixes)
 
     def log_probs(self, prefix: Prefix) -> Float:
         """Log-probability of each value 0..n of the choice after one prefix, (n+1,)."""
         return self.log_probs_of_each(np.array([prefix], dtype=np.int64))[0]
-
-    def heads(self, prefix: Prefix) -> Heads:
-        """The tree of a complete prefix, (n,) heads."""
-        return self.heads_of_each(np.array([prefix], dtype=np.int64))[0]
-
-
-class Beam:
-    """Prefixes of one length that grow by one choice at a time, (b, length)."""
-
-    def __init__(self, choices: TreeChoices) -> None:
-        self.prefixes: Choices = np.empty((1, 0), dtype=np.int64)
-        self._choices = choices
-
-    def log_probs(self) -> Float:
-        """Log-probability of each value of the choice after each prefix, (b, n+1)."""
-        return self._choices.log_probs_of_each(self.prefixes)
-
-    def grow(self, above: Int, values: Choices) -> None:
-        """Go on with these of the prefixes, (c,), and with these choices."""
-        self.prefixes = np.column_stack([self.prefixes[above], values])
 
 
 class HeadByHead(TreeChoices):
@@ -121,18 +93,19 @@ def pick(log_weights: Float, rng: np.random.Generator) -> int:
     return int(np.searchsorted(cumulative, rng.random() * weights.sum(), side="right"))
 
 
-Draw = Callable[[], tuple[Heads, float]]
+Draw = Callable[[], tuple[Prefix, float]]
 
 
-def one_by_one(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float, draw: Draw) -> Draws:
+def one_by_one(
+    distribution: ArcFactored, choices: TreeChoices, size: int, rng: np.random.Generator, mass: float, draw: Draw
+) -> Draws:
     """Up to `size` trees, or as many as reach the mass: `draw` returns each and the logarithm of what is left then."""
-    clock, log_left = clock_of(rng), [0.0]
-    trees: list[Heads] = []
-    while len(trees) < size and log_left[-1] > -np.inf and not (mass < 1.0 and np.exp(log_left[-1]) <= 1.0 - mass):
-        heads, left = draw()
-        trees.append(heads)
+    clock, log_left, drawn = clock_of(rng), [0.0], []
+    while len(drawn) < size and log_left[-1] > -np.inf and not (mass < 1.0 and np.exp(log_left[-1]) <= 1.0 - mass):
+        prefix, left = draw()
+        drawn.append(prefix)
         log_left.append(left)
-    heads = np.array(trees, dtype=np.int32).reshape(-1, distribution.n)
+    heads = choices.heads_of_each(np.array(drawn, dtype=np.int64).reshape(-1, choices.depth))
     return Draws.timed(heads, distribution.tree_log_probs(heads), np.array(log_left), clock)
 
 
@@ -173,7 +146,7 @@ class Conditionals(TreeChoices):
         out, found = np.empty((len(prefixes), self.depth + 1)), np.zeros(len(prefixes), dtype=np.bool_)
 
         def ask(kind: Kind) -> tuple[Float, bool]:
-            log_head_probs_of_each(self.weights(kind), *given, *self._tables(kind), out, found)
+            head_path.log_head_probs_of_each(self.weights(kind), *given, *self._tables(kind), out, found)
             return out, bool(found.all())
 
         return in_range(ask, self.first)
@@ -187,14 +160,14 @@ class Conditionals(TreeChoices):
         def ask(kind: Kind) -> tuple[tuple[Float, Choices], bool]:
             tables, probs = self._tables(kind)
             given = self.weights(kind), roots[0], heads[0], free, tables, uniforms, probs
-            return (out, chosen), log_heads_along(*given, chosen, out)
+            return (out, chosen), head_path.log_heads_along(*given, chosen, out)
 
         return in_range(ask, self.first)
 
-    def beam(self, size: int) -> Beam:
+    def beam(self, size: int) -> Callable[[Choices, Int], Float]:
         """See `TreeChoices`; O(n^3) for each prefix in all, and without memory for that O(n^4)."""
         n = self.distribution.n
-        return HeadPaths(self, size) if size * (3 * n + LEVELS) * n <= MOST_NUMBERS else Beam(self)
+        return HeadPaths(self, size) if size * (3 * n + LEVELS) * n <= MOST_NUMBERS else super().beam(size)
 
     def heads_of_each(self, prefixes: Choices) -> Heads:
         heads = self.parts_of(prefixes)[1][:, 1:]
@@ -212,58 +185,58 @@ class Conditionals(TreeChoices):
         return roots, heads, words[:, chosen.shape[1] :]
 
 
-class HeadPaths(Beam):
+class HeadPaths:
     """Prefixes of which each goes on from what was eliminated for the one that it has grown from.
 
     In float64 while that keeps all digits, and from there on in wide numbers.
     """
 
     def __init__(self, choices: Conditionals, size: int) -> None:
-        super().__init__(choices)
-        self._conditionals, self._size = choices, size
-        self._kind = choices.first
+        self._choices, self._size, self._kind = choices, size, choices.first
         self._paths: Any = None
         self._tables: Any = None
 
-    def log_probs(self) -> Float:
-        choices, n = self._conditionals, self._conditionals.depth
-        if choices.distribution.single_root and not self.prefixes.shape[1]:
-            return super().log_probs()
-        out = np.empty((len(self.prefixes), n + 1))
+    def __call__(self, prefixes: Choices, above: Int) -> Float:
+        choices, n = self._choices, self._choices.depth
+        if choices.distribution.single_root and not prefixes.shape[1]:
+            return choices.log_probs_of_each(prefixes)
+        if self._paths is not None:
+            self._paths = head_path.Path(*(part[above] for part in self._paths))
+            head_path.set_heads(self._paths, prefixes[:, -1].copy())
+        parts, out = choices.parts_of(prefixes), np.empty((len(prefixes), n + 1))
 
         def ask(kind: Kind) -> tuple[Float, bool]:
             if self._paths is None or kind is not self._kind:
-                self._start(kind)
-            return out, log_next_heads(self._paths, choices.weights(kind), self._tables, kind.zeros(n + 1), out)
+                self._start(kind, parts)
+            tables, probs = self._tables, kind.zeros(n + 1)
+            return out, head_path.log_next_heads(self._paths, choices.weights(kind), parts[0], tables, probs, out)
 
         return in_range(ask, self._kind)
 
-    def grow(self, above: Int, values: Choices) -> None:
-        super().grow(above, values)
-        if self._paths is not None:
-            self._paths = Path(*(part[above] for part in self._paths))
-            set_heads(self._paths, values)
-
-    def _start(self, kind: Kind) -> None:
-        """Begin at these prefixes, in tables of its own each."""
-        weights, paths = self._conditionals.weights(kind), []
-        self._kind, self._tables = kind, path_tables(self._conditionals.depth, kind, self._size)
-        for i, (root, heads, words) in enumerate(zip(*self._conditionals.parts_of(self.prefixes), strict=True)):
-            tables = PathTables(*(kind.each(itemgetter(i), numbers) for numbers in self._tables))
-            paths.append(start_path(weights, root, heads, words.copy(), True, tables))
-            paths[-1].levels[OWNER] = i
-        self._paths = Path(*map(np.stack, zip(*paths, strict=True)))
+    def _start(self, kind: Kind, parts: tuple[Choices, Choices, Choices]) -> None:
+        """Begin at the prefixes that have these parts, in tables of its own each."""
+        weights, paths = self._choices.weights(kind), []
+        self._kind, self._tables = kind, path_tables(self._choices.depth, kind, self._size)
+        for i, (root, heads, words) in enumerate(zip(*parts, strict=True)):
+            tables = head_path.PathTables(*(kind.each(itemgetter(i), numbers) for numbers in self._tables))
+            paths.append(head_path.start_path(weights, root, heads, words.copy(), True, tables))
+            paths[-1].levels[head_path.OWNER] = i
+        self._paths = head_path.Path(*map(np.stack, zip(*paths, strict=True)))
 
 
 def some_are_improbable(log_weights: Float) -> bool:
     """Whether float64 may take trees of these weights for impossible that are not; (n+1, n+1), columns shifted."""
-    least = np.where(np.isfinite(log_weights), log_weights, 0.0).min(axis=0)
-    return bool(least.sum() < SAFE_LOG)
+    return bool(_least(log_weights).sum() < SAFE_LOG)
 
 
 def weights_in_range(log_weights: Float) -> bool:
     """Whether float64 holds all positive weights; (n+1, n+1), columns shifted."""
-    return bool(np.where(np.isfinite(log_weights), log_weights, 0.0).min() > LOSSLESS_LOG)
+    return bool(_least(log_weights).min() > LOSSLESS_LOG)
+
+
+def _least(log_weights: Float) -> Float:
+    """Of each node the least logarithm of an arc that is allowed, at most 0."""
+    return np.where(np.isfinite(log_weights), log_weights, 0.0).min(axis=0)
 
 
 # A projective tree as a sequence of choices: how the items of Eisner's chart are split.
@@ -281,22 +254,24 @@ class Derivations(TreeChoices):
 
     def log_probs_of_each(self, prefixes: Choices) -> Float:
         """See `TreeChoices`; O(n) each."""
-        out = np.empty((len(prefixes), self._n + 1))
-        kernel.log_choice_probs_of_each(self._grammar, prefixes, out)
-        return out
+        return self._follow(prefixes, np.zeros(1))[0][:, 0]
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
         """See `TreeChoices`; O(n^2) in all."""
-        before, left = np.array(prefix, dtype=np.int64), self.depth - len(prefix)
-        chosen, out = np.empty(left, dtype=np.int64), np.empty((left, self._n + 1))
-        kernel.log_choice_probs_along(self._grammar, before, rng.random(left), chosen, out)
-        return out, chosen
+        before = np.array([prefix], dtype=np.int64)
+        log_probs, chosen, _ = self._follow(before, rng.random(self.depth - len(prefix)))
+        return log_probs[0], chosen[0]
 
     def heads_of_each(self, prefixes: Choices) -> Heads:
-        """See `TreeChoices`; depth is 2n."""
+        return self._follow(prefixes, np.empty(0))[2]
+
+    def _follow(self, prefixes: Choices, uniforms: Float) -> tuple[Float, Choices, Heads]:
+        """What `follow_choices` fills."""
+        shape = len(prefixes), len(uniforms)
+        chosen, log_probs = np.empty(shape, dtype=np.int64), np.empty((*shape, self._n + 1))
         heads = np.empty((len(prefixes), self._n), dtype=np.int32)
-        kernel.heads_of_each(self._grammar, prefixes, heads)
-        return heads
+        derivations.follow_choices(self._grammar, prefixes, uniforms, chosen, log_probs, heads)
+        return log_probs, chosen, heads
 
 
 def eisner_of(factorisation: Factorisation) -> Eisner:
@@ -324,27 +299,22 @@ def choices_in(distribution: ArcFactored) -> TreeChoices:
 def draw_beam(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees; one more is followed, for its arrival time."""
     conditionals = choices_in(distribution)
-    beam = conditionals.beam(size + 1)
+    beam, prefixes, above = conditionals.beam(size + 1), np.empty((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
     log_probs, perturbed = np.zeros(1), np.array([rng.gumbel()])
     for _ in range(conditionals.depth):
-        below = log_probs[:, None] + beam.log_probs()
+        below = log_probs[:, None] + beam(prefixes, above)
         values = _perturb(below, perturbed, rng)
         kept = np.argsort(-values, axis=None, kind="stable")[: size + 1]
         kept = kept[np.isfinite(values.ravel()[kept])]
         above, choices = np.divmod(kept, values.shape[1])
-        beam.grow(above, choices)
+        prefixes = np.column_stack([prefixes[above], choices])
         log_probs, perturbed = below.ravel()[kept], values.ravel()[kept]
     count = min(size, len(log_probs), int(np.searchsorted(np.exp(log_probs).cumsum(), mass)) + 1 if mass < 1 else size)
-    heads = conditionals.heads_of_each(beam.prefixes)[:count]
+    heads = conditionals.heads_of_each(prefixes)[:count]
     with np.errstate(over="ignore"):
         arrivals = np.append(np.exp(-perturbed), np.inf)
-    return Draws(
-        heads,
-        distribution.tree_log_probs(heads),
-        arrivals[:count],
-        float(arrivals[count]),
-        exhausted=count == len(log_probs),
-    )
+    log_probs_of_trees, tau = distribution.tree_log_probs(heads), float(arrivals[count])
+    return Draws(heads, log_probs_of_trees, arrivals[:count], tau, exhausted=count == len(log_probs))
 
 
 def _perturb(log_probs: Float, largest: Float, rng: np.random.Generator) -> Float:
@@ -376,50 +346,47 @@ class Node:
         self.children: dict[int, Node] = {}
 
 
-def draw_trie(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
-    """Up to `size` distinct trees; one walk down the trie each."""
-    conditionals = choices_in(distribution)
-    root = Node(conditionals.log_probs(()))
-
-    def draw() -> tuple[Heads, float]:
-        path = walk_known(root, conditionals.depth, rng)
-        if len(path) < conditionals.depth:
-            for log_probs, choice in zip(*conditionals.branch(choices_of(path), rng), strict=True):
-                path.append((add_node(path, log_probs), int(choice)))
-        remove(path)
-        return conditionals.heads(choices_of(path)), log_sum(root.log_left)
-
-    return one_by_one(distribution, size, rng, mass, draw)
+Branch = Callable[[Prefix], Iterable[tuple[Float, int]]]
 
 
-def walk_known(root: Node, depth: int, rng: np.random.Generator) -> list[tuple[Node, int]]:
-    """Choose among what is left as far as nodes are known."""
-    path = [(root, pick(root.log_left, rng))]
-    while len(path) < depth:
-        node, choice = path[-1]
-        if choice not in node.children:
-            break
-        below = node.children[choice]
+def draw_new(root: Node, depth: int, rng: np.random.Generator, branch: Branch) -> list[tuple[Node, int]]:
+    """Draw `depth` choices from what is left, and take them out of it: each with its node.
+
+    branch: a prefix -> the log-probabilities of the values of each choice after it, and one drawn by them.
+    """
+    path: list[tuple[Node, int]] = []
+    below: Node | None = root
+    while below is not None:
         path.append((below, pick(below.log_left, rng)))
+        below = below.children.get(path[-1][1])
+    if len(path) < depth:
+        for log_probs, choice in branch(choices_of(path)):
+            node, last = path[-1]
+            node.children[last] = Node(log_probs)
+            path.append((node.children[last], int(choice)))
+    log_left = -np.inf
+    for node, choice in reversed(path):
+        node.log_left[choice] = node.log_probs[choice] + log_left
+        log_left = log_sum(node.log_left)
     return path
-
-
-def add_node(path: list[tuple[Node, int]], log_probs: Float) -> Node:
-    """A new node where the path leads to."""
-    node, choice = path[-1]
-    node.children[choice] = Node(log_probs)
-    return node.children[choice]
 
 
 def choices_of(path: list[tuple[Node, int]]) -> Prefix:
     return tuple(choice for _, choice in path)
 
 
-def remove(path: list[tuple[Node, int]]) -> None:
-    log_left = -np.inf
-    for node, choice in reversed(path):
-        node.log_left[choice] = node.log_probs[choice] + log_left
-        log_left = log_sum(node.log_left)
+def draw_trie(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
+    """Up to `size` distinct trees; one walk down the trie each."""
+    conditionals = choices_in(distribution)
+    root = Node(conditionals.log_probs(()))
+
+    def draw() -> tuple[Prefix, float]:
+        path = draw_new(
+            root, conditionals.depth, rng, lambda prefix: zip(*conditionals.branch(prefix, rng), strict=True)
+        )
+        return choices_of(path), log_sum(root.log_left)
+
+    return one_by_one(distribution, conditionals, size, rng, mass, draw)
 
 
 # Sampling without replacement by a list of the trees drawn (Zmigrod et al. 2021a, Fig. 7), kept as the baseline.
@@ -432,16 +399,14 @@ def remove(path: list[tuple[Node, int]]) -> None:
 # A remainder below this share of a choice's probability has lost too many digits to a subtraction.
 SAFE_SHARE = 1e-6
 
-Drawn = Int  # (trees, depth): the choices of each drawn tree
-
 
 def draw_zmigrod(distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0) -> Draws:
     """Up to `size` distinct trees."""
     conditionals = choices_in(distribution)
-    drawn: Drawn = np.empty((0, conditionals.depth), dtype=np.int64)
+    drawn: Choices = np.empty((0, conditionals.depth), dtype=np.int64)
     log_probs: Float = np.empty(0)
 
-    def draw() -> tuple[Heads, float]:
+    def draw() -> tuple[Prefix, float]:
         nonlocal drawn, log_probs
         prefix, log_prob, kept = Prefix(), 0.0, np.arange(len(drawn))
         while len(prefix) < conditionals.depth:
@@ -450,12 +415,12 @@ def draw_zmigrod(distribution: ArcFactored, size: int, rng: np.random.Generator,
             kept = kept[drawn[kept, len(prefix)] == choice]
             prefix = (*prefix, choice)
         drawn, log_probs = np.vstack([drawn, prefix]), np.append(log_probs, log_prob)
-        return conditionals.heads(prefix), log_sum(_log_left(conditionals, (), drawn, log_probs))
+        return prefix, log_sum(_log_left(conditionals, (), drawn, log_probs))
 
-    return one_by_one(distribution, size, rng, mass, draw)
+    return one_by_one(distribution, conditionals, size, rng, mass, draw)
 
 
-def _log_left(conditionals: TreeChoices, prefix: Prefix, drawn: Drawn, log_shares: Float) -> Float:
+def _log_left(conditionals: TreeChoices, prefix: Prefix, drawn: Choices, log_shares: Float) -> Float:
     """Log-probability, given a prefix, of each next choice together with a tree not drawn yet.
 
     drawn: the trees drawn with that prefix; log_shares: their log-probabilities given it.
@@ -465,18 +430,14 @@ def _log_left(conditionals: TreeChoices, prefix: Prefix, drawn: Drawn, log_share
     for choice in np.unique(choices).tolist():
         same = choices == choice
         shares = log_shares[same] - log_left[choice]
-        log_left[choice] += _log_remainder(conditionals, (*prefix, choice), drawn[same], shares)
+        left = 1.0 - float(np.exp(shares).sum())
+        if len(prefix) + 1 == conditionals.depth:
+            log_left[choice] = -np.inf
+        elif left > SAFE_SHARE:
+            log_left[choice] += np.log(left)
+        else:
+            log_left[choice] += log_sum(_log_left(conditionals, (*prefix, choice), drawn[same], shares))
     return log_left
-
-
-def _log_remainder(conditionals: TreeChoices, prefix: Prefix, drawn: Drawn, log_shares: Float) -> float:
-    """log of the share of a prefix's mass that was not drawn."""
-    if len(prefix) == conditionals.depth:
-        return -np.inf
-    left = 1.0 - float(np.exp(log_shares).sum())
-    if left > SAFE_SHARE:
-        return float(np.log(left))
-    return log_sum(_log_left(conditionals, prefix, drawn, log_shares))
 
 
 # Distinct labelled trees: two labelings of one tree are two samples.
@@ -500,25 +461,26 @@ def draw(
         problem, option = "the scores tell no labels to draw", Setting("labels")
         raise DeptreeError(problem, f"Give their names ({option})", sent_id=distribution.id, options=[option])
     trees = algorithm.draw(distribution, size, rng)
-    of_trees = distribution.labels.of(trees.heads)
-    each = [Labelings(own, label_stream(rng, number)) for number, own in enumerate(of_trees)]
+    streams = [label_stream(rng, number) for number in range(len(trees.heads))]
+    each = [labelings(*own) for own in zip(distribution.labels.of(trees.heads), streams, strict=True)]
     waiting = list(zip(trees.arrivals.tolist(), range(len(each)), strict=True))  # increasing: a heap
-    drawn: list[tuple[int, tuple[int, ...], float, float]] = []
+    drawn: list[tuple[int, Prefix, float, float]] = []
     most = most_certain(size) if mass < 1 else 0
     certain, covered = 0, 0.0
     while waiting and len(drawn) < size:
         arrival, number = waiting[0]
-        labels, log_prob = each[number].draw()
-        log_prob += float(trees.log_probs[number])
-        drawn.append((number, labels, log_prob, arrival))
-        covered += float(np.exp(log_prob))
+        log_prob = float(trees.log_probs[number])
+        labels, log_share, log_left = next(each[number])
+        drawn.append((number, labels, log_share + log_prob, arrival))
+        covered += float(np.exp(log_share + log_prob))
         if not certain and most and (covered >= mass or len(drawn) == most):
             certain, size = len(drawn), size_for_mass(len(drawn), size)
-        wait = each[number].wait(float(trees.log_probs[number]))
-        if wait is None:
+        if log_left == -np.inf:
             heapq.heappop(waiting)
-        else:
-            heapq.heapreplace(waiting, (arrival + wait, number))
+            continue
+        with np.errstate(over="ignore"):
+            wait = float(streams[number].standard_exponential() * np.exp(-log_prob - log_left))
+        heapq.heapreplace(waiting, (arrival + wait, number))
     numbers, labels_drawn, log_probs, arrivals = zip(*drawn, strict=True) if drawn else ([], [], [], [])
     tau = min(waiting[0][0] if waiting else np.inf, trees.tau)
     heads = trees.heads[list(numbers)]
@@ -527,27 +489,17 @@ def draw(
     return Draws(heads, np.array(log_probs), np.array(arrivals), tau, exhausted, certain, labels_of)
 
 
-class Labelings:
-    """The labelings of one tree, each to be drawn once: log_probs (n, L), words independent of each other."""
+def labelings(log_probs: Float, rng: np.random.Generator) -> Iterator[tuple[Prefix, float, float]]:
+    """The labelings of one tree, each once, with its log-probability, and the logarithm of what is left then.
 
-    def __init__(self, log_probs: Float, rng: np.random.Generator) -> None:
-        self._log_probs = log_probs
-        self._rng = rng
-        self._top = Node(log_probs[0])
+    log_probs: (n, L) given the tree, words independent of each other.
+    """
+    root = Node(log_probs[0])
 
-    def draw(self) -> tuple[tuple[int, ...], float]:
-        """A labeling that was not drawn before, and its log-probability given the tree."""
-        path = walk_known(self._top, len(self._log_probs), self._rng)
-        while len(path) < len(self._log_probs):
-            node = add_node(path, self._log_probs[len(path)])
-            path.append((node, pick(node.log_left, self._rng)))
-        remove(path)
-        return tuple(choice for _, choice in path), float(sum(node.log_probs[choice] for node, choice in path))
+    def branch(prefix: Prefix) -> Iterator[tuple[Float, int]]:
+        return ((of_word, pick(of_word, rng)) for of_word in log_probs[len(prefix) :])
 
-    def wait(self, log_prob: float) -> float | None:
-        """How long it takes until the next one comes, if the tree has this log-probability; None: never."""
-        log_left = log_sum(self._top.log_left)
-        if log_left == -np.inf:
-            return None
-        with np.errstate(over="ignore"):
-            return float(self._rng.standard_exponential() * np.exp(-log_prob - log_left))
+    while True:
+        path = draw_new(root, len(log_probs), rng, branch)
+        log_prob = float(sum(node.log_probs[choice] for node, choice in path))
+        yield choices_of(path), log_prob, log_sum(root.log_left)

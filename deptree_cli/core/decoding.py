@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice, takewhile
 from math import exp, fsum
 from operator import methodcaller
@@ -80,18 +80,15 @@ def covering(distribution: ArcFactored, mass: float, most: int = MOST_RANKED) ->
     if not 0 < mass <= 1:
         raise DeptreeError(f"a mass of {mass} is no probability that trees can have", "Give one above 0 and at most 1")
     size, total, lost = how_many(most, least=1), 0.0, 0.0
-    trees: list[Heads] = []
-    log_probs: list[float] = []
+    found: list[tuple[Heads, float]] = []
     for tree, log_prob in islice(_with_log_probs(distribution), size):
-        trees.append(tree)
-        log_probs.append(log_prob)
+        found.append((tree, log_prob))
         before, prob = total, exp(log_prob)
         total += prob
         lost += before - total + prob  # exact: no tree is more probable than those before it together
         if total + lost >= mass - ROUNDING:
             break
-    complete = total + lost >= mass - ROUNDING or len(trees) < size
-    return Ranked(_stacked(trees, distribution.n), np.array(log_probs), complete)
+    return _ranked(found, total + lost >= mass - ROUNDING or len(found) < size)
 
 
 def within(distribution: ArcFactored, nats: float, most: int = MOST_RANKED) -> Ranked:
@@ -101,9 +98,7 @@ def within(distribution: ArcFactored, nats: float, most: int = MOST_RANKED) -> R
     size, ordered = how_many(most, least=1), _with_log_probs(distribution)
     best = next(ordered)
     near = takewhile(lambda each: best[1] - each[1] <= nats + ROUNDING, chain([best], ordered))
-    found = list(islice(near, size))
-    trees, log_probs = zip(*found, strict=True)
-    return Ranked(_stacked(trees, distribution.n), np.array(log_probs), next(near, None) is None)
+    return _ranked(list(islice(near, size)), next(near, None) is None)
 
 
 def _with_log_probs(distribution: ArcFactored) -> Iterator[tuple[Heads, float]]:
@@ -112,8 +107,9 @@ def _with_log_probs(distribution: ArcFactored) -> Iterator[tuple[Heads, float]]:
         yield tree, float(distribution.tree_log_probs(tree[None])[0])
 
 
-def _stacked(trees: Iterable[Heads], n: int) -> Heads:
-    return np.array(list(trees), dtype=np.int32).reshape(-1, n)
+def _ranked(found: list[tuple[Heads, float]], complete: bool) -> Ranked:
+    trees, log_probs = zip(*found, strict=True)
+    return Ranked(np.array(trees, dtype=np.int32), np.array(log_probs), complete)
 
 
 # Ways to one tree of a `TreeDistribution`, (n,) heads.

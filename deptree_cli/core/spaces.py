@@ -41,7 +41,7 @@ from deptree_cli.core.register import Register
 from deptree_cli.kernels.budget import foresee
 
 if TYPE_CHECKING:
-    from deptree_cli.kernels.charts import Eisner as Grammar
+    from deptree_cli.kernels.charts import EisnerGrammar
 
 
 # What a tree space answers: the questions that samplers, sums, decoding and audits ask of it.
@@ -423,10 +423,10 @@ class Eisner(Swept):
         return new(kernels.charts.TABLES * nodes**2), None
 
     @property
-    def grammar(self) -> Grammar:
+    def grammar(self) -> EisnerGrammar:
         shape = kernels.charts.TABLES, self.n + 1, self.n + 1
         chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
-        return kernels.charts.Eisner(self.space.single_root, chart)
+        return kernels.charts.EisnerGrammar(self.space.single_root, chart)
 
     def _draw(self, state: Any, heads: Heads) -> None:
         kernels.charts.sample_trees(self.grammar, state, heads)

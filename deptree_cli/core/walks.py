@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
 from deptree_cli.core.factorisation import possible_roots, shift
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
-from deptree_cli.core.numbers import REAL, Kind
+from deptree_cli.core.numbers import Kind
 from deptree_cli.core.samplers import from_sums, is_few
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, EliminationTables, NonProjective, TreeSpace, elimination_of
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, EliminationTables, NonProjective, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import wilson as kernel
 from deptree_cli.kernels.head_path import LEVELS, PathTables, draw_ancestral
@@ -65,18 +64,17 @@ LIMIT, LIMIT_PER_TREE = 1_000_000, 10_000
 
 def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
-    tables, bits = alias_tables(shifted_weights(distribution, MULTI_ROOT), first_head=0)
-    return _walked(kernel.walk_trees, distribution, tables, bits, np.zeros(size, dtype=np.int64), rng)
+    return _walked(distribution, None, size, rng)
 
 
 def draw_marginal(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Dependency trees: the root from its marginal, then Wilson on the graph of the words (Stanojevic 2022, Alg. 3)."""
-    return _draw_rooted(distribution, distribution.root_marginals, size, rng)
+    return _walked(distribution, distribution.root_marginals, size, rng)
 
 
 def draw_root_corrected(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Wilson-RC (Zmigrod et al. 2021a, Fig. 3): the root by its own arc's weight. **Biased**; kept for audits."""
-    return _draw_rooted(distribution, local_root_probs(distribution), size, rng)
+    return _walked(distribution, local_root_probs(distribution), size, rng)
 
 
 def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
@@ -84,8 +82,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
 
     Which trial is accepted depends on its tree alone, not on the cycles popped.
     """
-    tables, bits = alias_tables(shifted_weights(distribution, MULTI_ROOT), first_head=0)
-    return _walked(kernel.walk_until_single_root, distribution, tables, bits, np.zeros(size, dtype=np.int64), rng)
+    return _walked(distribution, None, size, rng, until_single_root=True)
 
 
 def local_root_probs(distribution: ArcFactored) -> Float:
@@ -93,11 +90,6 @@ def local_root_probs(distribution: ArcFactored) -> Float:
     log_weights = np.where(possible_roots(np.isfinite(distribution.log_scores)), distribution.log_scores[0], -np.inf)
     weights: Float = np.exp(log_weights - log_weights.max())
     return weights / weights.sum()
-
-
-def shifted_weights(distribution: ArcFactored, space: TreeSpace) -> Float:
-    """Weights (n+1, n+1), each word's at most 1; column 0 has zeros."""
-    return REAL.exp(shift(distribution.possible_scores, space).log_weights)
 
 
 def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
@@ -108,45 +100,38 @@ def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
     return tables.ravel(), bits
 
 
-def _draw_rooted(distribution: ArcFactored, root_probs: Float, size: int, rng: np.random.Generator) -> Integers:
-    """Trees whose roots follow root_probs (n+1,), each tree its distribution given the root."""
-    weights, roots = shifted_weights(distribution, SINGLE_ROOT), np.zeros(size, dtype=np.int64)
-    weights[:, 0] = root_probs
-    tables, bits = alias_tables(weights, first_head=1)
-    kernel.draw_roots(tables, bits, kernel_state(rng), roots)
-    return _walked(kernel.walk_trees, distribution, tables, bits, roots, rng)
-
-
 def _walked(
-    walk: Callable[..., tuple[int, int]],
     distribution: ArcFactored,
-    tables: Tables,
-    bits: int,
-    roots: Int,
+    root_probs: Float | None,
+    size: int,
     rng: np.random.Generator,
+    until_single_root: bool = False,
 ) -> Integers:
-    """Trees that hang on the nodes roots (k,): by walking, and once the limit is reached by elimination."""
-    heads, state, walked = empty_heads(len(roots), distribution.n), kernel_state(rng), 0
-    left = LIMIT + LIMIT_PER_TREE * len(roots)
+    """Trees by walking, and once the limit is reached by elimination, each for its own root.
+
+    root_probs: (n+1,), of the words that they hang on; None: they hang on ROOT.
+    """
+    space, first_head = (MULTI_ROOT, 0) if root_probs is None else (SINGLE_ROOT, 1)
+    weights, roots = np.exp(shift(distribution.possible_scores, space).log_weights), np.zeros(size, dtype=np.int64)
+    if root_probs is not None:
+        weights[:, 0] = root_probs
+    tables, bits = alias_tables(weights, first_head)
+    if root_probs is not None:
+        kernel.draw_roots(tables, bits, kernel_state(rng), roots)
+    heads, state, walked = empty_heads(size, distribution.n), kernel_state(rng), 0
+    left = LIMIT + LIMIT_PER_TREE * size
     for rows, block in blocks_to_fill(heads):
         if left >= 0:
-            count, left = walk(tables, bits, roots[rows], state, left, block)
+            count, left = kernel.walk_trees(tables, bits, roots[rows], state, left, until_single_root, block)
             walked += count
-    if walked < len(roots):
-        _fill_by_elimination(distribution, roots, heads, walked, rng)
+    if walked < size:
+        order = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
+        factors, state = EliminationTables(elimination_of(distribution.factorisation)), kernel_state(rng)
+        trees = empty_heads(len(order), distribution.n)
+        for rows, block in blocks_to_fill(trees):
+            factors.draw(roots[order[rows]], state, block)
+        heads[order] = trees
     return heads
-
-
-def _fill_by_elimination(
-    distribution: ArcFactored, roots: Int, heads: Integers, start: int, rng: np.random.Generator
-) -> None:
-    """Fill heads (k, n) from a tree on, each tree for its own root; 0: whichever it is."""
-    rows = start + np.argsort(roots[start:], kind="stable")  # one sweep a root
-    tables, state = EliminationTables(elimination_of(distribution.factorisation)), kernel_state(rng)
-    trees = empty_heads(len(rows), distribution.n)
-    for part, block in blocks_to_fill(trees):
-        tables.draw(roots[rows[part]], state, block)
-    heads[rows] = trees
 
 
 # The default: elimination; for many trees that short walks lead to, Wilson's walk.

@@ -68,7 +68,7 @@ COLUMNS = 8
 LONGEST = 300
 
 
-class Eisner(NamedTuple):
+class EisnerGrammar(NamedTuple):
     """The grammar of projective trees (`walker.py`): whether ROOT has one arc only, and a chart. Places are nodes k."""
 
     single_root: Any
@@ -241,24 +241,24 @@ def split_at(kind, i, j, k):
     return (RIGHT, i, k), (LEFT, k + 1, j), NONE, NONE
 
 
-@walker.total.register(Eisner)
+@walker.total.register(EisnerGrammar)
 def _total(grammar, item):
     return get(grammar.chart, (item[0], item[1], item[2]))
 
 
-@walker.places.register(Eisner)
+@walker.places.register(EisnerGrammar)
 def _places(grammar, item, row):
     (first, stop), (x, y) = nodes_between(grammar.single_root, item[0], item[1], item[2]), factors(item[0])
     return first, stop, (x, item[1], y, item[2])
 
 
-@walker.part.register(Eisner)
+@walker.part.register(EisnerGrammar)
 def _part(grammar, at, place):
     x, i, y, j = at
     return multiply(get(grammar.chart, (x, i, place)), get(grammar.chart, (y, j, place)))
 
 
-@walker.split.register(Eisner)
+@walker.split.register(EisnerGrammar)
 def _split(grammar, item, row, place):
     return split_at(item[0], item[1], item[2], place)
 
@@ -300,7 +300,7 @@ def best_items(scores, single_root):
     """Return the grammar with the chart of scores (n+1, n+1) as tropical numbers."""
     chart = Tropical(np.full((TABLES, *scores.shape), -np.inf))
     inside(Tropical(scores), single_root, chart)
-    return Eisner(single_root, chart)
+    return EisnerGrammar(single_root, chart)
 
 
 # The best projective trees in order, lazily from Eisner's chart (Huang and Chiang 2005, algorithm 3).
@@ -311,85 +311,68 @@ def best_items(scores, single_root):
 #
 # A derivation is a number: below 3 (n+1)^2 that of an item, whose best it is, then in the order made.
 
+# Of a derivation are noted its item; where that is split; the two derivations that it is made of; the next best one of
+# its item, NONE while unknown; and what is below it in the heap where it waits, to either side.
+ITEM, SPLIT, PART, NEXT, BELOW, NOTES = 0, 1, 2, 4, 5, 7
 
-# What is still to be done behind the last derivation of an item: all its splits wait to be seen; a neighbour has to be
-# made by its second part, by its first part; nothing.
-SPLITS, SECOND, FIRST, NOTHING = 3, 2, 1, 0
+# Of an item are noted its last derivation; the top of its heap, NONE where that is empty; and what is still to be done
+# behind the last one: all its splits wait to be seen; a neighbour has to be made by its second part, by its first part;
+# nothing; or there is none.
+LAST, HEAP, TO_DO = range(3)
+SPLITS, SECOND, FIRST, NOTHING, COMPLETE = 3, 2, 1, 0, -1
 
 
-class Derivations(NamedTuple):
-    """Derivations and those that wait to become one; arrays with room for more.
+class BestDerivations(NamedTuple):
+    """Derivations and those that wait to become one.
 
-    Attributes:
-        score: the sum of its arcs' scores.
-        item: which it is of.
-        split: where its item is split.
-        parts: (capacity, 2), the derivations that it is made of.
-        following: the next best one of its item, NONE while unknown.
-        below: (capacity, 2), what is below it in the heap where it waits.
+    scores: (n+1, n+1), ``[head, dependent]``; score (m,), with room for more: the sums of their arcs' scores; notes:
+    (m, NOTES); agenda: (3 (n+1)^2, 3), of each item; used: (1,), how many derivations there are.
     """
 
+    scores: Any
+    single_root: bool
     score: Any
-    item: Any
-    split: Any
-    parts: Any
-    following: Any
-    below: Any
-
-
-class Agenda(NamedTuple):
-    """What there is for every item.
-
-    Attributes:
-        last: its last derivation.
-        waiting: the top of its heap, NONE where that is empty.
-        to_do: one of the constants above.
-        complete: whether it has no further derivations.
-    """
-
-    last: Any
-    waiting: Any
-    to_do: Any
-    complete: Any
+    notes: Any
+    agenda: Any
+    used: Any
 
 
 @kernel(allocates=True)
 def best_projective_trees(scores, single_root, size):
     """Return the best trees of scores (n+1, n+1), ``[head, dependent]``, best first: heads (k, n), k <= size."""
     n = scores.shape[0] - 1
-    derivations, agenda = first_derivations(best_items(scores, single_root), n + 1)
-    used = derivations.score.shape[0]
-    top = number_of((RIGHT, 0, n), n + 1)
-    heads = np.empty((16, n), np.int32)
-    todo, wanted = np.empty(2 * n + 2, np.int64), np.empty(2 * n + 2, np.int64)
-    count, derivation = 0, top if derivations.score[top] > -math.inf else NONE
+    found, top = first_derivations(scores, single_root), number_of((RIGHT, 0, n), n + 1)
+    heads, memory = np.empty((16, n), np.int32), np.empty(2 * n + 2, np.int64)
+    count, derivation = 0, top if found.score[top] > -math.inf else NONE
     while count < size and derivation != NONE:
         if count == heads.shape[0]:
             heads = enlarged(heads)
-        fill_heads(derivations, derivation, todo, heads[count])
+        fill_heads(found, derivation, memory, heads[count])
         count += 1
         if count < size:
-            derivations, used = extend(scores, single_root, derivations, agenda, used, top, wanted)
-            derivation = derivations.following[derivation]
+            found = with_next(found, top, memory)
+            derivation = found.notes[derivation, NEXT]
     return heads[:count]
 
 
 @kernel(allocates=True)
-def first_derivations(grammar, nodes):
-    """Return the best derivation of every item of a chart of tropical numbers, and an agenda."""
+def first_derivations(scores, single_root):
+    """Return the best derivation of every item."""
+    grammar, nodes = best_items(scores, single_root), scores.shape[0]
     items = 3 * nodes * nodes
-    score, split, parts = np.zeros(items), np.full(items, NONE), np.full((items, 2), NONE)
+    score, notes, agenda = np.zeros(items), np.full((items, NOTES), NONE), np.full((items, 3), NONE)
+    notes[:, ITEM] = np.arange(items)
+    agenda[:, LAST] = np.arange(items)
     for i in range(nodes):
         for j in range(i + 1, nodes):
             for kind in (RIGHT, LEFT, BETWEEN):
                 item = kind, i, j
-                number = number_of(item, nodes)
-                score[number], split[number] = total(grammar, item).log, best_split(grammar, item)[1]
-                if split[number] != NONE:
-                    parts[number, 0], parts[number, 1] = parts_of(number, split[number], nodes)
-    derivations = Derivations(score, np.arange(items), split, parts, np.full(items, NONE), np.full((items, 2), NONE))
-    complete = split == NONE  # a single node, or nothing possible
-    return derivations, Agenda(np.arange(items), np.full(items, NONE), np.full(items, SPLITS), complete)
+                number, k = number_of(item, nodes), best_split(grammar, item)[1]
+                score[number] = total(grammar, item).log
+                if k != NONE:
+                    notes[number, SPLIT], agenda[number, TO_DO] = k, SPLITS
+                    notes[number, PART], notes[number, PART + 1] = parts_of(number, k, nodes)
+    return BestDerivations(scores, single_root, score, notes, agenda, np.full(1, items))
 
 
 @kernel
@@ -414,116 +397,100 @@ def parts_of(number, k, nodes):
     return number_of(first, nodes), number_of(second, nodes)
 
 
-@kernel
-def arc_score(scores, item, k):
-    """Return the score of the arc that an item split at k has between its parts, 0 for none."""
-    nodes = scores.shape[0]
-    kind, i, j = item_of(item, nodes)
-    if kind == BETWEEN:
-        return 0.0
-    return scores[i if kind == RIGHT else j, k]
-
-
 @kernel(allocates=True)
-def extend(scores, single_root, derivations, agenda, used, top, wanted):
-    """Find the next derivation of the item `top`, if there is one; return all derivations and their number.
+def with_next(found, top, wanted):
+    """Return the derivations with the next one of the item `top`, if there is one.
 
     wanted: memory for the items that wait for each other, each below the one before: (2n+2,).
     """
-    nodes = scores.shape[0]
-    wanted[0], depth, target = top, 1, agenda.last[top]
-    while not agenda.complete[top] and agenda.last[top] == target:
+    scores, single_root, score, notes, agenda, used = found
+    wanted[0], depth, target = top, 1, agenda[top, LAST]
+    while agenda[top, TO_DO] != COMPLETE and agenda[top, LAST] == target:
         item = wanted[depth - 1]
-        last, to_do = agenda.last[item], agenda.to_do[item]
-        if used + nodes + 2 > derivations.score.shape[0]:
-            derivations = with_room(derivations)
+        last, to_do = agenda[item, LAST], agenda[item, TO_DO]
+        if used[0] + scores.shape[0] + 2 > score.shape[0]:
+            score, notes = enlarged(score), enlarged(notes)
+            found = BestDerivations(scores, single_root, score, notes, agenda, used)
         if to_do == SPLITS:
-            used = add_splits(scores, single_root, derivations, agenda, used, item)
-            agenda.to_do[item] = SECOND
+            add_splits(found, item)
+            agenda[item, TO_DO] = SECOND
         elif to_do == NOTHING:
-            take_best(derivations, agenda, item)
+            take_best(found, item)
             depth = max(depth - 1, 1)
         else:
             # Of two ways to the same pair of parts only one is taken: the first part goes on beside any second one,
             # the second one beside the best first one only.
             side = to_do - 1
-            part, other = derivations.parts[last, side], derivations.parts[last, 1 - side]
-            if side == 1 and other != derivations.item[other]:
-                agenda.to_do[item] = FIRST
-            elif derivations.following[part] == NONE and not agenda.complete[derivations.item[part]]:
-                wanted[depth], depth = derivations.item[part], depth + 1
+            part, other = notes[last, PART + side], notes[last, PART + 1 - side]
+            following = notes[part, NEXT]
+            if side == 1 and other != notes[other, ITEM]:
+                agenda[item, TO_DO] = FIRST
+            elif following == NONE and agenda[notes[part, ITEM], TO_DO] != COMPLETE:
+                wanted[depth], depth = notes[part, ITEM], depth + 1
             else:
-                agenda.to_do[item] = to_do - 1
-                if derivations.following[part] != NONE:
-                    k, following = derivations.split[last], derivations.following[part]
+                agenda[item, TO_DO] = to_do - 1
+                if following != NONE:
                     first, second = (following, other) if side == 0 else (other, following)
-                    used = add_candidate(scores, derivations, agenda, used, item, k, first, second)
-    return derivations, used
+                    add_candidate(found, item, notes[last, SPLIT], first, second)
+    return found
 
 
 @kernel
-def add_splits(scores, single_root, derivations, agenda, used, item):
-    """Put the best derivation of every other split of an item in its heap; return the number of derivations."""
-    nodes = scores.shape[0]
-    first_node, stop = nodes_between(single_root, *item_of(item, nodes))
+def add_splits(found, item):
+    """Put the best derivation of every other split of an item in its heap."""
+    nodes = found.scores.shape[0]
+    first_node, stop = nodes_between(found.single_root, *item_of(item, nodes))
     for k in range(first_node, stop):
-        if k != derivations.split[item]:
+        if k != found.notes[item, SPLIT]:
             first, second = parts_of(item, k, nodes)
-            used = add_candidate(scores, derivations, agenda, used, item, k, first, second)
-    return used
+            add_candidate(found, item, k, first, second)
 
 
 @kernel
-def add_candidate(scores, derivations, agenda, used, item, k, first, second):
-    """Put a derivation in its item's heap, if it is possible; return the number of derivations."""
-    score = derivations.score[first] + derivations.score[second] + arc_score(scores, item, k)
-    if score == -math.inf:
-        return used
-    derivations.score[used], derivations.item[used], derivations.split[used] = score, item, k
-    derivations.parts[used, 0], derivations.parts[used, 1] = first, second
-    derivations.following[used], derivations.below[used] = NONE, NONE
-    agenda.waiting[item] = merged(derivations, agenda.waiting[item], used)
-    return used + 1
+def add_candidate(found, item, k, first, second):
+    """Put a derivation, of an item split at k, in the item's heap, if it is possible."""
+    kind, i, j = item_of(item, found.scores.shape[0])
+    arc = 0.0 if kind == BETWEEN else found.scores[i if kind == RIGHT else j, k]
+    score, new = found.score[first] + found.score[second] + arc, found.used[0]
+    if score > -math.inf:
+        found.score[new], found.notes[new, ITEM], found.notes[new, SPLIT] = score, item, k
+        found.notes[new, PART], found.notes[new, PART + 1] = first, second
+        found.notes[new, NEXT] = found.notes[new, BELOW] = found.notes[new, BELOW + 1] = NONE
+        found.agenda[item, HEAP] = merged(found, found.agenda[item, HEAP], new)
+        found.used[0] += 1
 
 
 @kernel
-def take_best(derivations, agenda, item):
+def take_best(found, item):
     """Make the best of those that wait in an item's heap its next derivation; none: the item is complete."""
-    best = agenda.waiting[item]
+    notes, agenda = found.notes, found.agenda
+    best = agenda[item, HEAP]
     if best == NONE:
-        agenda.complete[item] = True
+        agenda[item, TO_DO] = COMPLETE
         return
-    agenda.waiting[item] = merged(derivations, derivations.below[best, 0], derivations.below[best, 1])
-    derivations.following[agenda.last[item]] = best
-    agenda.last[item], agenda.to_do[item] = best, SECOND
+    agenda[item, HEAP] = merged(found, notes[best, BELOW], notes[best, BELOW + 1])
+    notes[agenda[item, LAST], NEXT] = best
+    agenda[item, LAST], agenda[item, TO_DO] = best, SECOND
 
 
 @kernel
-def merged(derivations, a, b):
+def merged(found, a, b):
     """Return the top of two heaps made one: skew heaps (Sleator and Tarjan 1986), O(log m) a step on average."""
-    top, above = NONE, NONE
+    notes, top, above = found.notes, NONE, NONE
     while a != NONE and b != NONE:
-        if derivations.score[b] > derivations.score[a]:
+        if found.score[b] > found.score[a]:
             a, b = b, a
         if above == NONE:
             top = a
         else:
-            derivations.below[above, 0] = a
-        above, a = a, derivations.below[a, 1]
-        derivations.below[above, 1] = derivations.below[above, 0]
+            notes[above, BELOW] = a
+        above, a = a, notes[a, BELOW + 1]
+        notes[above, BELOW + 1] = notes[above, BELOW]
     rest = a if b == NONE else b
     if above == NONE:
         return rest
-    derivations.below[above, 0] = rest
+    notes[above, BELOW] = rest
     return top
-
-
-@kernel(allocates=True)
-def with_room(derivations):
-    """Return the derivations in arrays with room for four times as many."""
-    score, item, split, parts, following, below = derivations
-    parts, below = enlarged(parts), enlarged(below)
-    return Derivations(enlarged(score), enlarged(item), enlarged(split), parts, enlarged(following), below)
 
 
 @kernel(allocates=True)
@@ -535,18 +502,16 @@ def enlarged(array):
 
 
 @kernel
-def fill_heads(derivations, derivation, todo, heads):
+def fill_heads(found, derivation, todo, heads):
     """Fill heads (n,) with the tree of a derivation of the whole sentence. todo: memory, (2n+2,)."""
-    nodes = heads.shape[0] + 1
+    notes, nodes = found.notes, heads.shape[0] + 1
     todo[0], count = derivation, 1
     while count > 0:
         count -= 1
         now = todo[count]
-        k = derivations.split[now]
-        if k == NONE:
-            continue
-        _, _, word, head = split_at(*item_of(derivations.item[now], nodes), k)
-        if word != NONE:
-            heads[word] = head
-        todo[count], todo[count + 1] = derivations.parts[now, 0], derivations.parts[now, 1]
-        count += 2
+        if notes[now, SPLIT] != NONE:
+            _, _, word, head = split_at(*item_of(notes[now, ITEM], nodes), notes[now, SPLIT])
+            if word != NONE:
+                heads[word] = head
+            todo[count], todo[count + 1] = notes[now, PART], notes[now, PART + 1]
+            count += 2

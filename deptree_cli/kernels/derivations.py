@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels.categorical import draw_categorical
-from deptree_cli.kernels.cells import COUNT, DONE, ROOM, SET, is_done, keep, sum_of_numbers
+from deptree_cli.kernels.cells import COUNT, DONE, ROOM, is_done, keep, sum_of_numbers
 from deptree_cli.kernels.charts import BETWEEN, RIGHT
 from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import kernel
@@ -19,9 +19,9 @@ from deptree_cli.kernels.operations import (
     is_less,
     is_negative,
     is_positive,
-    length,
     logarithm,
     multiply,
+    new,
     put,
     scale,
     subtract,
@@ -55,56 +55,33 @@ def item_at(todo, place):
     return todo[place, 0], todo[place, 1], todo[place, 2]
 
 
-@kernel
-def follow_choices(grammar, choices, todo, heads):
-    """Split items from the top by the first choices of a tree, (length,); return how many items are still on the stack.
+@kernel(allocates=True)
+def follow_choices(grammar, prefixes, uniforms, chosen, log_probs, heads):
+    """Fill heads (b, n) with what the choices of prefixes (b, length) and as many as `uniforms` (m,) behind them make.
 
-    Their arcs are put into heads (n,).
+    Those behind are drawn by the uniform numbers: chosen (b, m), and log_probs (b, m, n+1) are the log-probabilities of
+    all that there were, -inf where there is no such choice. Words that nothing was chosen for keep their heads.
     """
-    count = first_item(heads.shape[0], todo)
-    for k in choices:
-        count -= 1
-        count = push_parts(grammar, item_at(todo, count), 0, k, todo, count, heads)
-    return count
-
-
-@kernel(allocates=True)
-def log_choice_probs_along(grammar, prefix, uniforms, chosen, out):
-    """Draw the choices that come after a prefix, chosen (m,), by uniform numbers (m,).
-
-    Fills out (m, n+1) with the log-probabilities of each, -inf where there is no such choice.
-    """
-    n = out.shape[1] - 1
-    todo, heads = np.empty((2 * n + 2, WIDTH), np.int64), np.empty(n, np.int32)
-    count = follow_choices(grammar, prefix, todo, heads)
-    for choice in range(chosen.shape[0]):
-        count -= 1
-        item = item_at(todo, count)
-        fill(out[choice], -math.inf)
-        first, stop, _ = places(grammar, item, 0)
-        for k in range(first, stop):
-            x = share(grammar, item, k)
-            if is_positive(x):
-                out[choice, k] = logarithm(x)
-        k = draw_split(grammar, item, scale(total(grammar, item), uniforms[choice]))[1]
-        chosen[choice] = k
-        count = push_parts(grammar, item, 0, k, todo, count, heads)
-
-
-@kernel(allocates=True)
-def log_choice_probs_of_each(grammar, prefixes, out):
-    """Fill out (b, n+1) with the log-probabilities of the choice that comes after each prefix (b, length)."""
-    uniforms, chosen = np.zeros(1), np.empty(1, np.int64)
-    for b in range(prefixes.shape[0]):
-        log_choice_probs_along(grammar, prefixes[b], uniforms, chosen, out[b : b + 1])
-
-
-@kernel(allocates=True)
-def heads_of_each(grammar, sequences, heads):
-    """Fill heads (b, n) with the trees of sequences of all choices, (b, 2n)."""
-    todo = np.empty((2 * heads.shape[1] + 2, WIDTH), np.int64)
+    before, n = prefixes.shape[1], heads.shape[1]
+    todo = np.empty((2 * n + 2, WIDTH), np.int64)
     for b in range(heads.shape[0]):
-        follow_choices(grammar, sequences[b], todo, heads[b])
+        count = first_item(n, todo)
+        for choice in range(before + uniforms.shape[0]):
+            count -= 1
+            item = item_at(todo, count)
+            if choice < before:
+                k = prefixes[b, choice]
+            else:
+                out = log_probs[b, choice - before]
+                fill(out, -math.inf)
+                first, stop, _ = places(grammar, item, 0)
+                for k in range(first, stop):
+                    x = share(grammar, item, k)
+                    if is_positive(x):
+                        out[k] = logarithm(x)
+                k = draw_split(grammar, item, scale(total(grammar, item), uniforms[choice - before]))[1]
+                chosen[b, choice - before] = k
+            count = push_parts(grammar, item, 0, k, todo, count, heads[b])
 
 
 # Which choices a given projective tree is made by, and how probable it is to leave them.
@@ -214,21 +191,17 @@ TOP = np.int64(0)
 class Trie(NamedTuple):
     """The trie of a sentence's trees.
 
-    rules, drawn: when to stop, and the trees, as of `cells.py`. grammar: `Eisner`, of float64 or wide numbers. used:
-    (1,), how many slots are in use. left: numbers (slots,), the probability of what was not drawn behind a slot, given
-    that its node was reached. below: (slots,) int64, what is known behind it: NONE, a tree, or a node. To compute in:
-    todo, stack, (2n+2, WIDTH), stacks of items; first, last, (n+1,), what a node and those below it extend to; path,
-    other, (2n, 4), the choices of two trees; rest, other_rest, numbers (2n+1,), the probability of all other trees
-    given the choices so far; slots, (2n+1,), those above the nodes of a path, and behind the last of them; known, (1,),
-    which tree `other` and `other_rest` are of, or NONE.
+    grammar, drawn, left, below, cursor: as of `draw_from_trie`. To compute in: todo, stack, (2n+2, WIDTH), stacks of
+    items; first, last, (n+1,), what a node and those below it extend to; path, other, (2n, 4), the choices of two
+    trees; rest, other_rest, numbers (2n+1,), the probability of all other trees given the choices so far; slots,
+    (2n+1,), those above the nodes of a path, and behind the last of them.
     """
 
-    rules: Any
-    drawn: Any
     grammar: Any
-    used: Any
+    drawn: Any
     left: Any
     below: Any
+    cursor: Any
     todo: Any
     stack: Any
     first: Any
@@ -238,62 +211,51 @@ class Trie(NamedTuple):
     rest: Any
     other_rest: Any
     slots: Any
-    known: Any
+
+
+# Where drawing is: how many trees are in the trie; how many of its slots are in use; which tree Trie.other and
+# Trie.other_rest are of, or NONE.
+IN_TRIE, USED, KNOWN = range(1, 4)
 
 
 @kernel
 def draw_tree(trie, count):
-    """Draw tree `count` from what is left."""
+    """Draw tree `count` from what is left.
+
+    Where one tree goes on alone, it is left in proportion to the probability of all trees that leave it there.
+    """
     grammar, todo, tree, state = trie.grammar, trie.todo, trie.drawn.heads[count], trie.drawn.state
     items = first_item(tree.shape[0], todo)
-    slot, depth = TOP, 0
-    while trie.below[slot] >= 0:
-        items -= 1
-        item = item_at(todo, items)
-        k, stop, _ = places(grammar, item, 0)
-        if stop - k > 1:
-            node = trie.below[slot]
-            behind = node + stop - k
-            slot = draw_categorical(trie.left, node, behind, sum_of_numbers(trie.left, node, behind), state)
-            k, depth = k + slot - node, depth + 1
-        items = push_parts(grammar, item, 0, k, todo, items, tree)
-    if trie.below[slot] != NONE:
-        load_path(trie, LEAF_BASE - trie.below[slot], depth)
-        items = leave(trie, depth, items, tree)
-    walk(grammar, state, todo, items, tree)
-
-
-@kernel
-def leave(trie, depth, items, tree):
-    """Go on along the tree of trie.other behind so many choices, and leave it at some choice.
-
-    It is left in proportion to the probability of all trees that leave it there. Returns how many items are still to be
-    split.
-    """
-    grammar, todo, state, left = trie.grammar, trie.todo, trie.drawn.state, False
-    while not left:
+    slot, depth, is_left = TOP, 0, False
+    while not is_left and trie.below[slot] != NONE:
         items -= 1
         item = item_at(todo, items)
         k, stop, at = places(grammar, item, 0)
         if stop - k > 1:
-            k, depth = trie.other[depth, SPLIT], depth + 1
-            mass = sum_of_others(grammar, item, k)
-            along = multiply(part(grammar, at, k), get(trie.other_rest, depth))
-            left = not is_positive(along) or is_less(scale(add(mass, along), uniform(state)), mass)
-            if left:
-                k = draw_other(grammar, item, k, scale(mass, uniform(state)))
+            node = trie.below[slot]
+            if node >= 0:
+                behind = node + stop - k
+                slot = draw_categorical(trie.left, node, behind, sum_of_numbers(trie.left, node, behind), state)
+                k, depth = k + slot - node, depth + 1
+            else:
+                load_path(trie, LEAF_BASE - node, depth)
+                k, depth = trie.other[depth, SPLIT], depth + 1
+                mass = sum_of_others(grammar, item, k)
+                along = multiply(part(grammar, at, k), get(trie.other_rest, depth))
+                is_left = not is_positive(along) or is_less(scale(add(mass, along), uniform(state)), mass)
+                if is_left:
+                    k = draw_other(grammar, item, k, scale(mass, uniform(state)))
         items = push_parts(grammar, item, 0, k, todo, items, tree)
-    return items
+    walk(grammar, state, todo, items, tree)
 
 
 @kernel
 def load_path(trie, tree, depth):
     """Fill trie.other with the path of a tree, and trie.other_rest behind so many choices, if they are not it."""
-    if trie.known[0] != tree:
-        heads, other = trie.drawn.heads[tree], trie.other
-        choices = fill_path(trie.grammar, heads, other, trie.stack, trie.first, trie.last)
-        fill_rest(trie.grammar, other, depth, choices, trie.other_rest)
-        trie.known[0] = tree
+    if trie.cursor[KNOWN] != tree:
+        choices = fill_path(trie.grammar, trie.drawn.heads[tree], trie.other, trie.stack, trie.first, trie.last)
+        fill_rest(trie.grammar, trie.other, depth, choices, trie.other_rest)
+        trie.cursor[KNOWN] = tree
 
 
 @kernel
@@ -338,11 +300,11 @@ def place_in(grammar, path, depth):
 def open_node(trie, slot, item):
     """Add an item's node below a slot; return its first slot."""
     first, stop, _ = places(trie.grammar, item, 0)
-    node = trie.used[0]
+    node = trie.cursor[USED]
     for k in range(first, stop):
         put(trie.left, node + k - first, share(trie.grammar, item, k))
         trie.below[node + k - first] = NONE
-    trie.used[0] += stop - first
+    trie.cursor[USED] += stop - first
     trie.below[slot] = node
     return node
 
@@ -363,52 +325,57 @@ def put_left(trie, slot, path, depth, left):
 
 
 # What drawing with replacement comes back for beside what all do: the trie.
-TRIE = 3
-
-# Where drawing is: how many draws were repeats; how many trees are in the trie, NONE as long as there is no trie.
-REPEATS, IN_TRIE = 1, 2
+TRIE = 2
 
 
-@kernel
-def draw_with_replacement(grammar, rules, drawn, todo, cursor):
-    """Go on drawing with replacement, dropping repeats; return what the draw needs: DONE, SET or TRIE.
+@kernel(allocates=True)
+def draw_with_replacement(grammar, drawn, cursor):
+    """Go on drawing with replacement, dropping repeats; return what the draw needs: DONE or TRIE.
 
-    The trie comes in once there were `rules.repeats` repeats for every tree and one, or the probabilities drawn leave
-    too little. todo: a stack of items.
+    The trie comes in once there were `drawn.repeats` repeats for every tree and one, or the probabilities drawn leave
+    too little.
     """
-    heads, covered = drawn.heads, 0.0
-    for tree in range(cursor[COUNT]):
-        covered += math.exp(drawn.log_probs[tree])
+    heads, covered, repeated = drawn.heads, 0.0, 0
+    todo = np.empty((2 * heads.shape[1] + 2, WIDTH), np.int64)
     while True:
         count, left = cursor[COUNT], 1.0 - covered
-        if left < rules.least:
+        if left < drawn.least:
             return TRIE
-        if is_done(drawn, rules, count, left):
+        if is_done(drawn, count, left):
             return DONE
-        if cursor[REPEATS] >= rules.repeats * (count + 1):
+        if repeated >= drawn.repeats * (count + 1):
             return TRIE
-        if 2 * count >= drawn.seen.shape[0]:
-            return SET
         walk(grammar, drawn.state, todo, first_item(heads.shape[1], todo), heads[count])
         if keep(drawn, heads[count], count):
             covered += math.exp(drawn.log_probs[count])
             cursor[COUNT] += 1
         else:
-            cursor[REPEATS] += 1
+            repeated += 1
 
 
-@kernel
-def draw_from_trie(trie, cursor):
-    """Go on drawing from a trie; return what the draw needs: DONE, or ROOM for more slots."""
-    n = trie.drawn.heads.shape[1]
+@kernel(allocates=True)
+def draw_from_trie(grammar, drawn, left, below, cursor):
+    """Go on drawing from a trie; return what the draw needs: DONE, or ROOM for more slots.
+
+    grammar: `EisnerGrammar`, of float64 or wide numbers; drawn: `TreesSoFar`. left: numbers (slots,), the
+    probability of what was not drawn behind a slot, given that its node was reached. below: (slots,) int64, what is
+    known behind it: NONE, a tree, or a node.
+    """
+    n = drawn.heads.shape[1]
+    todo, stack = np.empty((2 * n + 2, WIDTH), np.int64), np.empty((2 * n + 2, WIDTH), np.int64)
+    first, last, slots = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(2 * n + 1, np.int64)
+    path, other = np.empty((2 * n, 4), np.int64), np.empty((2 * n, 4), np.int64)
+    rest, other_rest = new(left, 2 * n + 1), new(left, 2 * n + 1)
+    trie = Trie(grammar, drawn, left, below, cursor, todo, stack, first, last, path, other, rest, other_rest, slots)
+    cursor[KNOWN] = NONE
     while True:
         count, in_trie = cursor[COUNT], cursor[IN_TRIE]
-        if trie.used[0] + n * (n + 1) > length(trie.left):  # no tree's items have more places to be split at
+        if cursor[USED] + n * (n + 1) > below.shape[0]:  # no tree's items have more places to be split at
             return ROOM
         if in_trie < count:
             insert(trie, in_trie)
             cursor[IN_TRIE] += 1
-        elif is_done(trie.drawn, trie.rules, count, get(trie.left, TOP)):
+        elif is_done(drawn, count, get(left, TOP)):
             return DONE
         else:
             draw_tree(trie, count)

@@ -250,15 +250,6 @@ def log_of_product(S):
 
 
 @kernel
-def product(S):
-    """Return the partition function from pivots (n+1,), for numbers that have an exponent of their own."""
-    total = one(S)
-    for m in range(1, length(S)):
-        total = multiply(total, get(S, m))
-    return total
-
-
-@kernel
 def take_pivot(A, columns, stop, m, single_root):
     """Add to the arcs from and into word m their detours via the panel's words m+1..stop-1; return its pivot.
 
@@ -392,8 +383,7 @@ def put_products(W, adjoints, totals, out):
     is -1e-17, because the sweep rounded where it subtracted.
     """
     nodes = length(W)
-    for j in range(nodes):
-        put(totals, j, zero(totals))
+    clear(totals, nodes)
     for i in range(nodes):
         add_row(row(W, i), row(adjoints, i), nodes, totals, row(out, i))
     in_range = True
@@ -420,10 +410,8 @@ def add_row(weights, adjoints, nodes, totals, out):
 @kernel
 def fix_root(W, place):
     """Leave ROOT the one arc to the word at a place, with weight 1: rewrite row 0 of an arc matrix or of factors."""
-    root = row(W, 0)
-    for j in range(length(root)):
-        put(root, j, zero(root))
-    put(root, place, one(root))
+    clear(row(W, 0), length(W))
+    put(W, (0, place), one(row(W, 0)))
 
 
 @kernel

@@ -183,7 +183,7 @@ def _fill_chart_backward(own, W, final_word, single_root, scratch, out):
 
 @draw.register(Chart)
 def _draw_from_chart(own, W, final_word, single_root, state, heads):
-    charts.sample_trees(charts.Eisner(single_root, own.items), state, heads)
+    charts.sample_trees(charts.EisnerGrammar(single_root, own.items), state, heads)
 
 
 @find_best.register(Chart)

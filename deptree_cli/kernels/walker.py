@@ -103,10 +103,7 @@ def walk(grammar, state, todo, count, out):
             bits, s0, s1, s2, s3 = step(s0, s1, s2, s3)
             uniform = np.float64(bits >> U64(11)) * TO_UNIT
             row, place = choose(grammar, item, scale(total(grammar, item), uniform))
-        first, second, word, link = split(grammar, item, row, place)
-        if word != NONE:
-            out[word] = link
-        count = push(todo, push(todo, count, first), second)
+        count = push_parts(grammar, item, row, place, todo, count, out)
     if state is not None:
         state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 

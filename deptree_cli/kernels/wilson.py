@@ -146,38 +146,27 @@ def walk(tables, bits, root, fixed, state, limit, now, stamp, row):
 
 
 @kernel(allocates=True)
-def walk_trees(tables, bits, roots, state, limit, heads):
+def walk_trees(tables, bits, roots, state, limit, until_single_root, heads):
     """Fill heads (k, n), int32, with arborescences rooted at the nodes roots (k,), one after another.
 
-    Returns how many there are before the first walk that did not end, and how many of `limit` steps are left.
+    until_single_root: each again until it has one ROOT arc (Wilson-Reject: Stanojevic 2022, Alg. 4). Returns how many
+    there are before the first walk that did not end, and how many of `limit` steps are left.
     """
     free, stamp = np.full(heads.shape[1] + 1, FREE), np.zeros(heads.shape[1] + 1, np.int64)
+    walks = 0
     for i in range(heads.shape[0]):
-        limit = walk(tables, bits, roots[i], free, state, limit, i + 1, stamp, heads[i])
-        if limit < 0:
-            return i, limit
-    return heads.shape[0], limit
-
-
-@kernel(allocates=True)
-def walk_until_single_root(tables, bits, roots, state, limit, heads):
-    """Do what `walk_trees` does, each tree again until it has one ROOT arc (Wilson-Reject: Stanojevic 2022, Alg. 4)."""
-    free, stamp = np.full(heads.shape[1] + 1, FREE), np.zeros(heads.shape[1] + 1, np.int64)
-    trials = 0
-    for i in range(heads.shape[0]):
-        while True:
-            trials += 1
-            limit = walk(tables, bits, roots[i], free, state, limit, trials, stamp, heads[i])
+        is_wanted = False
+        while not is_wanted:
+            walks += 1
+            limit = walk(tables, bits, roots[i], free, state, limit, walks, stamp, heads[i])
             if limit < 0:
                 return i, limit
-            if root_arcs(heads[i]) == 1:
-                break
+            is_wanted = not until_single_root or root_arcs(heads[i]) == 1
     return heads.shape[0], limit
 
 
 @kernel
 def root_arcs(row):
-    """Return how many words of a tree (n,) have the head 0."""
     count = 0
     for head in row:
         count += head == 0

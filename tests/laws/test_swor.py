@@ -244,7 +244,7 @@ def subtract(distribution: TreeDistribution, size: int, rng: np.random.Generator
 
 
 def drawn(distribution: TreeDistribution, conditionals: Conditionals, trees: list[Prefix]) -> Draws:
-    heads = np.array([conditionals.heads(prefix) for prefix in trees])
+    heads = conditionals.heads_of_each(np.array(trees))
     log_probs = distribution.log_probs(heads)
     return Draws(heads, log_probs, np.arange(float(len(heads))), np.inf, True)
 

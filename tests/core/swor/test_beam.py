@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core import conditionals as module
-from deptree_cli.core.conditionals import Beam, Conditionals, HeadPaths
+from deptree_cli.core.conditionals import Conditionals, HeadPaths
 
 BOTH = pytest.mark.parametrize("single_root", [True, False], ids=["single", "multi"])
 
@@ -22,15 +22,19 @@ def test_what_prefixes_share_changes_no_probability(n: int, log_gap: float, sing
     conditionals = Conditionals(graphs.distribution(log_scores, single_root))
     beam = conditionals.beam(7)
     assert isinstance(beam, HeadPaths)
+    prefixes, above = np.empty((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64)
     for _ in range(n):
-        log_probs = beam.log_probs()
-        np.testing.assert_allclose(log_probs, conditionals.log_probs_of_each(beam.prefixes), rtol=1e-12, atol=1e-12)
+        log_probs = beam(prefixes, above)
+        np.testing.assert_allclose(log_probs, conditionals.log_probs_of_each(prefixes), rtol=1e-12, atol=1e-12)
         possible = np.argwhere(np.isfinite(log_probs))
         above, values = possible[rng.choice(len(possible), min(7, len(possible)), replace=False)].T
-        beam.grow(above, values)
-    assert beam.prefixes.shape[1] == n
+        prefixes = np.column_stack([prefixes[above], values])
+    assert prefixes.shape[1] == n
 
 
 def test_without_enough_memory_each_goes_by_itself(monkeypatch: pytest.MonkeyPatch, graphs) -> None:
     monkeypatch.setattr(module, "MOST_NUMBERS", 1000)
-    assert type(Conditionals(graphs.distribution(graphs.uniform(4), True)).beam(100)) is Beam
+    conditionals, prefixes = Conditionals(graphs.distribution(graphs.uniform(4), True)), np.array([[1], [2]])
+    beam = conditionals.beam(100)
+    assert not isinstance(beam, HeadPaths)
+    assert np.array_equal(beam(prefixes, np.zeros(2, dtype=np.int64)), conditionals.log_probs_of_each(prefixes))

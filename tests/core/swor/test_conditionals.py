@@ -71,7 +71,7 @@ def test_a_complete_prefix_is_a_tree(single_root: bool, graphs) -> None:
     conditionals = Conditionals(distribution)
     assert conditionals.depth == 4
     for tree in Oracle(distribution).trees:
-        assert conditionals.heads(prefixes_of(tree, single_root)).tolist() == tree.tolist()
+        assert conditionals.heads_of_each(np.array([prefixes_of(tree, single_root)])).tolist() == [tree.tolist()]
 
 
 @BOTH

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.core import cells
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
+from deptree_cli.kernels import derivations
 from tests.core.swor.test_adaptive import draw, improbable
 from tests.oracle import Oracle
 
@@ -17,13 +17,13 @@ from tests.oracle import Oracle
 def tries(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The kinds of numbers in which tries are made."""
     made: Counter[str] = Counter()
-    no_nodes = cells.DerivationDrawing._no_nodes
+    draw_from_trie = derivations.draw_from_trie
 
-    def counting(tree: cells.DerivationDrawing) -> Any:
-        made[tree._eisner.kind.name] += 1
-        return no_nodes(tree)
+    def counting(grammar: Any, drawn: Any, left: Any, below: Any, cursor: Any) -> Any:
+        made["WIDE" if isinstance(left, tuple) else "REAL"] += cursor[derivations.USED] == 1  # no nodes yet
+        return draw_from_trie(grammar, drawn, left, below, cursor)
 
-    monkeypatch.setattr(cells.DerivationDrawing, "_no_nodes", counting)
+    monkeypatch.setattr(derivations, "draw_from_trie", counting)
     return made
 
 

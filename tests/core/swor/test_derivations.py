@@ -81,7 +81,9 @@ def test_a_branch_tells_the_probabilities_along_it(trees: TreeSpace, graphs) -> 
         for done, row in enumerate(log_probs, 7):
             assert np.array_equal(row, derivations.log_probs(sequence[:done]))
         along = [derivations.log_probs(sequence[:done])[sequence[done]] for done in range(24)]
-        assert sum(along) == pytest.approx(distribution.log_prob(derivations.heads(sequence)), abs=1e-11)
+        assert sum(along) == pytest.approx(
+            distribution.log_prob(derivations.heads_of_each(np.array([sequence]))[0]), abs=1e-11
+        )
 
 
 @pytest.mark.parametrize("trees", SPACES, ids=lambda trees: trees.name)

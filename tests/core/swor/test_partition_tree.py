@@ -21,7 +21,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What draws need, by name."""
     asked: Counter[str] = Counter()
     kernel = cells.kernel
-    names = {getattr(kernel, name): name for name in ("DONE", "SET", "INSIDE", "DIVIDE")}
+    names = {getattr(kernel, name): name for name in ("DONE", "INSIDE", "DIVIDE")}
     draw_by_walk = kernel.draw_by_walk
 
     def counting(*arguments: Any) -> Any:

@@ -8,14 +8,11 @@ import pytest
 from deptree_cli.core.conditionals import (
     Conditionals,
     Node,
-    add_node,
     choices_in,
     choices_of,
+    draw_new,
     draw_trie,
     log_sum,
-    pick,
-    remove,
-    walk_known,
 )
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
@@ -30,12 +27,10 @@ def test_what_is_left_is_the_mass_of_the_trees_not_drawn(trees: TreeSpace, graph
     left = {tuple(tree): log_prob for tree, log_prob in zip(oracle.trees.tolist(), oracle.log_probs, strict=True)}
     while left:
         assert log_sum(root.log_left) == pytest.approx(np.logaddexp.reduce(list(left.values())), rel=1e-12, abs=1e-11)
-        path = walk_known(root, conditionals.depth, rng)
-        while len(path) < conditionals.depth:
-            node = add_node(path, conditionals.log_probs(choices_of(path)))
-            path.append((node, pick(node.log_left, rng)))
-        left.pop(tuple(conditionals.heads(tuple(choice for _, choice in path)).tolist()))
-        remove(path)
+        path = draw_new(
+            root, conditionals.depth, rng, lambda prefix: zip(*conditionals.branch(prefix, rng), strict=True)
+        )
+        left.pop(tuple(conditionals.heads_of_each(np.array([choices_of(path)]))[0].tolist()))
     assert log_sum(root.log_left) == -np.inf
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.cells import empty_factors
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.kernels.cells import ROWS, draw_from, factorise_cell
+from deptree_cli.kernels.cells import draw_from, factorise_cell
 from deptree_cli.kernels.head_path import FREE
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
@@ -19,13 +18,11 @@ PARTS = [(0, {}), (2, {}), (0, {1: 0}), (0, {3: 1, 1: 4}), (2, {4: 2, 3: 4}), (1
 def drawn(log_scores: np.ndarray, root: int, heads: np.ndarray, size: int, kind: Kind, state) -> np.ndarray:
     """Trees (size, n); heads by node."""
     n, weights = len(log_scores) - 1, kind.exp(log_scores)
-    cell = np.full((ROWS, n + 1), -9)
-    factors, trees = empty_factors(n, kind), np.full((size, n), -9, dtype=np.int32)
-    for part in (part for array in factors for part in ((array,) if kind is REAL else array[:1])):
-        part[:] = np.nan
-    assert factorise_cell(weights, root, heads, cell, factors)
+    trees = np.full((size, n), -9, dtype=np.int32)
+    cell, suffices = factorise_cell(weights, root, heads)
+    assert suffices
     for tree in trees:
-        draw_from(weights, root, heads, cell, factors, state, tree)
+        draw_from(weights, root, heads, cell, state, tree)
     return trees
 
 

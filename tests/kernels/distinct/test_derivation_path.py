@@ -7,16 +7,16 @@ import pytest
 
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE, PROJECTIVE_MULTI, TreeSpace
-from deptree_cli.kernels.charts import Eisner
+from deptree_cli.kernels.charts import EisnerGrammar
 from deptree_cli.kernels.derivations import SPLIT, fill_extents, fill_path, first_item
 from deptree_cli.kernels.walker import WIDTH, places, push_parts
 
 BOTH = pytest.mark.parametrize("trees", [PROJECTIVE, PROJECTIVE_MULTI], ids=lambda trees: trees.name)
 
 
-def grammar_of(n: int, single_root: bool) -> Eisner:
+def grammar_of(n: int, single_root: bool) -> EisnerGrammar:
     """Without sums."""
-    return Eisner(single_root, np.zeros((0, n + 1, n + 1)))
+    return EisnerGrammar(single_root, np.zeros((0, n + 1, n + 1)))
 
 
 def path_of(tree: np.ndarray, single_root: bool) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,10 +11,9 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT
 from deptree_cli.kernels.head_path import FREE
-from deptree_cli.kernels.wilson import build_tables, draw_roots, walk, walk_trees, walk_until_single_root
+from deptree_cli.kernels.wilson import build_tables, draw_roots, walk, walk_trees
 
 Float = NDArray[np.float64]
-Walk = Callable[..., tuple[int, int]]
 
 SEEDS = st.integers(0, 2**32 - 1)
 # Plain Python takes a hundred times as long as machine code, so laws are tested with fewer draws.
@@ -113,12 +110,12 @@ def fresh_state() -> NDArray[np.uint64]:
 
 
 def walks(
-    weights: Float, roots: NDArray[np.int64], limit: int = 10**7, walk: Walk = walk_trees
+    weights: Float, roots: NDArray[np.int64], limit: int = 10**7, until_single_root: bool = False
 ) -> tuple[NDArray[np.int32], int, int]:
     """Heads, how many of the trees were walked, and the steps taken."""
     tables, bits = tables_of(weights, 0 if roots[0] == 0 else 1)
     heads = np.full((len(roots), len(weights) - 1), -9, dtype=np.int32)
-    count, left = walk(tables.ravel(), bits, roots, fresh_state(), limit, heads)
+    count, left = walk_trees(tables.ravel(), bits, roots, fresh_state(), limit, until_single_root, heads)
     return heads, count, limit - left
 
 
@@ -143,20 +140,20 @@ def test_walks_end_in_trees(n: int) -> None:
 @pytest.mark.parametrize("n", [1, 2, 9, 33])
 def test_rejection_ends_in_single_roots(n: int) -> None:
     free, _, steps = walks(no_loops(n), np.zeros(TREES, dtype=np.int64))
-    kept, count, steps_of_all = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), walk=walk_until_single_root)
+    kept, count, steps_of_all = walks(no_loops(n), np.zeros(TREES, dtype=np.int64), until_single_root=True)
     assert count == TREES
     assert MULTI_ROOT.contains(free).all()
     assert SINGLE_ROOT.contains(kept).all()
     assert (steps_of_all == steps) == (n == 1)
 
 
-@pytest.mark.parametrize("walk", [walk_trees, walk_until_single_root])
-def test_a_limit_ends_the_walks_and_changes_none_before(walk: Walk) -> None:
+@pytest.mark.parametrize("until_single_root", [False, True])
+def test_a_limit_ends_the_walks_and_changes_none_before(until_single_root: bool) -> None:
     """The trees that are there are those without a limit, and no step is taken beyond it but the one that notices."""
     roots, n = np.zeros(TREES, dtype=np.int64), 6
-    free, _, steps = walks(no_loops(n), roots, walk=walk)
+    free, _, steps = walks(no_loops(n), roots, until_single_root=until_single_root)
     for limit in (steps, steps - 1, steps // 2, n, n - 1, 0):
-        heads, count, taken = walks(no_loops(n), roots, limit, walk)
+        heads, count, taken = walks(no_loops(n), roots, limit, until_single_root)
         assert np.array_equal(heads[:count], free[:count])
         assert (count == TREES) == (limit == steps)
         assert taken == limit + (count < TREES)
@@ -164,12 +161,12 @@ def test_a_limit_ends_the_walks_and_changes_none_before(walk: Walk) -> None:
     assert walks(no_loops(1), np.ones(3, dtype=np.int64), 0)[1] == 3  # a root alone needs no step
 
 
-@pytest.mark.parametrize("walk", [walk_trees, walk_until_single_root])
-def test_a_walk_that_never_ends_is_given_up(walk: Walk) -> None:
+@pytest.mark.parametrize("until_single_root", [False, True])
+def test_a_walk_that_never_ends_is_given_up(until_single_root: bool) -> None:
     """Words 1 and 2 see each other only."""
     weights = np.zeros((4, 4))
     weights[2, 1] = weights[1, 2] = weights[0, 3] = 1.0
-    _, count, steps = walks(weights, np.zeros(5, dtype=np.int64), 1000, walk)
+    _, count, steps = walks(weights, np.zeros(5, dtype=np.int64), 1000, until_single_root)
     assert (count, steps) == (0, 1001)
 
 
