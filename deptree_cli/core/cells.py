@@ -160,9 +160,12 @@ def draw_from_cells(
 
 def no_cells(capacity: int, n: int, kind: Kind) -> Any:
     """Memory for so many divided cells, none of them in use."""
-    numbers = (kind.zeros(shape) for shape in ((capacity, n + 1), (capacity, n + 1), capacity))
-    of_entries, of_cells = np.empty((3, capacity, n + 1), dtype=np.int64), np.empty((3, capacity), dtype=np.int64)
-    return kernel.Cells(*numbers, np.empty((capacity, n + 1)), *of_entries, *of_cells, np.empty(capacity))
+    entries = capacity, n + 1
+    share, left, total = (kind.zeros(shape) for shape in (entries, entries, capacity))
+    below, newest, spent = np.empty((3, *entries), dtype=np.int64)
+    above, choice, level = np.empty((3, capacity), dtype=np.int64)
+    of_entries = share, left, total, np.empty(entries), below, newest, spent
+    return kernel.Cells(*of_entries, above, choice, level, np.empty(capacity))
 
 
 def factors_of_cell(weights: Any, root: int, fixed: Any, first: Kind) -> tuple[Any, ...]:

@@ -100,7 +100,7 @@ def one_by_one(
     distribution: ArcFactored, choices: TreeChoices, size: int, rng: np.random.Generator, mass: float, draw: Draw
 ) -> Draws:
     """Up to `size` trees, or as many as reach the mass: `draw` returns each and the logarithm of what is left then."""
-    clock, log_left, drawn = clock_of(rng), [0.0], []
+    clock, log_left, drawn = clock_of(rng), [0.0], list[Prefix]()
     while len(drawn) < size and log_left[-1] > -np.inf and not (mass < 1.0 and np.exp(log_left[-1]) <= 1.0 - mass):
         prefix, left = draw()
         drawn.append(prefix)
