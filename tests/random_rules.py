@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.constrained import Constrained, constrained
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.rule_kinds import Function, Together
-from deptree_cli.core.rule_words import Words
+from deptree_cli.core.rules import Function, Together, Words
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.rules.reading import ruleset_of

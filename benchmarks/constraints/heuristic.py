@@ -18,9 +18,8 @@ from benchmarks.constraints.labelled import Labelled, gold_trees, universal
 from benchmarks.table import Cell, Table
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Bool, Float, Heads
-from deptree_cli.core.rule_kinds import AtMostOne
 from deptree_cli.core.rule_search import BranchAndBound, LogScores
-from deptree_cli.core.rule_words import Words, labels_named
+from deptree_cli.core.rules import AtMostOne, Words, labels_named
 
 ROUNDS = 5
 GROUPS = ("nsubj", "csubj", "!nsubj:outer", "!csubj:outer"), ("obj",)

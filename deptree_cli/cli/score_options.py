@@ -42,7 +42,7 @@ from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence, Side, Warn
 
 if TYPE_CHECKING:
-    from deptree_cli.core.rule_words import Words
+    from deptree_cli.core.rules import Words
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.trees import GivenTree
 

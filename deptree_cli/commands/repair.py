@@ -29,7 +29,7 @@ from deptree_cli.cli.score_options import (
 from deptree_cli.cli.terminal import Counted, Table
 from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import DeptreeError, counted_thousands
-from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, Ties, nearest
+from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, nearest, ties
 from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.io.conllu import splicing
 from deptree_cli.io.conllu.splicing import NOTHING, Change, changes_of, not_written
@@ -136,7 +136,7 @@ def repair(
                 habits, _ = _learn(treebank, asked, run, BrokenRules(rules))
         elif scored is None or scored.how.labels is None:
             habits, suspects = _learn(files, asked, run, before)
-        work = Repair(Ties(habits), Aims(cost, worth, budget, relax), suspects is not None, bool(rows))
+        work = Repair(habits, Aims(cost, worth, budget, relax), suspects is not None, bool(rows))
         if suspects is not None and worth < inf:
             suspects = bytes(len(suspects) * [1])
         items: Iterator[Any] = _read(files, asked, suspects)
@@ -272,7 +272,7 @@ class Repair(Work["Kept | Mended"]):
     `counted`: its broken rules were counted before; `told`: changes are told word by word.
     """
 
-    ties: Ties
+    habits: Habits
     aims: Aims
     counted: bool = False
     told: bool = False
@@ -287,7 +287,7 @@ class Repair(Work["Kept | Mended"]):
                 return Kept(written, Done(before))
             given = given_of(tree)
             tags = tree.asked.words.all_tags
-            labels, scores = self.ties.of(given, tags, tree.distribution, tree.asked_labels)
+            labels, scores = ties(self.habits, given, tags, tree.distribution, tree.asked_labels)
             found = nearest(given, tree.asked.with_labels(labels), scores, tree.of.space, self.aims)
         except DeptreeError as error:
             raise _placed(error, written) from None

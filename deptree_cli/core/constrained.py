@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from deptree_cli.core.labels import label_stream
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import need_of_masks
 from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation, none_found
-from deptree_cli.core.rule_words import Bound, LabelledTree, Words
+from deptree_cli.core.rules import Bound, LabelledTree, Words
 from deptree_cli.core.ruleset import Ruleset, constraints_of, rules_of
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
@@ -27,7 +26,6 @@ from deptree_cli.core.streams import Randomness, offshoot, stream_of
 # Independent trees that obey, by rejection: labelled trees are drawn without regard to nogoods, those with one go.
 #
 # So trees that obey keep their proportions, whatever the rules; what it costs is the share of trees that obey.
-
 
 # With fewer among those that were drawn it is given up, once there are `ENOUGH`.
 LEAST_ACCEPTANCE = 1e-4
@@ -66,11 +64,24 @@ def accepted(draw: Draw, size: int, rules: Sequence[Bound]) -> Accepted:
     Fewer where, of 20,000 trees or more, fewer than one in 10,000 had none.
     """
     blocks, known = list[tuple[Heads, Heads | None]](), dict[bytes, bool]()  # trees come again: each is looked at once
+
+    def obeys(heads: Heads, labels: Heads) -> bool:
+        key = heads.tobytes() + labels.tobytes()
+        if (found := known.get(key)) is None:
+            tree = LabelledTree(heads.tolist(), labels.tolist())
+            found = not any(next(each.nogoods(tree), None) for each in rules)
+            if len(known) < REMEMBERED:
+                known[key] = found
+        return found
+
     proposed = found = 0
     while found < size and not (proposed >= ENOUGH and found < LEAST_ACCEPTANCE * proposed):
-        block = _next_block(size, found, proposed)
+        wanted = (
+            MARGIN * (size - found) * proposed / found if found else proposed or size
+        )  # as many again if none obeys
+        block = int(min(max(np.ceil(wanted), SMALLEST), LARGEST))
         heads, labels = draw(block)
-        good = _obeying(heads, np.zeros_like(heads) if labels is None else labels, rules, known)
+        good = np.array(list(map(obeys, heads, np.zeros_like(heads) if labels is None else labels)))
         blocks.append((heads[good], None if labels is None else labels[good]))
         proposed, found = proposed + block, found + int(good.sum())
     of_trees = np.concatenate([heads for heads, _ in blocks])[:size]
@@ -78,39 +89,10 @@ def accepted(draw: Draw, size: int, rules: Sequence[Bound]) -> Accepted:
     return Accepted(of_trees, np.concatenate(of_words)[:size] if of_words else None, proposed, found)
 
 
-def _obeying(heads: Heads, labels: Heads, rules: Sequence[Bound], known: dict[bytes, bool]) -> Bool:
-    """Which of k trees have no nogood, (k,); known: those of which it is remembered."""
-    found = []
-    for own, named in zip(heads, labels, strict=True):
-        key = own.tobytes() + named.tobytes()
-        if (obeys := known.get(key)) is None:
-            tree = LabelledTree(own.tolist(), named.tolist())
-            obeys = not any(next(each.nogoods(tree), None) for each in rules)
-            if len(known) < REMEMBERED:
-                known[key] = obeys
-        found.append(obeys)
-    return np.array(found, dtype=np.bool_)
-
-
-def _next_block(size: int, found: int, proposed: int) -> int:
-    """How many trees to draw now: `size` at first; as many again as there are where none obeys so far."""
-    wanted = MARGIN * (size - found) * proposed / found if found else proposed or size
-    return int(min(max(np.ceil(wanted), SMALLEST), LARGEST))
-
-
 # A distribution whose trees obey rules: what arcs decide is masked, what only trees decide is looked for in them.
-
 
 # Methods: trees that have most of arcs' scores, or of their probabilities.
 MST, MBR = "mst", "mbr"
-
-
-class Searched(NamedTuple):
-    """The best trees that were found, how many maximum trees it took, and whether it is certain that there is none."""
-
-    trees: list[Found]
-    opened: int
-    is_infeasible: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +117,20 @@ class Constrained:
             budget: how many maximum trees each of them may take; the last tree may not be certain then.
         """
         found, opened, is_infeasible = self._search(size, method, budget)
+        if not found and is_infeasible:
+            none = DeptreeError("no tree obeys the rules", "Give one up", sent_id=self.distribution.id)
+            raise self.constraints.error(budget) if self.constraints else none
         if not found:
-            raise self._none_found(opened, is_infeasible, budget)
+            can_relax = bool(self.constraints and self.constraints.can_relax)
+            raise none_found(opened, self.distribution.id, can_relax)
         if found[0].score + found[0].gap < -MOST_MASKED:
             arcs = found[0].heads, np.arange(1, self.distribution.n + 1), found[0].labels
             error = need_of_masks(LogScores(self.distribution).whole[arcs], trees="every tree that obeys the rules")
             raise error.at(sent_id=self.distribution.id)
-        return [each if each.score > -MOST_MASKED else beside_masks(each) for each in found]
+        return [  # beside masks sums of scores are not exact
+            each if each.score > -MOST_MASKED else replace(each, gap=each.gap + len(each.heads) * math.ulp(each.score))
+            for each in found
+        ]
 
     def sample(
         self, size: int, rng: Randomness | None = None, sampler: str = "auto", *, seed: int | None = None
@@ -172,38 +161,27 @@ class Constrained:
             return heads, known.draw_by(heads, beside) if known else None
 
         found = accepted(proposals, size, self.rules)
-        if len(found.heads) < size:
-            raise self._hardly_any(found)
-        return found
-
-    def _hardly_any(self, found: Accepted) -> DeptreeError:
+        if len(found.heads) == size:
+            return found
         problem = f"{found.accepted:,} of {found.proposed:,} drawn trees obey the rules, fewer than 1 in 10,000"
         remedy = f"Find the best tree instead, with `deptree decode`, give up rules, or lower {TEMPERATURE}"
         if not self.distribution.space.projective:
             remedy += f", or pass {PROJECTIVE}: most rules are broken less by trees without crossing arcs"
-        return DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[TEMPERATURE, PROJECTIVE])
+        raise DeptreeError(problem, remedy, sent_id=self.distribution.id, options=[TEMPERATURE, PROJECTIVE])
 
-    def has_tree(self, budget: int = BUDGET) -> bool:
-        return not self.rules or bool(self._search(1, MST, budget).trees)
-
-    def _search(self, size: int, method: str, budget: int) -> Searched:
-        """See `best_trees`; what was searched for last is kept."""
+    def _search(self, size: int, method: str, budget: int) -> tuple[list[Found], int, bool]:
+        """The best trees, how many maximum trees they took, and whether it is certain that there is none; kept."""
         asked = size, method, budget
-        kept: tuple[object, Searched] | None = self.__dict__.get("_searched")
-        if kept is None or kept[0] != asked:
+        if asked not in self._searched:
             worth = expected_arcs(self.distribution) if method == MBR else LogScores(self.distribution)
-            division = BranchAndBound(worth, self.distribution.space, self.rules, budget)
-            trees = list(islice(division.trees(), size)) if size > 1 else list(filter(None, [division.best()]))
-            found = Searched(trees, division.opened, division.is_infeasible)
-            kept = self.__dict__["_searched"] = asked, found  # both at once: threads share them
-        return kept[1]
+            search = BranchAndBound(worth, self.distribution.space, self.rules, budget)
+            trees = list(islice(search.trees(), size)) if size > 1 else list(filter(None, [search.best()]))
+            self._searched[asked] = trees, search.opened, search.is_infeasible
+        return self._searched[asked]
 
-    def _none_found(self, opened: int, is_infeasible: bool, budget: int) -> DeptreeError:
-        if is_infeasible and self.constraints:
-            return self.constraints.error(budget)
-        if is_infeasible:
-            return DeptreeError("no tree obeys the rules", "Give one up", sent_id=self.distribution.id)
-        return none_found(opened, self.distribution.id, bool(self.constraints and self.constraints.can_relax))
+    @cached_property
+    def _searched(self) -> dict[object, tuple[list[Found], int, bool]]:
+        return {}
 
 
 def under(
@@ -220,7 +198,8 @@ def under(
             return _relaxed(constraints, budget)
         raise constraints.error(budget) from None
     found = Constrained(distribution.without_need_of_masks(), rules, constraints)
-    return _relaxed(constraints, budget) if relax and not found.has_tree(budget) else found
+    has_tree = not (relax and rules) or found._search(1, MST, budget)[0]
+    return found if has_tree else _relaxed(constraints, budget)
 
 
 def _relaxed(constraints: Relaxation, budget: int) -> Constrained:
@@ -243,16 +222,10 @@ def constrained(
     return under(constraints, rules.forbidden(known), rules.bound(known), relax, budget)
 
 
-def beside_masks(found: Found) -> Found:
-    return replace(found, gap=found.gap + len(found.heads) * math.ulp(found.score))
-
-
 def expected_arcs(distribution: ArcFactored) -> Float:
     """The probabilities of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``; -inf where there is none."""
-    labels, arcs = distribution.labels, distribution.marginals()
-    return np.where(_possible(distribution), arcs[..., None] if labels is None else labels.marginals(arcs), -np.inf)
-
-
-def _possible(distribution: ArcFactored) -> Bool:
-    arcs = np.isfinite(distribution.log_scores)[..., None]
-    return arcs if distribution.labels is None else arcs & (distribution.labels.log_probs > -np.inf)
+    labels, arcs = distribution.labels, distribution.marginals()[..., None]
+    possible = np.isfinite(distribution.log_scores)[..., None]
+    if labels is not None:
+        possible, arcs = possible & (labels.log_probs > -np.inf), labels.marginals(arcs[..., 0])
+    return np.where(possible, arcs, -np.inf)

@@ -73,7 +73,6 @@ class DeptreeError(Exception):
         self.options = tuple(options)
 
     def at(self, place: str = "", sent_id: str = "") -> DeptreeError:
-        """Return this error, its place and sentence id filled in if they were empty."""
         self.place = self.place or place
         self.sent_id = self.sent_id or sent_id
         return self
@@ -93,8 +92,7 @@ class DeptreeError(Exception):
 
 
 def name_in_batch(b: int) -> str:
-    """How messages name a sentence of a padded batch: by its index, counted through the shape of the batch."""
-    return f"sentence {b} of the batch"
+    return f"sentence {b} of the batch"  # counted through the shape of the batch
 
 
 @contextmanager
@@ -113,20 +111,20 @@ def printable(text: str) -> str:
     """The text with what a terminal would obey written out: names come from files, and a line must stay a line."""
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else _written_out(char) for char in readable(text))
 
+    def written_out(char: str) -> str:
+        return f"\\x{ord(char) - 0xDC00:x}" if _UNDECODED.match(char) else repr(char)[1:-1]
 
-def _written_out(char: str) -> str:
-    return f"\\x{ord(char) - 0xDC00:x}" if _UNDECODED.match(char) else repr(char)[1:-1]
+    return "".join(char if char.isprintable() else written_out(char) for char in readable(text))
 
 
 def readable(text: str) -> str:
     """The text with the names of files in it as UTF-8, whatever the locale; bytes that are none stay as they are."""
-    return text if text.isascii() else _UNDECODED.sub(_decoded, text)
-
-
-def _decoded(found: re.Match[str]) -> str:
-    return found[0].encode("ascii", "surrogateescape").decode("utf-8", "surrogateescape")
+    if text.isascii():
+        return text
+    return _UNDECODED.sub(
+        lambda found: found[0].encode("ascii", "surrogateescape").decode("utf-8", "surrogateescape"), text
+    )
 
 
 def fits_a_line(text: str) -> bool:
@@ -139,12 +137,10 @@ def plural(number: int, noun: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: ``1 word``, ``2 words``."""
     return f"{number} {plural(number, noun)}"
 
 
 def counted_thousands(number: int, noun: str) -> str:
-    """A number of things with commas: ``11,709 words``."""
     return f"{number:,} {plural(number, noun)}"
 
 

@@ -164,8 +164,7 @@ def label_stream(rng: np.random.Generator, *numbers: int) -> np.random.Generator
 
 def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "1") -> Labels:
     """Labels chosen by their log-scores (n+1, n+1, L), given one of the allowed `arcs`; -inf forbids."""
-    names, log_scores = _with_root(names, log_scores)
-    totals, log_probs = _by_arc(names, log_scores)
+    names, totals, log_probs = _by_arc(names, log_scores)
     labelless = arcs & ~np.isfinite(totals)
     labelless[0] = False  # the arc from ROOT is called `root`, whatever its score
     if labelless.any():
@@ -178,35 +177,28 @@ def conditional(names: Sequence[str], log_scores: Float, arcs: Bool, id: str = "
 
 def joint(names: Sequence[str], log_scores: Float, id: str = "1") -> tuple[Float, Labels]:
     """Log-scores of arcs, sums over labels of joint ones (n+1, n+1, L), -inf forbids, and the labels."""
-    names, log_scores = _with_root(names, log_scores)
-    totals, log_probs = _by_arc(names, log_scores)
+    names, totals, log_probs = _by_arc(names, log_scores)
     return totals, Labels(names, log_probs, id)
 
 
-def _with_root(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...], Float]:
-    """The labels with one that is called `root`.
+def _by_arc(names: Sequence[str], log_scores: Float) -> tuple[tuple[str, ...], Float, Float]:
+    """The labels with one that is called `root`; sums over those that an arc may have, (n+1, n+1); log P(label | arc).
 
-    If the parser has none, the arc from ROOT goes by all its labels together, and is called so.
+    If the parser has no `root`, the arc from ROOT goes by all its labels together, and is called so.
     """
-    roots = [at for at, name in enumerate(names) if is_root(name)]
+    usual, roots = [not is_special(name) for name in names], [at for at, name in enumerate(names) if is_root(name)]
     if roots:
-        at = roots[0]
-        return (*names[:at], ROOT, *names[at + 1 :]), log_scores
-    added = np.full((*log_scores.shape[:2], 1), -np.inf)
-    usual = [i for i, name in enumerate(names) if not is_special(name)]
-    added[0, :, 0] = np.add(*log_sum(log_scores[0][:, usual]))
-    return (*names, ROOT), np.concatenate([log_scores, added], axis=-1)
-
-
-def _by_arc(names: tuple[str, ...], log_scores: Float) -> tuple[Float, Float]:
-    """The sums over the labels that an arc may have, (n+1, n+1), and log P(label | arc)."""
-    usual = np.array([not is_special(name) for name in names])
+        names = (*names[: roots[0]], ROOT, *names[roots[0] + 1 :])
+    else:
+        added = np.full((*log_scores.shape[:2], 1), -np.inf)
+        added[0, :, 0] = np.add(*log_sum(log_scores[0][:, usual]))
+        names, usual, log_scores = (*names, ROOT), [*usual, True], np.concatenate([log_scores, added], axis=-1)
     root = np.array(names) == ROOT
-    masked = np.where(usual & ~root, log_scores, -np.inf)
+    masked = np.where(np.array(usual) & ~root, log_scores, -np.inf)
     masked[0] = np.where(root, log_scores[0], -np.inf)
     highest, above = log_sum(masked)
     with np.errstate(invalid="ignore"):
-        return highest + above, (masked - highest[..., None]) - above[..., None]
+        return names, highest + above, (masked - highest[..., None]) - above[..., None]
 
 
 def tempered_log_probs(log_probs: Float, temperature: float) -> Float:

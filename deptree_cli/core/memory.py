@@ -18,7 +18,6 @@ _MACHINE, _GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 @contextmanager
 def memory_for(size: float, what: str, remedy: str) -> Iterator[None]:
-    """Allocate so many bytes within the block."""
     try:
         if size and size > (free := available()):  # to ask takes as long as to sample a tree
             problem = f"there is not enough memory for {what}: it takes {_shown(size)}, {_shown(free)} are free"

@@ -42,10 +42,6 @@ class Kind:
         return tuple(map(function, array)) if isinstance(array, tuple) else function(array)
 
 
-def _as_it_is(array: Float) -> Float:
-    return array
-
-
 def _wide(name: str) -> Callable[..., Any]:
     """A function of `kernels/numbers.py`, which loads kernels: when there is work."""
 
@@ -57,7 +53,7 @@ def _wide(name: str) -> Callable[..., Any]:
     return function
 
 
-REAL = Kind("REAL", np.exp, np.zeros, np.multiply, np.log, _as_it_is)
+REAL = Kind("REAL", np.exp, np.zeros, np.multiply, np.log, lambda array: array)
 WIDE = Kind("WIDE", *map(_wide, ("wide_exp", "wide_zeros", "wide_scaled", "wide_log", "wide_floats")))
 
 

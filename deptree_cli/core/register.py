@@ -12,11 +12,10 @@ from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 
 
 class Named(Protocol):
-    """What every entry has."""
+    """What every entry has: how users call it."""
 
     @property
-    def name(self) -> str:
-        """How users call it."""
+    def name(self) -> str: ...
 
 
 Entry = TypeVar("Entry", bound=Named)
@@ -53,8 +52,7 @@ class Register(Generic[Entry]):
     def __init__(
         self, noun: str, entries: Iterable[Entry], group: str | None = None, kind: type[Entry] | None = None
     ) -> None:
-        self.noun = noun
-        self.group = group
+        self.noun, self.group = noun, group
         self._entries: dict[str, Entry] = {}
         self._kinds: set[type] = {kind} if kind else set()
         self._broken: dict[str, tuple[str, str]] = {}
@@ -63,7 +61,6 @@ class Register(Generic[Entry]):
             self.add(entry)
 
     def add(self, entry: Entry) -> Entry:
-        """Append an entry."""
         if entry.name in self._entries:
             raise ValueError(f"there are two {self.noun}s called {entry.name!r}")
         self._entries[entry.name] = entry
@@ -71,20 +68,13 @@ class Register(Generic[Entry]):
         return entry
 
     def get(self, name: str, others: Iterable[str] = ()) -> Entry:
-        """The entry of that name.
-
-        Args:
-            others: what users may also have meant, for messages.
-        """
-        if name not in self._entries:
-            self._join()
-        if name not in self._entries and name in self._broken:
-            problem, where = self._broken[name]
-            raise DeptreeError(problem, f"Mend or uninstall the package of {where}")
-        if name not in self._entries:
+        """The entry of that name; messages also name `others` that users may have meant."""
+        if name not in self:
+            if name in self._broken:
+                problem, where = self._broken[name]
+                raise DeptreeError(problem, f"Mend or uninstall the package of {where}")
             meant = [*self._entries, *others]
-            remedy = did_you_mean(name, meant, one_of(meant))
-            raise DeptreeError(f"there is no {self.noun} {name!r}", remedy)
+            raise DeptreeError(f"there is no {self.noun} {name!r}", did_you_mean(name, meant, one_of(meant)))
         return self._entries[name]
 
     @property
@@ -109,7 +99,14 @@ class Register(Generic[Entry]):
         return name in self._entries or name in self.names
 
     def listing(self, describe: Callable[[Entry], str]) -> str:
-        return "\n\n".join("\b\n" + "\n".join(_wrapped(describe(entry))) for entry in self)
+        """Paragraphs for a terminal of 80 columns, each line of an entry under its own indentation."""
+
+        def wrapped(text: str) -> Iterator[str]:
+            for line in text.splitlines():
+                indent = " " * (len(line) - len(line.lstrip()))
+                yield from textwrap.wrap(line, 76, subsequent_indent=indent, break_on_hyphens=False)
+
+        return "\n\n".join("\b\n" + "\n".join(wrapped(describe(entry))) for entry in self)
 
     def complete(self, context: object, parameter: object, incomplete: str) -> list[str]:
         """The names that begin so: click's `shell_complete`."""
@@ -133,13 +130,6 @@ class Register(Generic[Entry]):
                 self.add(entry)
             except Exception as error:  # somebody else's code
                 self._broken[offer.name] = f"the {self.noun} {offer.name!r} cannot be loaded ({error})", offer.value
-
-
-def _wrapped(text: str) -> Iterator[str]:
-    """Lines for a terminal of 80 columns, each under its own indentation."""
-    for line in text.splitlines():
-        indent = " " * (len(line) - len(line.lstrip()))
-        yield from textwrap.wrap(line, 76, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def imported(target: str | Callable[..., Any], folder: str) -> Callable[..., Any]:

@@ -19,13 +19,12 @@ from deptree_cli.core.errors import counted
 from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
-from deptree_cli.core.rule_search import BUDGET, BranchAndBound, Found, GivenUp, LogScores, Relaxation, none_found
-from deptree_cli.core.rule_words import Bound, Words
+from deptree_cli.core.rule_search import BUDGET, BranchAndBound, GivenUp, LogScores, Relaxation, none_found
+from deptree_cli.core.rules import Bound, Words
 from deptree_cli.core.ruleset import Constraint, rules_of
 from deptree_cli.core.spaces import TreeSpace
 
 # A tree as somebody gave it, and what it costs to change it.
-
 
 # Instead of a head that is not known: any head will do.
 FREE = -1
@@ -80,7 +79,6 @@ class Given:
 #
 # The head of a word is probable by both parts of speech, direction and distance; its label by both parts of speech and
 # direction, behind that by its own alone. A label that was given is more probable than others: most of them are right.
-
 
 # What is added to counts of labels, and at most to those of heads; and how many kinds of heads a word may have.
 ADDED, KINDS = 0.1, 100
@@ -192,7 +190,6 @@ class Habits:
 # Both are one number of float64 that is never rounded: scores are counted in steps of a power of two, so small that
 # trees differ by whole numbers, and a change outweighs all steps together. So sums are exact, and compared in turn.
 
-
 # Whole numbers up to two to this power are float64.
 _BITS = 52
 
@@ -229,7 +226,20 @@ def objective(
             the same or, if the worth is finite, costs nothing.
     """
     changes, most = given.costs(costs, names), given.n * sum(costs)
-    found, apart = _of_trees(scores, names, 0.0 if worth == math.inf else 2 * worth * most)
+    possible = np.ones(scores.shape, dtype=np.bool_)
+    possible[:, 0] = possible[np.diag_indices(given.n + 1)] = False
+    root = np.array([is_root(name) for name in names])
+    if root.any():  # it stands on arcs from ROOT, and no other label does
+        possible[0, :, ~root] = possible[1:, :, root] = False
+    found = np.where(possible, scores, -np.inf)
+    best = found.max(axis=(0, 2), keepdims=True)
+    found -= np.where(best > -np.inf, best, 0.0)  # of the same word, which does not change which trees are better
+    found[found < -MOST] = -np.inf
+    lowest = found.min(axis=(0, 2), initial=0.0, where=found > -np.inf)
+    apart = 1.0 - float(lowest.sum())  # more than trees differ by without arcs of -inf
+    of_labels = np.maximum(found.max(axis=0), lowest[:, None])  # arcs of -inf have the order of their labels elsewhere
+    outweighed = 0.0 if worth == math.inf else 2 * worth * most
+    np.copyto(found, of_labels - apart - outweighed, where=possible & (found == -np.inf))
     for word, label in meant:
         own = found[:, word, label].copy()
         found[:, word] -= apart if worth == math.inf else worth * costs.label
@@ -248,33 +258,7 @@ def objective(
     return Objective(found, unit)
 
 
-def _of_trees(scores: Float, names: Sequence[str], outweighed: float) -> tuple[Float, float]:
-    """The scores that trees may have, each counted from the best of the same word, and by how much trees differ at most
-    without forbidden arcs; these lose that much and `outweighed`, and have the order of their labels elsewhere."""
-    possible = _possible(len(scores) - 1, names)
-    found = np.where(possible, scores, -np.inf)
-    best = found.max(axis=(0, 2), keepdims=True)
-    found -= np.where(best > -np.inf, best, 0.0)  # which does not change which trees are better
-    found[found < -MOST] = -np.inf
-    lowest = found.min(axis=(0, 2), initial=0.0, where=found > -np.inf)
-    apart = 1.0 - float(lowest.sum())
-    of_labels = np.maximum(found.max(axis=0), lowest[:, None])
-    np.copyto(found, of_labels - apart - outweighed, where=possible & (found == -np.inf))
-    return found, apart
-
-
-def _possible(n: int, names: Sequence[str]) -> Bool:
-    """The arcs with labels that some tree has: `root` stands on arcs from ROOT, and no other label does."""
-    found = np.ones((n + 1, n + 1, len(names)), dtype=np.bool_)
-    found[:, 0] = found[np.diag_indices(n + 1)] = False
-    root = np.array([is_root(name) for name in names])
-    if root.any():
-        found[0, :, ~root] = found[1:, :, root] = False
-    return found
-
-
 # What decides between trees that change as little: a parser's scores, or the habits of a treebank.
-
 
 # How many arrays of a sentence's scores there are at once, in bytes for an arc with a label.
 _BYTES = 6 * 8
@@ -289,63 +273,55 @@ def room_for(n: int, labels: int) -> AbstractContextManager[None]:
     return memory_for(size if size > _MUCH else 0, f"a sentence of {counted(n, 'word')}", "Split it")
 
 
-@dataclass(frozen=True)
-class Ties:
-    """What decides: habits, alone without scores, and of labels where scores know none."""
+def ties(
+    habits: Habits,
+    given: Given,
+    upos: Sequence[str | None],
+    scored: ArcFactored | None = None,
+    asked: Iterable[str] = (),
+) -> tuple[tuple[str, ...], Float]:
+    """Return the labels that a sentence's trees may have, and log-scores of arcs with these, (n+1, n+1, L).
 
-    habits: Habits
+    Args:
+        habits: they decide alone without scores, and of labels where scores know none.
+        scored: the sentence's distribution, if there are scores.
+        asked: labels that rules or annotators name, which need not have been seen before; if there are scores of
+            labels, all are of these.
 
-    def of(
-        self,
-        given: Given,
-        upos: Sequence[str | None],
-        scored: ArcFactored | None = None,
-        asked: Iterable[str] = (),
-    ) -> tuple[tuple[str, ...], Float]:
-        """The labels that a sentence's trees may have, and log-scores of arcs with these, (n+1, n+1, L).
-
-        Args:
-            scored: the sentence's distribution, if there are scores.
-            asked: labels that rules or annotators name, which need not have been seen before; if there are scores of
-                labels, all are of these.
-
-        Raises:
-            DeptreeError: there is no memory for so long a sentence.
-        """
-        if scored is not None and scored.labels is not None:
-            names = scored.labels.names
-            added = tuple(dict.fromkeys(label for label in given.labels if label and label not in names))
-            with room_for(given.n, len(names)):
-                scores = LogScores(scored).whole
-                return names + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
-        names = self.habits.names(given, asked)
+    Raises:
+        DeptreeError: there is no memory for so long a sentence.
+    """
+    if scored is not None and scored.labels is not None:
+        names = scored.labels.names
+        added = tuple(dict.fromkeys(label for label in given.labels if label and label not in names))
         with room_for(given.n, len(names)):
-            of_heads = LogScores(scored).whole if scored is not None else self.habits.arcs(upos)[..., None]
-            found = self.habits.label_scores(upos, names, given)
-            found += of_heads
-            return names, found
+            scores = LogScores(scored).whole
+            return names + added, np.pad(scores, [(0, 0), (0, 0), (0, len(added))], constant_values=-np.inf)
+    names = habits.names(given, asked)
+    with room_for(given.n, len(names)):
+        of_heads = LogScores(scored).whole if scored is not None else habits.arcs(upos)[..., None]
+        found = habits.label_scores(upos, names, given)
+        found += of_heads
+        return names, found
 
 
-# The nearest tree that obeys, by the division that finds the best one, and with its certificate.
+# The nearest tree that obeys, by the search that finds the best one, and with its certificate.
 
 
-class Asked(Protocol):
-    """What the trees of a sentence must obey."""
+class Demands(Protocol):
+    """What the trees of a sentence must obey.
+
+    `words` have the labels of trees; `forbidden` are arcs with labels, (n+1, n+1, L); `bound` finds the nogoods of
+    rules that only a tree decides; `listed` tells the same one thing at a time, each under a name.
+    """
 
     @property
-    def words(self) -> Words:
-        """What is known of its words, and the labels that they may have."""
-
+    def words(self) -> Words: ...
     @property
-    def forbidden(self) -> Bool:
-        """Which arcs with which labels they may not have, (n+1, n+1, L)."""
-
+    def forbidden(self) -> Bool: ...
     @property
-    def bound(self) -> Sequence[Bound]:
-        """What finds the nogoods of rules that only a tree decides."""
-
-    def listed(self) -> list[Constraint]:
-        """The same, one thing at a time, each under a name."""
+    def bound(self) -> Sequence[Bound]: ...
+    def listed(self) -> list[Constraint]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,29 +356,38 @@ USUAL = Aims()
 
 
 def nearest(
-    given: Given, asked: Asked, scores: Float, space: TreeSpace, aims: Aims = USUAL, sent_id: str = ""
+    given: Given, asked: Demands, scores: Float, space: TreeSpace, aims: Aims = USUAL, sent_id: str = ""
 ) -> Repaired:
     """Return the tree that obeys and changes least of what was given; of several the one with the highest score.
 
     `scores` are log-scores (n+1, n+1, L), with labels as `asked.words.labels`; -inf is less than others.
     """
-    names = asked.words.labels
+    names, budget = asked.words.labels, aims.budget
     with room_for(given.n, len(names)):
         wanted = objective(scores, given, names, aims.costs, aims.worth, _meant(given, asked))
         masked = np.where(asked.forbidden, -np.inf, wanted.scores)
-        division = BranchAndBound(masked, space, asked.bound, aims.budget, wanted.unit)
-        found = division.best()
-    if found is not None:
-        return _repaired(found, wanted, names)
-    constraints = Relaxation(_base(wanted, names, space, sent_id), asked.listed)
-    if aims.relax:
-        return _relaxed(constraints, wanted, names, aims.budget)
-    if division.is_infeasible:
-        raise constraints.error(aims.budget)
-    raise none_found(division.opened, sent_id)
+        search = BranchAndBound(masked, space, asked.bound, budget, wanted.unit)
+        found, given_up = search.best(), None
+    if found is None:  # what is given up of rules is looked for in a distribution of costs
+        costs = wanted.scores / (wanted.unit or 1.0)
+        if names == ("",):
+            base = ArcFactored(costs[..., 0], space=space, id=sent_id)
+        else:
+            base = ArcFactored(costs, space=space, labels=names, id=sent_id)
+        constraints = Relaxation(base, asked.listed)
+        if aims.relax:
+            kept, given_up = constraints.kept(budget)
+            masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)
+            found = BranchAndBound(masked, space, rules_of(kept), budget, wanted.unit).best()
+        elif not search.is_infeasible:
+            raise none_found(search.opened, sent_id)
+        if found is None:
+            raise constraints.error(budget)
+    labels = tuple(names[number] for number in found.labels.tolist())
+    return Repaired(found.heads, labels, wanted.gap(found.score, found.gap), found.opened, given_up)
 
 
-def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:
+def _meant(given: Given, asked: Demands) -> Iterator[tuple[int, int]]:
     """The words whose given labels no arc to them may have, each with the number of the label that these stand for."""
     numbers = {name: number for number, name in enumerate(asked.words.labels)}
     may_have = np.any(~asked.forbidden, axis=0)
@@ -411,25 +396,3 @@ def _meant(given: Given, asked: Asked) -> Iterator[tuple[int, int]]:
         fits = [number for number in found if may_have[word, number]]
         if fits and fits[0] != found[0]:
             yield word, fits[0]
-
-
-def _base(wanted: Objective, names: tuple[str, ...], space: TreeSpace, sent_id: str) -> ArcFactored:
-    """The same as a distribution, in costs: what is given up of rules is looked for in these."""
-    scores = wanted.scores / (wanted.unit or 1.0)
-    if names == ("",):
-        return ArcFactored(scores[..., 0], space=space, id=sent_id)
-    return ArcFactored(scores, space=space, labels=names, id=sent_id)
-
-
-def _repaired(found: Found, wanted: Objective, names: Sequence[str], given_up: GivenUp | None = None) -> Repaired:
-    labels = tuple(names[number] for number in found.labels.tolist())
-    return Repaired(found.heads, labels, wanted.gap(found.score, found.gap), found.opened, given_up)
-
-
-def _relaxed(constraints: Relaxation, wanted: Objective, names: Sequence[str], budget: int) -> Repaired:
-    kept, given_up = constraints.kept(budget)
-    masked = np.where(constraints.forbidden(kept), -np.inf, wanted.scores)
-    found = BranchAndBound(masked, constraints.base.space, rules_of(kept), budget, wanted.unit).best()
-    if found is None:
-        raise constraints.error(budget)
-    return _repaired(found, wanted, names, given_up)

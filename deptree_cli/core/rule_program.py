@@ -12,10 +12,10 @@ bounds the costs of all trees (Lagrangian relaxation), whatever these duals are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rule_kinds import AtMostOne, OutOfGaps, Projective
-from deptree_cli.core.rule_words import Bound, LabelledTree, Nogood
+from deptree_cli.core.rules import AtMostOne, Bound, LabelledTree, Nogood, OutOfGaps, ProjectiveArcs
 from deptree_cli.core.spaces import TreeSpace, space
 
 # A point breaks a row by more than this. Arcs are priced in, and bounds are apart, by more than that of the costs.
@@ -48,9 +47,12 @@ ROUNDED, STALLED, SLOW = 8, 8, 0.02
 LONG = 65
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
-    """The sum of the coefficients of a tree's arcs is at most `most`.
+# Cells of a row, and the coefficient of all of them, or one of each.
+Terms = tuple[Int, Any]
+
+
+class Inequality:
+    """The sum of the coefficients of a tree's arcs is at most `most`: a row of the program.
 
     Attributes:
         arcs: cells of an array (n+1, n+1), and their coefficients, whatever the label.
@@ -59,38 +61,26 @@ class Row:
         of_rules: whether a rule asks for it; trees obey the others anyway.
     """
 
-    most: float
-    arcs: tuple[Int, Float]
-    labelled: tuple[Int, Float]
-    helpful: Mapping[int, float]
-    of_rules: bool
-
-    @property
-    def key(self) -> object:
-        return self.most, self.arcs[0].tobytes(), self.arcs[1].tobytes(), self.labelled[0].tobytes()
-
-
-# Cells of a row, and the coefficient of all of them, or one of each.
-Terms = tuple[Int, Any]
-
-
-def row(
-    most: float,
-    arcs: Sequence[Terms] = (),
-    labelled: Sequence[Terms] = (),
-    helpful: Mapping[int, float] | None = None,
-    of_rules: bool = True,
-) -> Row:
-    return Row(most, _terms(arcs), _terms(labelled), helpful or {}, of_rules)
+    def __init__(
+        self,
+        most: float,
+        arcs: Sequence[Terms] = (),
+        labelled: Sequence[Terms] = (),
+        helpful: Mapping[int, float] | None = None,
+        of_rules: bool = True,
+    ) -> None:
+        self.most, self.helpful, self.of_rules = most, helpful or {}, of_rules
+        self.arcs, self.labelled = (
+            _joined([(own, np.broadcast_to(np.asarray(value, np.float64), own.shape)) for own, value in parts])
+            for parts in (arcs, labelled)
+        )
 
 
-def _terms(parts: Sequence[Terms]) -> tuple[Int, Float]:
-    values = [np.broadcast_to(np.asarray(value, np.float64), own.shape) for own, value in parts]
-    return _joined([own for own, _ in parts], np.int64), _joined(values, np.float64)
-
-
-def _joined(parts: Iterable[Any], kind: type) -> Any:
-    return np.concatenate([np.empty(0, kind), *parts])
+def _joined(parts: Sequence[tuple[Int, Float]]) -> tuple[Int, Float]:
+    return (
+        np.concatenate([np.empty(0, np.int64), *(own for own, _ in parts)]),
+        np.concatenate([np.empty(0), *(values for _, values in parts)]),
+    )
 
 
 def cells(heads: Bool, words: Int | int, group: Bool | None = None) -> Int:
@@ -99,7 +89,7 @@ def cells(heads: Bool, words: Int | int, group: Bool | None = None) -> Int:
     return found if group is None else (found[:, None] * len(group) + np.flatnonzero(group)).ravel()
 
 
-def clause(nogood: Nogood) -> Row:
+def clause(nogood: Nogood) -> Inequality:
     """Of m choices one must go. A choice of most of a word's arcs is one less the others."""
     parts: tuple[list[Terms], list[Terms]] = [], []
     most, helpful = len(nogood.choices) - 1.0, dict[int, float]()
@@ -110,7 +100,7 @@ def clause(nogood: Nogood) -> Row:
         heads, labels = np.nonzero(arcs != mostly)
         own = heads * nodes + word
         parts[size > 1].append((own if size == 1 else own * size + labels, -1.0 if mostly else 1.0))
-    return row(most, *parts, helpful)
+    return Inequality(most, *parts, helpful)
 
 
 def entering(nodes: Bool) -> tuple[float, Terms, dict[int, float]]:
@@ -121,16 +111,16 @@ def entering(nodes: Bool) -> tuple[float, Terms, dict[int, float]]:
     return float(len(words)), (cells(nodes, words), 1.0), {}
 
 
-def cut(words: Bool) -> Row:
+def cut(words: Bool) -> Inequality:
     """Of some words (n+1,) one has its head outside: there is no cycle among them."""
     number, arcs, helpful = entering(words)
-    return row(number - 1.0, [arcs], (), helpful, of_rules=False)
+    return Inequality(number - 1.0, [arcs], (), helpful, of_rules=False)
 
 
-def one_below(head: int, group: Bool, n: int) -> Row:
+def one_below(head: int, group: Bool, n: int) -> Inequality:
     """One word has this head and a label of a group (L,)."""
     nodes = np.arange(n + 1)
-    return row(1.0, (), [(cells(nodes == head, nodes[(nodes != head) & (nodes > 0)], group), 1.0)])
+    return Inequality(1.0, (), [(cells(nodes == head, nodes[(nodes != head) & (nodes > 0)], group), 1.0)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,31 +145,8 @@ class Point:
         return self.of(np.ones(int(self.labels.max(initial=0)) + 1, dtype=np.bool_))
 
     @property
-    def is_complete(self) -> bool:
-        return bool(self.missing.max() < BROKEN)
-
-    @property
     def is_whole(self) -> bool:
         return bool(np.abs(self.values - np.rint(self.values)).max(initial=0.0) < BROKEN)
-
-
-class Matrix(NamedTuple):
-    """Rows of a program: of each coefficient its row and its cell."""
-
-    rows: Int
-    cells: Int
-    values: Float
-
-    def followed_by(self, first: int, new: Sequence[tuple[Int, Float]]) -> Matrix:
-        """The same with new rows, of which the first has this number."""
-        rows = np.repeat(np.arange(first, first + len(new)), [len(own) for own, _ in new])
-        parts = rows, _joined([own for own, _ in new], np.int64), _joined([values for _, values in new], np.float64)
-        return Matrix(*(np.concatenate(each) for each in zip(self, parts, strict=True)))
-
-    def only(self, which: Bool) -> Matrix:
-        """Some of the rows (M,), by the numbers that they had."""
-        there = which[self.rows]
-        return Matrix(self.rows[there], self.cells[there], self.values[there])
 
 
 class LinearProgram:
@@ -196,12 +163,10 @@ class LinearProgram:
         finite = np.isfinite(costs)
         least = costs.min(initial=np.inf, where=finite)
         self.scale = 1.0 + float(costs.max(initial=-np.inf, where=finite) - least)
-        self.rows: list[Row] = []
+        self.rows: list[Inequality] = []
         self.duals: Float = np.empty(0)
         self.columns = self._arcs = np.empty(0, np.int64)  # the cell of each, and that of its arc
         self._place = np.full(costs.size, -1, np.int32)  # the column of each cell
-        # Of arcs whatever the label, and of arcs with labels.
-        self._by_arcs = self._by_labels = Matrix(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
         api: Any = highspy
         self._highs = api._Highs()  # Highs() prints what it is, since 1.16
         options = {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}
@@ -216,14 +181,12 @@ class LinearProgram:
         prices, most = np.full(n, self._price), np.full(n, self._inf)
         self._highs.addCols(n, prices, np.zeros(n), most, n, words, words, np.ones(n))
         self.restrict([])
-        roots = [row(1.0, [(np.arange(1, n + 1), 1.0)], of_rules=False)] if single_root else []
+        roots = [Inequality(1.0, [(np.arange(1, n + 1), 1.0)], of_rules=False)] if single_root else []
         self.add_rows([*roots, cut(np.arange(n + 1) > 0)])
         self._first = len(self.rows)
 
-    def add_rows(self, rows: Sequence[Row]) -> None:
-        self._by_arcs = self._by_arcs.followed_by(len(self.rows), [each.arcs for each in rows])
-        self._by_labels = self._by_labels.followed_by(len(self.rows), [each.labelled for each in rows])
-        self.rows += rows
+    def add_rows(self, rows: Sequence[Inequality]) -> None:
+        self._keep([*self.rows, *rows])
         starts, index, values = [0], list[Int](), list[Float]()
         for each in rows:
             own = self._coefficients(each)
@@ -235,7 +198,14 @@ class LinearProgram:
         terms = np.array(starts[:-1], np.int32), np.concatenate(index).astype(np.int32), np.concatenate(values)
         self._highs.addRows(len(rows), least, most, starts[-1], *terms)
 
-    def _coefficients(self, each: Row) -> Float:
+    def _keep(self, rows: list[Inequality]) -> None:
+        """Have these rows: each coefficient's row, its cell and itself, of arcs whatever the label, and with one."""
+        self.rows, parts = rows, ([each.arcs for each in rows], [each.labelled for each in rows])
+        self._by_arcs, self._by_labels = (
+            (np.repeat(np.arange(len(rows)), [len(own) for own, _ in part]), *_joined(part)) for part in parts
+        )
+
+    def _coefficients(self, each: Inequality) -> Float:
         """Those of a row at each column."""
         by_arcs = np.zeros(self.least.size)
         by_arcs[each.arcs[0]] = each.arcs[1]
@@ -252,10 +222,10 @@ class LinearProgram:
         self.columns, arcs = np.concatenate([self.columns, new]), new // self.size
         self._arcs = np.concatenate([self._arcs, arcs])
         terms = [(arcs % (self.n + 1) - 1, np.arange(size), np.ones(size))]
-        for known, own in ((self._by_arcs, arcs), (self._by_labels, new)):
-            places = np.searchsorted(own, known.cells)
-            there = own[np.minimum(places, size - 1)] == known.cells
-            terms.append((known.rows[there] + self.n, places[there], known.values[there]))
+        for (rows, known, values), own in ((self._by_arcs, arcs), (self._by_labels, new)):
+            places = np.searchsorted(own, known)
+            there = own[np.minimum(places, size - 1)] == known
+            terms.append((rows[there] + self.n, places[there], values[there]))
         rows, columns, values = (np.concatenate(each) for each in zip(*terms, strict=True))
         matrix = coo_matrix((values, (rows, columns)), (self.n + len(self.rows), size)).tocsc()
         own, most = self.costs.ravel()[new], np.full(size, self._inf)
@@ -279,16 +249,13 @@ class LinearProgram:
             self._highs.changeColsCost(size, index, np.where(allowed, own, 0.0))
 
     def purge(self) -> None:
-        """Forget rows that do not bind, where there are many."""
-        if len(self.rows) > ROWS:
+        if len(self.rows) > ROWS:  # those that do not bind go
             kept = self.duals < -NEAR
             kept[: self._first] = True
             gone = np.flatnonzero(~kept) + self.n
             self._highs.deleteRows(len(gone), gone.astype(np.int32))
-            self.rows = [each for each, stays in zip(self.rows, kept.tolist(), strict=True) if stays]
-            self.duals, numbers = self.duals[kept], np.cumsum(kept) - 1
-            own = (each.only(kept) for each in (self._by_arcs, self._by_labels))
-            self._by_arcs, self._by_labels = (each._replace(rows=numbers[each.rows]) for each in own)
+            self._keep([each for each, stays in zip(self.rows, kept.tolist(), strict=True) if stays])
+            self.duals = self.duals[kept]
 
     def solve(self) -> bool:
         """Find a point, with every arc that helps; whether the pivots sufficed."""
@@ -315,18 +282,19 @@ class LinearProgram:
 
     def reduced(self, duals: Float) -> tuple[Float, Int]:
         """What arcs cost at least, less what rows pay for them, (n+1, n+1), and the labels that cost that."""
-        by_arcs = self._by_arcs
-        paid = np.bincount(by_arcs.cells, by_arcs.values * duals[by_arcs.rows], self.least.size)
+        rows, cells, values = self._by_arcs
+        paid = np.bincount(cells, values * duals[rows], self.least.size)
         least, labels = self.least - paid.reshape(self.least.shape), self.labels
-        paying = self._by_labels.only(duals != 0)
-        if len(paying.cells):
-            labels, arcs = labels.copy(), paying.cells // self.size
+        paying = (duals != 0)[self._by_labels[0]]
+        rows, cells, values = (each[paying] for each in self._by_labels)
+        if len(cells):
+            labels, arcs = labels.copy(), cells // self.size
             is_touched = np.zeros(least.size, dtype=np.bool_)
             is_touched[arcs] = True
             touched = np.flatnonzero(is_touched)
             own = self.costs.reshape(-1, self.size)[touched]
-            places = (np.cumsum(is_touched) - 1)[arcs] * self.size + paying.cells % self.size
-            own = own - np.bincount(places, paying.values * duals[paying.rows], own.size).reshape(own.shape)
+            places = (np.cumsum(is_touched) - 1)[arcs] * self.size + cells % self.size
+            own = own - np.bincount(places, values * duals[rows], own.size).reshape(own.shape)
             labels.ravel()[touched] = own.argmin(axis=1)
             least.ravel()[touched] = own.min(axis=1) - paid[touched]
         return least, labels
@@ -341,14 +309,15 @@ class LinearProgram:
         paid = float(duals @ np.array([each.most for each in self.rows]))
         return paid - score, heads, labels[heads, np.arange(1, self.n + 1)].astype(np.int32)
 
-    def worst(self, rows: Iterable[Row]) -> list[Row]:
+    def worst(self, rows: Iterable[Inequality]) -> list[Inequality]:
         """Of some rows those that the point breaks most."""
-        distinct = list({each.key: each for each in rows}.values())
+        parts = ((each, (*each.arcs, each.labelled[0])) for each in rows)
+        distinct = list({(each.most, *(part.tobytes() for part in own)): each for each, own in parts}.values())
         excess = np.array([self._excess(each) for each in distinct])
         order = np.argsort(-excess, kind="stable")[: max(CUTS, self.n // 2)]
         return [distinct[place] for place in order.tolist() if excess[place] > BROKEN]
 
-    def _excess(self, each: Row) -> float:
+    def _excess(self, each: Inequality) -> float:
         """By how much the point breaks a row; at most 0 if it does not."""
         missing = sum(least * self.point.missing[word] for word, least in each.helpful.items())
         return float(missing + self._coefficients(each) @ self.point.values - each.most)
@@ -365,7 +334,7 @@ class LinearProgram:
 # Separation: rows that a point breaks.
 
 
-def cycle_cuts(arcs: Float) -> Iterator[Row]:
+def cycle_cuts(arcs: Float) -> Iterator[Inequality]:
     """Cuts of words that too little enters: strongly connected parts of the arcs above some levels."""
     heads, words = np.nonzero(arcs > BROKEN)
     values = arcs[heads, words]
@@ -380,16 +349,16 @@ def cycle_cuts(arcs: Float) -> Iterator[Row]:
                 yield cut(parts == part)
 
 
-def crossing_pairs(arcs: Float) -> Iterator[Row]:
+def crossing_pairs(arcs: Float) -> Iterator[Inequality]:
     """Pairs of arcs that cross and of which there is more than one, in spaces of projective trees."""
     heads, words = np.nonzero(arcs > BROKEN)
     values, low, high = arcs[heads, words], np.minimum(heads, words), np.maximum(heads, words)
     crossing = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
     for pair in np.argwhere(crossing & (values[:, None] + values > 1 + BROKEN)):
-        yield row(1.0, [(heads[pair] * len(arcs) + words[pair], 1.0)], of_rules=False)
+        yield Inequality(1.0, [(heads[pair] * len(arcs) + words[pair], 1.0)], of_rules=False)
 
 
-def gap_cliques(point: Point, group: Bool) -> Iterator[Row]:
+def gap_cliques(point: Point, group: Bool) -> Iterator[Inequality]:
     """Of words whose arcs have no gaps and which make none: arcs of which there is one at most.
 
     These are the arcs of another word from heads on the far side of the first, and the arcs of the first from beyond
@@ -406,7 +375,7 @@ def gap_cliques(point: Point, group: Bool) -> Iterator[Row]:
         for place in np.flatnonzero(over.max(axis=0) > 1 + BROKEN).tolist():
             first, other = int(over[:, place].argmax()), word + 1 + place
             beyond = (nodes < first) | (nodes > other)
-            yield row(
+            yield Inequality(
                 1.0,
                 [(cells((first <= nodes) & (nodes < word), other), 1.0)],
                 [(cells(beyond, word, group), 1.0)],
@@ -422,10 +391,10 @@ def gap_cliques(point: Point, group: Bool) -> Iterator[Row]:
             heads, beyond = (word < nodes) & (nodes <= last), (nodes < other) | (nodes > last)
             if from_root and last == n:
                 heads[0], beyond[0] = True, False
-            yield row(1.0, [(cells(heads, other), 1.0)], [(cells(beyond, word, group), 1.0)])
+            yield Inequality(1.0, [(cells(heads, other), 1.0)], [(cells(beyond, word, group), 1.0)])
 
 
-def descent_cuts(point: Point, group: Bool) -> Iterator[Row]:
+def descent_cuts(point: Point, group: Bool) -> Iterator[Inequality]:
     """Of words whose arcs have no gaps: what stands between one and its heads must be reached from them (min cuts)."""
     from deptree_cli.kernels.trees import reaches  # loads kernels: when there is work
 
@@ -447,41 +416,7 @@ def descent_cuts(point: Point, group: Bool) -> Iterator[Row]:
                 if not reaches(ways, size, each, need - 1e-4, reached):
                     reached[0] = True
                     number, arcs, helpful = entering(reached[:size])
-                    yield row(number, [arcs], [(cells(beyond & ~reached[:size], word, group), 1.0)], helpful)
-
-
-class Separation:
-    """The rules of a sentence as rows."""
-
-    def __init__(self, rules: Sequence[Bound]) -> None:
-        self._rules = rules
-        of_kind = {
-            kind: [each.group for each in rules if isinstance(each.rule, kind)]
-            for kind in (AtMostOne, Projective, OutOfGaps)
-        }
-        self._at_most_one, self._projective, out_of_gaps = of_kind.values()
-        self._both = [each for each in self._projective if any(np.array_equal(each, other) for other in out_of_gaps)]
-
-    def of_tree(self, heads: Heads, labels: Heads) -> Iterator[Row]:
-        """Rows that a tree breaks; none if it obeys."""
-        tree = LabelledTree(heads.tolist(), labels.tolist())
-        for each in self._rules:
-            for nogood in islice(each.nogoods(tree), NOGOODS):
-                if isinstance(each.rule, AtMostOne):
-                    yield one_below(tree.heads[nogood.words[0] - 1], each.group, len(heads))
-                else:
-                    yield clause(nogood)
-
-    def of_point(self, point: Point) -> Iterator[Row]:
-        for group in self._at_most_one:
-            heads = np.flatnonzero(point.of(group).sum(axis=1) > 1 + BROKEN)
-            yield from (one_below(head, group, len(point.arcs) - 1) for head in heads.tolist() if head)
-        for group in self._both:
-            yield from gap_cliques(point, group)
-
-    def by_flows(self, point: Point) -> Iterator[Row]:
-        for group in self._projective:
-            yield from descent_cuts(point, group)
+                    yield Inequality(number, [arcs], [(cells(beyond & ~reached[:size], word, group), 1.0)], helpful)
 
 
 # Branch and cut.
@@ -507,17 +442,6 @@ class Settled(NamedTuple):
 Fixed = list[tuple[int, Bool]]
 
 
-@dataclass(order=True)
-class Branch:
-    """Trees whose words have some arcs; those of the least step of bounds come first, and of these the deepest."""
-
-    step: float
-    depth: int
-    number: int
-    bound: float = field(compare=False)
-    fixed: Fixed = field(compare=False)
-
-
 class BranchAndCut:
     """The search for the cheapest tree under rules: best-first; a subproblem fixes arcs of words.
 
@@ -539,39 +463,51 @@ class BranchAndCut:
     ) -> None:
         self._trees, self._budget, self._unit = trees, budget * min(1.0, LONG / len(costs)), unit
         self._program = LinearProgram(in_order(costs), trees.single_root, budget * pivots)
-        self._separation, self._words = Separation(rules), np.arange(1, len(costs))
+        self._rules, self._words = rules, np.arange(1, len(costs))
+        kinds = (AtMostOne, ProjectiveArcs, OutOfGaps)
+        groups = ([each.group for each in rules if isinstance(each.rule, kind)] for kind in kinds)
+        self._at_most_one, self._without_gaps, out_of_gaps = groups
+        self._both = [each for each in self._without_gaps if any(np.array_equal(each, other) for other in out_of_gaps)]
         highest = costs.max(axis=(0, 2), initial=-np.inf, where=np.isfinite(costs))
         self._highest = 1.0 + float(highest[1:].sum())
         self._has_rows = trees.has_short_name  # of other spaces there is an oracle, but no rows
         is_between = self._has_rows and not trees.projective
         self._projective = space(trees.single_root, projective=True) if is_between else None
         self._incumbent: Incumbent | None = None
-        self._considered: dict[bytes, list[Row]] = {}
+        self._considered: dict[bytes, list[Inequality]] = {}
         self._opened, self._least = 0, 0.0  # and the whole costs that a row asks for
 
     def settle(self) -> Settled:
-        queue, numbers = [Branch(-np.inf, 0, 0, -np.inf, [])], count(1)
+        # Subproblems: those of the least step of bounds come first, of these the deepest; each with what it fixes.
+        queue, numbers = list[tuple[float, int, int, float, Fixed]]([(-np.inf, 0, 0, -np.inf, [])]), count(1)
         left = np.inf  # what is left open costs at least that
         while queue and self._opened < self._budget and self._program.pivots > 0:
-            problem = heappop(queue)
-            if self._is_beaten(problem.bound):
+            _, depth, _, bound, fixed = heappop(queue)
+            if self._is_beaten(bound):
                 continue
-            bound, parts = self._solved(problem.bound, problem.fixed)
+            bound, parts = self._solved(bound, fixed)
             left = min(left, bound) if parts is None else left
             for part in parts or ():
                 step = np.floor(bound / (self._unit or 1.0))
-                heappush(queue, Branch(step, problem.depth - 1, next(numbers), bound, [*problem.fixed, part]))
+                heappush(queue, (step, depth - 1, next(numbers), bound, [*fixed, part]))
         cost = self._incumbent.cost if self._incumbent else np.inf
-        return Settled(self._incumbent, min([left, cost, *(each.bound for each in queue)]), self._opened)
+        return Settled(self._incumbent, min([left, cost, *(bound for *_, bound, _ in queue)]), self._opened)
 
     def _is_beaten(self, bound: float) -> bool:
         return self._incumbent is not None and bound >= self._incumbent.cost - NEAR * self._program.scale
 
-    def _consider(self, heads: Heads, labels: Heads) -> list[Row]:
+    def _consider(self, heads: Heads, labels: Heads) -> list[Inequality]:
         """The rows that a tree breaks; if it breaks none it may be the best."""
         key = heads.tobytes() + labels.tobytes()
         if (found := self._considered.get(key)) is None:  # every second tree comes again
-            found = self._considered[key] = list(self._separation.of_tree(heads, labels))
+            found, tree = [], LabelledTree(heads.tolist(), labels.tolist())
+            for rule in self._rules:
+                for nogood in islice(rule.nogoods(tree), NOGOODS):
+                    if isinstance(rule.rule, AtMostOne):
+                        found.append(one_below(tree.heads[nogood.words[0] - 1], rule.group, len(heads)))
+                    else:
+                        found.append(clause(nogood))
+            self._considered[key] = found
             cost = float(self._program.given[heads, self._words, labels].sum())
             if not found and cost < (self._incumbent.cost if self._incumbent else np.inf):
                 self._incumbent = Incumbent(cost, heads.copy(), labels.copy())
@@ -585,30 +521,37 @@ class BranchAndCut:
         while True:
             sufficed = program.solve()
             point = program.point
+            is_complete = point.missing.max() < BROKEN
             low, heads, labels = program.relaxation(self._trees)
             self._opened += 1
             bound = max(bound, low)
             if bound > self._highest:
                 return np.inf, []
             bounds.append(bound)
-            broken = [*cycle_cuts(point.arcs), *self._separation.of_point(point)]
+            broken = list(cycle_cuts(point.arcs))
+            for group in self._at_most_one:
+                heavy = np.flatnonzero(point.of(group).sum(axis=1) > 1 + BROKEN).tolist()
+                broken += [one_below(head, group, program.n) for head in heavy if head]
+            broken += chain.from_iterable(gap_cliques(point, group) for group in self._both)
             broken += crossing_pairs(point.arcs) if self._trees.projective else ()
             for tree in [(heads, labels), *self._near(point)]:
                 broken += self._consider(*tree)
-            slow = self._is_slow(bounds)
+            left = self._incumbent.cost - bound if self._incumbent else program.scale
+            # Whether rows hardly raise the bound any more, so that dividing promises more.
+            slow = len(bounds) > STALLED and bound - bounds[-STALLED] < SLOW * left
             if self._unit is not None and not self._is_beaten(bound) and (slow or len(bounds) % ROUNDED == 0):
                 bound = max(bound, self._unit * self._rounded(self._unit, fixed))
             if self._is_beaten(bound):
                 return bound, []
             if not sufficed or self._opened >= self._budget:
                 return bound, None
-            if slow and point.is_complete and not point.is_whole:
+            if slow and is_complete and not point.is_whole:
                 return bound, self._divided(point)
-            new = program.worst(broken) or program.worst(islice(self._separation.by_flows(point), CUTS))
-            if new:
+            by_flows = chain.from_iterable(descent_cuts(point, group) for group in self._without_gaps)
+            if new := program.worst(broken) or program.worst(islice(by_flows, CUTS)):
                 program.purge()
                 program.add_rows(new)
-            elif not point.is_complete:
+            elif not is_complete:
                 if not program.raise_price():
                     return bound, None
             elif point.is_whole:  # a tree, which was looked at
@@ -616,13 +559,7 @@ class BranchAndCut:
             else:
                 return bound, self._divided(point)
 
-    def _is_slow(self, bounds: Sequence[float]) -> bool:
-        """Whether rows hardly raise the bound any more, so that dividing promises more."""
-        left = self._incumbent.cost - bounds[-1] if self._incumbent else self._program.scale
-        return len(bounds) > STALLED and bounds[-1] - bounds[-STALLED] < SLOW * left
-
     def _near(self, point: Point) -> Iterator[tuple[Heads, Heads]]:
-        """Trees near a point."""
         least, scale = self._program.least, self._program.scale
         possible = np.isfinite(least)
         for oracle, share in ((self._trees, 1e-6), (self._projective, 1e-4)):
@@ -649,7 +586,7 @@ class BranchAndCut:
             self._least = least
             costs = np.where(np.isfinite(whole), -whole, 0.0)
             helpful = dict(enumerate(costs.min(axis=(0, 2))[1:].tolist(), 1))
-            program.add_rows([row(-least, (), [(np.flatnonzero(costs), costs[costs != 0])], helpful)])
+            program.add_rows([Inequality(-least, (), [(np.flatnonzero(costs), costs[costs != 0])], helpful)])
         program.solve()
         return least
 

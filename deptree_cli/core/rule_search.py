@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain, count, islice, starmap
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,16 +16,15 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
 from deptree_cli.core.errors import RELAX, DeptreeError, counted
-from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, Nogood
+from deptree_cli.core.rules import Bound, Choice, LabelledTree, Nogood
 from deptree_cli.core.ruleset import Constraint, choices_of, conflicting, rules_of
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.kernels.budget import foresee
 
-# What a search wants trees to have as much as possible of: scores of arcs with labels.
-
 
 class Scores:
-    """Scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``, as a search asks; -inf forbids."""
+    """What trees should have most of: scores of arcs with labels, (n+1, n+1, L), ``[head, dependent, label]``; -inf
+    forbids."""
 
     def __init__(self, given: Float) -> None:
         self._given = given
@@ -52,44 +51,35 @@ class LogScores(Scores):
     """
 
     def __init__(self, distribution: ArcFactored) -> None:
-        self.distribution = distribution
-
-    @cached_property
-    def _shifted(self) -> Float:
-        return self.distribution.factorisation.shifted.log_weights
+        self._shifted, self._labels = distribution.factorisation.shifted.log_weights, distribution.labels
+        self._possible = np.isfinite(distribution.log_scores)
+        nothing = np.broadcast_to(0.0, (*self._shifted.shape, 1))
+        self._log_probs = nothing if self._labels is None else self._labels.log_probs
 
     @cached_property
     def whole(self) -> Float:
-        labels = self.distribution.labels
-        if labels is None:
-            return self._shifted[..., None]
-        possible = np.isfinite(self.distribution.log_scores)[..., None] & (labels.log_probs > -np.inf)
+        possible = self._possible[..., None] & (self._log_probs > -np.inf)
         with np.errstate(invalid="ignore"):
-            return np.where(possible, self._shifted[..., None] + labels.log_probs, -np.inf)
+            return np.where(possible, self._shifted[..., None] + self._log_probs, -np.inf)
 
     @cached_property
-    def arcs(self) -> Float:
-        """See `Scores`: the same to the last digit, for rounded sums are in the order of what is added."""
-        labels, log_scores = self.distribution.labels, self.distribution.log_scores
-        if labels is None:
-            return self._shifted
+    def arcs(self) -> Float:  # the same as the best labels of `whole`: rounded sums are in the order of what is added
         with np.errstate(invalid="ignore"):
-            return np.where(np.isfinite(log_scores), self._shifted + labels.best_log_probs, -np.inf)
+            best = self._shifted + (0.0 if self._labels is None else self._labels.best_log_probs)
+            return np.where(self._possible, best, -np.inf)
 
     def of(self, heads: Heads) -> Float:
-        labels, words = self.distribution.labels, np.arange(1, len(heads) + 1)
-        own = self._shifted[heads, words, None]
-        return own.copy() if labels is None else own + labels.log_probs[heads, words]
+        words = np.arange(1, len(heads) + 1)
+        return self._shifted[heads, words, None] + self._log_probs[heads, words]
 
 
 # The best trees that obey, by division: the first that comes is the best, and that is certain.
 #
-# A subproblem is a set of labelled trees, given by the arcs that each word may have, whose best tree is known. Where
-# that tree has a nogood, choices c1, ..., cm of which one must go, it is divided into m: in the i-th, c1 to c(i-1) stay
-# and ci goes. They have no tree in common, and lose only trees that break the rule. The best is opened first, so that
-# no tree that obeys is better than the first found (best-first branch and bound; the division is Lawler's, 1972). A
-# part waits in the queue, by the sum of its words' best arcs, until no other promises more: most are never opened.
-
+# A subproblem is a set of labelled trees, given by the arcs that each word may have. Where its best tree has a nogood,
+# choices c1, ..., cm of which one must go, it is divided into m: in the i-th, c1 to c(i-1) stay and ci goes. They have
+# no tree in common, and lose only trees that break the rule. The best is solved first, so that no tree that obeys is
+# better than the first found (best-first branch and bound; the division is Lawler's, 1972). A subproblem waits in the
+# queue, by the sum of its words' best arcs, until no other promises more: most are never solved.
 
 # How many maximum trees each tree that is found may cost.
 BUDGET = 300
@@ -108,10 +98,7 @@ EXACT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A tree that obeys.
-
-    `gap` is by how much a better tree might be better, 0 is certain; `opened` counts the maximum trees until then.
-    """
+    """A tree that obeys; another may be better by `gap`, 0 is certain; `opened` counts the maximum trees until then."""
 
     heads: Heads
     labels: Heads
@@ -125,8 +112,8 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """What is left of a sentence's labelled trees.
+class Subproblem:
+    """Some of a sentence's labelled trees.
 
     Attributes:
         gone: of some words the arcs, (n+1, L) or (n+1, 1) whatever the label, that they may not have.
@@ -147,11 +134,10 @@ class Part:
         return float(words.sum() + (root - words).max())
 
 
-@dataclass(frozen=True, eq=False)
-class Subproblem:
-    """A part that was opened: the best of its trees, and the nogood by which it is divided."""
+class Solution(NamedTuple):
+    """The best tree of a subproblem, and the nogood by which that is divided."""
 
-    part: Part
+    subproblem: Subproblem
     heads: Heads
     labels: Heads
     score: float
@@ -179,7 +165,7 @@ class BranchAndBound:
         self._scores = self.scores if isinstance(self.scores, Scores) else Scores(self.scores)
         self._arcs = self._scores.arcs
         self._seen = set[bytes]()
-        self._queue: list[tuple[float, int, Part | Subproblem]] = []
+        self._queue: list[tuple[float, int, Subproblem | Solution]] = []
         self._order = count()
 
     def best(self) -> Found | None:
@@ -205,21 +191,18 @@ class BranchAndBound:
         return best and replace(best, gap=max(0.0, highest - best.score), opened=self.opened)
 
     def _settled(self, budget: int) -> Found | None:
-        """The best tree by a linear program."""
         from deptree_cli.core.rule_program import BranchAndCut  # loads scipy: when there is work
 
         nodes = len(self._arcs)
         per_cost = None if self.unit is None else 2.0 ** math.ceil(math.log2(30 * nodes))  # nats, about
         scale = 1.0 if per_cost is None or self.unit is None else per_cost / self.unit
         program = BranchAndCut(-scale * self._scores.whole, self.space, self.rules, budget, PIVOTS, per_cost)
-        settled = program.settle()
-        self.opened, self.is_infeasible = self.opened + settled.opened, settled.bound == np.inf
-        if settled.incumbent is None:
+        incumbent, bound, opened = program.settle()
+        self.opened, self.is_infeasible = self.opened + opened, bound == np.inf
+        if incumbent is None:
             return None
-        cost, heads, labels = settled.incumbent
-        gap = max(0.0, cost - settled.bound)
-        score = float(self._scores.of(heads)[np.arange(nodes - 1), labels].sum())
-        return Found(heads, labels, score, gap / scale if gap > EXACT * (per_cost or 1.0) else 0.0, self.opened)
+        gap = max(0.0, incumbent.cost - bound)
+        return self._found(incumbent.heads, incumbent.labels, gap / scale if gap > EXACT * (per_cost or 1.0) else 0.0)
 
     def trees(self) -> Iterator[Found]:
         """The trees that obey, the best first, each array of heads once with its best labels.
@@ -232,20 +215,19 @@ class BranchAndBound:
 
     def _certain(self) -> Iterator[Found]:
         """The same but for the last that may not be certain: there the queue is left."""
-        best = np.stack([self._arcs[0], self._arcs[1:].max(axis=0)])
-        self._push(np.inf, self._opened(Part({}, best)))
+        self._solve(Subproblem({}, np.stack([self._arcs[0], self._arcs[1:].max(axis=0)])))
         before = 0
         while self._queue:
             bound, _, first = self._queue[0]
             if self.opened - before >= self.budget and not self._is_answer(first):
                 return
             heapq.heappop(self._queue)
-            if isinstance(first, Part):
-                self._push(-bound, self._opened(first))
+            if isinstance(first, Subproblem):
+                self._solve(first)
                 continue
             if self._is_answer(first):
                 self._seen.add(first.heads.tobytes())
-                yield self._found(first, 0.0)
+                yield Found(first.heads, first.labels, first.score, 0.0, self.opened)
                 before = self.opened
             for part in self._parts(first):
                 self._push(min(-bound, part.bound(self.space)), part)
@@ -254,15 +236,19 @@ class BranchAndBound:
     def _best_open(self) -> Found | None:
         """The best tree that obeys of what the budget left: an open problem's, or one that penalties lead to."""
         bound = -self._queue[0][0]
-        answers = [each for *_, each in self._queue if isinstance(each, Subproblem) and self._is_answer(each)]
-        found = [self._found(each, max(0.0, bound - each.score)) for each in answers]
+        answers = [each for *_, each in self._queue if isinstance(each, Solution) and self._is_answer(each)]
+        found = [
+            Found(each.heads, each.labels, each.score, max(0.0, bound - each.score), self.opened) for each in answers
+        ]
         narrower = self.space.has_short_name and not self.space.projective  # rules are broken less there
         for trees in (space(self.space.single_root, projective=True), self.space) if narrower else (self.space,):
             if not found and (tree := self._penalised(trees)) is not None:
-                heads, labels = tree
-                score = float(self._scores.of(heads)[np.arange(len(heads)), labels].sum())
-                found.append(Found(heads, labels, score, max(0.0, bound - score), self.opened))
+                found.append(self._found(*tree, bound=bound))
         return min(found, key=lambda each: each.gap, default=None)
+
+    def _found(self, heads: Heads, labels: Heads, gap: float = 0.0, bound: float = -np.inf) -> Found:
+        score = float(self._scores.of(heads)[np.arange(len(heads)), labels].sum())
+        return Found(heads, labels, score, max(gap, bound - score), self.opened)
 
     def _penalised(self, trees: TreeSpace) -> tuple[Heads, Heads] | None:
         """A tree that obeys: maximum trees of a space, where the choices of each nogood so far score less and less."""
@@ -291,36 +277,31 @@ class BranchAndBound:
                 penalties[word] = penalties.get(word, 0.0) + penalty * spread * chosen
         return None
 
-    def _push(self, bound: float, item: Part | Subproblem | None) -> None:
-        """Put something into the queue, of which no tree scores more than a bound; nothing if it has no tree."""
-        if isinstance(item, Subproblem):
-            bound = item.score
-        if item is not None and bound > -np.inf:
+    def _push(self, bound: float, item: Subproblem | Solution) -> None:
+        """Queue something of which no tree scores more than a bound; not if it has no tree."""
+        if bound > -np.inf:
             heapq.heappush(self._queue, (-bound, next(self._order), item))
 
-    def _is_answer(self, item: Part | Subproblem) -> bool:
-        return isinstance(item, Subproblem) and item.nogood is None and item.heads.tobytes() not in self._seen
+    def _is_answer(self, item: Subproblem | Solution) -> bool:
+        return isinstance(item, Solution) and item.nogood is None and item.heads.tobytes() not in self._seen
 
-    def _found(self, problem: Subproblem, gap: float) -> Found:
-        return Found(problem.heads, problem.labels, problem.score, gap, self.opened)
-
-    def _parts(self, problem: Subproblem) -> Iterator[Part]:
+    def _parts(self, solved: Solution) -> Iterator[Subproblem]:
         """The parts of a problem in which one of a nogood's choices goes and those before it stay."""
-        part, nogood = problem.part, problem.nogood or self._same_heads(problem.heads)
+        part, nogood = solved.subproblem, solved.nogood or self._same_heads(solved.heads)
         *others, last = nogood.choices
         for choice in others:
             yield self._without(part, [choice])
             part = self._without(part, [Choice(choice.word, ~choice.arcs)])
         yield self._without(part, (last, *nogood.also_excluded()))
 
-    def _without(self, part: Part, choices: Iterable[Choice]) -> Part:
-        """What is left of a part where words do not make these choices."""
+    def _without(self, part: Subproblem, choices: Iterable[Choice]) -> Subproblem:
+        """What is left where words do not make these choices."""
         gone, best = dict(part.gone), part.best.copy()
         for word, arcs in choices:
             gone[word] = gone[word] | arcs if word in gone else arcs
             left = self._left(word, gone[word])
             best[:, word] = left[0], left[1:].max()
-        return Part(gone, best)
+        return Subproblem(gone, best)
 
     def _left(self, word: int, gone: Bool) -> Float:
         """The best scores of a word's arcs, (n+1,), without some."""
@@ -329,8 +310,8 @@ class BranchAndBound:
         left: Float = np.where(gone, -np.inf, self._scores.whole[:, word]).max(axis=1)
         return left
 
-    def _opened(self, part: Part) -> Subproblem | None:
-        """A part with its best tree; None if it has no tree."""
+    def _solve(self, part: Subproblem) -> None:
+        """Queue a subproblem's best tree, if it has one."""
         arcs = self._arcs.copy()
         for word, gone in part.gone.items():
             arcs[:, word] = self._left(word, gone)
@@ -338,7 +319,7 @@ class BranchAndBound:
         foresee(arcs.size)
         heads, score = self.space.maximum_tree(arcs)
         if score == -np.inf:
-            return None
+            return
         scores = self._scores.of(heads)
         for word, gone in part.gone.items():
             scores[word - 1][np.broadcast_to(gone[heads[word - 1]], scores.shape[1:])] = -np.inf
@@ -347,11 +328,11 @@ class BranchAndBound:
         nogoods = list(islice(chain.from_iterable(each.nogoods(tree) for each in self.rules), COMPARED))
         if len(nogoods) > 1:
             own = arcs[heads, np.arange(1, len(arcs))].tolist()
-            nogoods.sort(key=lambda nogood: self._likely_opened(part, own, nogood))
-        return Subproblem(part, heads, labels, score, nogoods[0] if nogoods else None)
+            nogoods.sort(key=lambda nogood: self._likely_solved(part, own, nogood))
+        self._push(score, Solution(part, heads, labels, score, nogoods[0] if nogoods else None))
 
-    def _likely_opened(self, part: Part, own: Sequence[float], nogood: Nogood) -> float:
-        """How many parts of a nogood are likely to be opened: each the less, the more its word loses by it."""
+    def _likely_solved(self, part: Subproblem, own: Sequence[float], nogood: Nogood) -> float:
+        """How many parts of a nogood are likely to be solved: each the less, the more its word loses by it."""
         found, scale = 0.0, self.unit / 2 if self.unit else 1.0
         for word, arcs in nogood.choices:
             left = self._left(word, part.gone[word] | arcs if word in part.gone else arcs).max()
@@ -364,13 +345,6 @@ class BranchAndBound:
 
 
 # Where no tree obeys: which constraints cannot hold together, and the tree that breaks the fewest of them.
-#
-# That tree is the best one where each broken constraint costs more than trees differ by. What a constraint forbids a
-# word costs the word's arcs; a constraint that only a tree decides gets a switch: a word more, behind the others,
-# whose label says whether the constraint is kept, or given up at the same price. Its nogoods are between arcs of
-# the tree and the switch. So both are searched for at once, by the search that finds trees that obey, and with its
-# certificate.
-
 
 # Of so many a message tells the names, and of one more.
 MOST_NAMED = 6
@@ -383,10 +357,7 @@ ROUNDING = 1e-9
 
 
 class GivenUp(NamedTuple):
-    """The constraints that were dropped so that some tree satisfies the others.
-
-    They are `fewest` if it is certain that fewer are not enough.
-    """
+    """The constraints dropped so that some tree satisfies the others; `fewest` if fewer are certainly not enough."""
 
     names: tuple[str, ...]
     fewest: bool
@@ -409,7 +380,6 @@ class Relaxation:
 
     @cached_property
     def _scores(self) -> Float:
-        """The log-scores of arcs with labels, (n+1, n+1, L)."""
         scores = self.base.joint_log_scores()
         return scores.reshape(*scores.shape[:2], -1)
 
@@ -420,28 +390,23 @@ class Relaxation:
         return found
 
     def error(self, budget: int = BUDGET) -> DeptreeError:
-        """What to say where no tree obeys: which constraints cannot hold together.
+        """What to say where no tree obeys: which constraints cannot hold together; `budget` is for each question."""
 
-        Args:
-            budget: how many maximum trees each question may cost, whether some constraints can.
-        """
+        def can_hold(some: Sequence[Constraint]) -> bool:  # not, if no tree is found within the budget
+            search = self._search(some, budget)
+            return search is not None and (not search.rules or search.best() is not None)
+
         by_trees_last = sorted(self.all, key=lambda each: not isinstance(each.asks, Choice))  # only these take searches
-        found = conflicting(by_trees_last, lambda some: self._can_hold(some, budget))
+        found = conflicting(by_trees_last, can_hold)
         names = list(dict.fromkeys(each.name for each in sorted(found, key=self.all.index)))
-        division = self._division(found, budget)
-        tree = "no tree"
-        if division is not None and division.best() is None and not division.is_infeasible:
-            tree = f"of {counted(division.opened, 'maximum tree')} none"
+        search, tree = self._search(found, budget), "no tree"
+        if search is not None and search.best() is None and not search.is_infeasible:
+            tree = f"of {counted(search.opened, 'maximum tree')} none"
         remedy = ("Give one up" if len(names) > 1 else "Give it up") + f", or pass {RELAX}" * self.can_relax
         return DeptreeError(f"{tree} obeys {listed_names(names)}", remedy, sent_id=self.base.id, options=[RELAX])
 
-    def _can_hold(self, constraints: Sequence[Constraint], budget: int) -> bool:
-        """Whether some tree obeys constraints; not, if none is found within the budget."""
-        division = self._division(constraints, budget)
-        return division is not None and (not division.rules or division.best() is not None)
-
-    def _division(self, constraints: Sequence[Constraint], budget: int) -> BranchAndBound | None:
-        """The search of a tree that obeys constraints; None where what they forbid leaves no tree."""
+    def _search(self, constraints: Sequence[Constraint], budget: int) -> BranchAndBound | None:
+        """That of a tree that obeys constraints; None where what they forbid leaves no tree."""
         scores = np.where(self.forbidden(constraints), -np.inf, self._scores)
         if not self.base.space.is_feasible(scores.max(axis=2) > -np.inf):
             return None
@@ -451,14 +416,27 @@ class Relaxation:
         """The fewest constraints without which some tree obeys, and whether fewer are certainly not enough.
 
         Of as few, those whose best tree is the best; `budget` is how many maximum trees it may take.
+
+        That tree is the best one where each broken constraint costs more than trees differ by: what a constraint
+        forbids a word costs the word's arcs, and a constraint that only a tree decides has a switch. The best arc of a
+        word costs 0, so that a tree's score tells how many constraints it breaks at least.
         """
-        priced = Priced(self._scores, self.all)
-        rule = Bound(None, np.zeros(0, dtype=np.bool_), priced.nogoods)
-        found = next(BranchAndBound(priced.scores, self.base.space, [rule], budget).trees(), None)
-        found, bound = (found, found.score + found.gap) if found else (self._tree_by_arcs(priced), 0.0)
-        tree = priced.without_switches(LabelledTree(found.heads.tolist(), found.labels.tolist()))
+        possible, nodes = self._scores > -np.inf, len(self._scores)
+        highest = np.where(possible, self._scores, -np.inf).max(axis=(0, 2), keepdims=True, initial=-np.inf)
+        with np.errstate(invalid="ignore"):
+            worth = np.where(possible, self._scores - highest, -np.inf)
+        price = 1.0 - float(np.where(possible, worth, 0.0).min(axis=(0, 2)).sum())
+        for word, arcs in choices_of(self.all):
+            worth[:, word] -= price * arcs
+        scores, rule = with_switches(worth, price, rules_of(self.all))
+        found = next(BranchAndBound(scores, self.base.space, [rule], budget).trees(), None)
+        bound = found.score + found.gap if found else 0.0
+        if found is None:  # that which breaks the fewest of what arcs decide, whatever it breaks of the others
+            found = BranchAndBound(scores[:nodes, :nodes], self.base.space, []).best()
+        assert found is not None  # the base has a tree
+        tree = LabelledTree(found.heads[: nodes - 1].tolist(), found.labels[: nodes - 1].tolist())
         broken = [each for each in self.all if each.is_broken_by(tree)]
-        return broken, priced.least_broken(bound) >= len(broken)
+        return broken, int(-bound / price + ROUNDING) >= len(broken)
 
     def kept(self, budget: int) -> tuple[list[Constraint], GivenUp | None]:
         """The constraints without the fewest that must be given up, and these, if there are some."""
@@ -466,70 +444,39 @@ class Relaxation:
         given_up = GivenUp(tuple(each.name for each in broken), fewest) if broken else None
         return [each for each in self.all if each not in broken], given_up
 
-    def _tree_by_arcs(self, priced: Priced) -> Found:
-        """The tree that breaks the fewest of the constraints that arcs decide, whatever it breaks of the others."""
-        words = slice(priced.n + 1)
-        division = BranchAndBound(priced.scores[words, words], self.base.space, [])
-        found = division.best()
-        assert found is not None  # the base has a tree
-        return found
 
+def with_switches(worth: Float, price: float, rules: Sequence[Bound]) -> tuple[Float, Bound]:
+    """Scores (n+R+1, n+R+1, max(L, 2)) with a switch for each of R rules, and a rule of these: the nogoods of all.
 
-class Priced:
-    """The scores of a sentence in which a broken constraint costs more than its trees differ by.
-
-    `scores` are (n+R+1, n+R+1, max(L, 2)), with R switches, of constraints that only a tree decides, behind the words,
-    each below the one in front of it. The best arc of a word costs 0, so that a tree's score tells how many constraints
-    it breaks at least.
+    A switch is a word more, behind the others and below the one in front of it, whose label says whether its rule is
+    kept, or given up at a price. So both are searched for at once, by the search that finds trees that obey, and with
+    its certificate. A nogood of a rule is one with the switch: that goes first, so that what else must go does so where
+    the rule is kept.
     """
+    nodes, labels = len(worth), worth.shape[2]
+    size = nodes + len(rules)
+    scores = np.full((size, size, max(labels, GIVEN_UP + 1)), -np.inf)
+    scores[:nodes, :nodes, :labels] = worth
+    switches = np.arange(nodes, size)
+    scores[switches - 1, switches, KEPT] = 0.0
+    scores[switches - 1, switches, GIVEN_UP] = -price
 
-    def __init__(self, scores: Float, constraints: Sequence[Constraint]) -> None:
-        self.n = len(scores) - 1
-        self._rules = rules_of(constraints)
-        possible = scores > -np.inf
-        highest = np.where(possible, scores, -np.inf).max(axis=(0, 2), keepdims=True, initial=-np.inf)
-        with np.errstate(invalid="ignore"):
-            worth = np.where(possible, scores - highest, -np.inf)
-        self.price = 1.0 - float(np.where(possible, worth, 0.0).min(axis=(0, 2)).sum())
-        for word, arcs in choices_of(constraints):
-            worth[:, word] -= self.price * arcs
-        self.scores = self._with_switches(worth)
-
-    def _with_switches(self, worth: Float) -> Float:
-        nodes, labels = len(worth), worth.shape[2]
-        size = nodes + len(self._rules)
-        found = np.full((size, size, max(labels, GIVEN_UP + 1)), -np.inf)
-        found[:nodes, :nodes, :labels] = worth
-        switches = np.arange(nodes, size)
-        found[switches - 1, switches, KEPT] = 0.0
-        found[switches - 1, switches, GIVEN_UP] = -self.price
-        return found
-
-    def least_broken(self, bound: float) -> int:
-        return int(-bound / self.price + ROUNDING)
-
-    def without_switches(self, tree: LabelledTree) -> LabelledTree:
-        return LabelledTree(tree.heads[: self.n], tree.labels[: self.n])
-
-    def nogoods(self, tree: LabelledTree) -> Iterator[Nogood]:
-        """The nogoods of the constraints that are kept; each with the switch, of which they are nogoods too."""
-        words = self.without_switches(tree)
-        for switch, rule in enumerate(self._rules, self.n + 1):
-            if tree.labels[switch - 1] == KEPT:
-                yield from self._switched(switch, rule, words)
-
-    def _switched(self, switch: int, rule: Bound, words: LabelledTree) -> Iterator[Nogood]:
-        """The nogoods of a constraint: the switch goes first, so that what else must go does so where it stays."""
-        arcs = np.zeros(self.scores.shape[1:], dtype=np.bool_)
+    def made(switch: int, choices: Callable[[], Sequence[Choice]]) -> list[Choice]:
+        arcs = np.zeros(scores.shape[1:], dtype=np.bool_)
         arcs[:, KEPT] = True
-        for nogood in rule.nogoods(words):
-            made = partial(lambda made: [Choice(switch, arcs), *self._wider(made())], nogood.made)
-            also_excluded = partial(lambda excluded: self._wider(excluded()), nogood.also_excluded)
-            yield Nogood((switch, *nogood.words), made, also_excluded)
+        return [Choice(switch, arcs), *wider(choices)]
 
-    def _wider(self, choices: Sequence[Choice]) -> list[Choice]:
-        rows = len(self._rules)
-        return list(starmap(lambda word, arcs: Choice(word, np.pad(arcs, ((0, rows), (0, 0)))), choices))
+    def wider(choices: Callable[[], Sequence[Choice]]) -> list[Choice]:
+        return [Choice(word, np.pad(arcs, ((0, len(rules)), (0, 0)))) for word, arcs in choices()]
+
+    def nogoods(tree: LabelledTree) -> Iterator[Nogood]:
+        words = LabelledTree(tree.heads[: nodes - 1], tree.labels[: nodes - 1])
+        for switch, rule in enumerate(rules, nodes):
+            for nogood in rule.nogoods(words) if tree.labels[switch - 1] == KEPT else ():
+                both = partial(made, switch, nogood.made), partial(wider, nogood.also_excluded)
+                yield Nogood((switch, *nogood.words), *both)
+
+    return scores, Bound(None, np.zeros(0, dtype=np.bool_), nogoods)
 
 
 def none_found(opened: int, sent_id: str, can_relax: bool = True) -> DeptreeError:

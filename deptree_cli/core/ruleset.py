@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, product
 from typing import NamedTuple, TypeVar
 
@@ -12,48 +12,33 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.rule_kinds import Function, Together
-from deptree_cli.core.rule_words import (
+from deptree_cli.core.rules import (
     NOT,
     Bound,
     Choice,
-    ForLabels,
+    Finder,
+    Function,
     LabelledTree,
-    LabelNumbers,
     Mask,
     Nogood,
+    Together,
     TreeRule,
     Words,
     forbidden,
+    numbers_of,
     pattern_in,
 )
 from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
 
 # Rules by name: what a file of rules says, as masks and rules that only a tree decides.
 
-
 Rule = Mask | TreeRule
 
-
-class OfLabel(NamedTuple):
-    """The masks about a label, with their numbers: those that ask little, and others.
-
-    `known`: what the first forbid words with a part of speech below one with another on a side.
-    """
-
-    few: list[tuple[int, Mask]]
-    others: list[tuple[int, Mask]]
-    known: dict[tuple[object, object, bool], list[tuple[int, Mask]]]
+# The kinds of names in rules, and the fields of rules and of conditions in which they stand.
+WHICH = {"label": ("label", "between", "unless"), "upos": ("upos",), "feats": ("feats",)}
 
 
-class LookedAt(NamedTuple):
-    """The masks about each label (L,), and rules that only a tree decides with the labels of which it must have one."""
-
-    of_labels: list[OfLabel]
-    tree_rules: list[tuple[TreeRule, set[int]]]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ruleset:
     """Rules that are kept together, in the order in which they are looked at.
 
@@ -104,29 +89,8 @@ class Ruleset:
     def forbidden(self, words: Words) -> Bool:
         return forbidden(self.masks, words)
 
-    def looked_at(self, words: Words) -> LookedAt:
-        """What is looked at in trees of a sentence, kept until there are other labels: sentences have the same few."""
-        kept, known = self._looked_at.get(words.labels, dict), (words.has_tags, words.has_feats)
-        if known not in kept:
-            kept[known] = self._for_labels(words)
-        return kept[known]
-
-    @cached_property
-    def _looked_at(self) -> ForLabels[dict[tuple[bool, bool], LookedAt]]:
-        return ForLabels()
-
-    def _for_labels(self, words: Words) -> LookedAt:
-        masks = [(number, mask) for number, mask in enumerate(self.masks) if mask.has_effect(words)]
-        of_labels = [OfLabel([], [], {}) for _ in words.labels]
-        for number, mask in masks:
-            for label in np.flatnonzero(mask.dependent.labels(words.labels)).tolist():
-                (of_labels[label].few if mask.asks_little else of_labels[label].others).append((number, mask))
-        tree_rules = [(rule, set(np.flatnonzero(rule.group(words.labels)).tolist())) for rule in self.tree_rules]
-        return LookedAt(of_labels, tree_rules)
-
     def bound(self, words: Words, others: Sequence[TreeRule] = ()) -> list[Bound]:
-        bound = (rule.bound(words) for rule in (*self.tree_rules, *others))
-        return [find for find in bound if find is not None]
+        return [bound for rule in (*self.tree_rules, *others) if (bound := rule.bound(words)) is not None]
 
     def idle(self, words: Words) -> list[str]:
         return [rule.name for rule in self.rules if not rule.has_effect(words)]
@@ -139,10 +103,6 @@ def joined(rulesets: Iterable[Ruleset]) -> Ruleset:
     tags = [each.upos for each in given if each.upos]
     upos = tuple(tag for tag in tags[0] if all(tag in each for each in tags)) if tags else ()
     return Ruleset(",".join(each.name for each in given), rules, upos)
-
-
-# The kinds of names in rules, and the fields of rules and of conditions in which they stand.
-WHICH = {"label": ("label", "between", "unless"), "upos": ("upos",), "feats": ("feats",)}
 
 
 # Which rules given trees break, and whether they are trees at all.
@@ -161,8 +121,29 @@ UNKNOWN_UPOS = "unknown-upos"
 # Where a word has no head.
 NO_HEAD = -1
 
+
+class LabelNumbers:
+    """Numbers of labels that stay what they are from sentence to sentence, up to `MOST` labels."""
+
+    MOST = 500
+
+    def __init__(self) -> None:
+        self._kept: tuple[dict[str, int], tuple[str, ...]] = {}, ()
+
+    def of(self, labels: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+        """The names of labels, among which these are, and the number of each of these."""
+        known, names = self._kept
+        if not known.keys() >= {*labels}:
+            both = dict.fromkeys((*names, *labels))
+            names = tuple(both if len(both) <= self.MOST else dict.fromkeys(labels))
+            known = {name: number for number, name in enumerate(names)}
+            self._kept = known, names  # both at once: threads share them
+        return names, [known[label] for label in labels]
+
+
 # Sentences of a treebank have other labels each, and the same few: what rules know of them is kept.
 _NUMBERED = LabelNumbers()
+_SPANS = Together()
 
 
 class Violation(NamedTuple):
@@ -183,7 +164,7 @@ def broken(
     words without one, and a rule that names parts of speech nothing of words of which none is known. What missing heads
     would decide, or those of a cycle, of which one must go, is left out; functions of trees are asked about trees only.
 
-    >>> from deptree_cli.core.rule_words import Words
+    >>> from deptree_cli.core.rules import Words
     >>> from deptree_cli.io.rules.reading import read_rules
     >>> words = Words((), ["NOUN", "VERB", "NOUN"], [frozenset()] * 3)
     >>> broken(read_rules("ud"), words, [2, 0, 2], ["nsubj", "root", "nsubj"])
@@ -201,34 +182,34 @@ def broken(
     Raises:
         DeptreeError: there are not as many heads and labels as words.
     """
-    _check_sizes(words.n, heads, labels)
+    for each, what in ((heads, "head"), (labels, "label")):
+        if len(each) != words.n:
+            problem = f"{counted(len(each), what)} given for a sentence of {counted(words.n, 'word')}"
+            raise DeptreeError(problem, f"Give one {what} per word")
     names, numbers = _NUMBERED.of(labels)
     known = replace(words, labels=names)
-    found = list(_wrong_heads(heads))
+    missing = tuple(word for word, head in enumerate(heads, 1) if head < 0)
+    found = [Violation(INVALID_HEAD, missing[0], missing)] if missing else []  # all of them are one place
+    for word, head in enumerate(heads, 1):
+        if head == word or head > words.n:
+            found.append(Violation(SELF_LOOP if head == word else UNKNOWN_HEAD, word, (word,)))
     loose = {word for each in found for word in each.words}
     given = [0 if word in loose else int(head) for word, head in enumerate(heads, 1)]
     tree = LabelledTree(given, numbers)
     found += _no_tree(tree, space, loose)
-    has = tree.by_label.keys()
-    asked = [rule for rule, labels in rules.looked_at(known).tree_rules if not labels.isdisjoint(has)]
-    asked = [rule for rule in (*asked, Together()) if not (found and isinstance(rule, Function))]
     changing = [*({word} for word in loose), *map(set, tree.cycles)] if found else []
-    found += _by_arcs(rules, known, tree, loose)
-    return found + [each for rule in asked for each in _by_trees(rule, known, tree, changing)]
+    masks, tree_rules = _looked_at(rules, names, known.has_tags, known.has_feats)
+    has, is_tree = tree.by_label.keys(), not found
+    found += _by_arcs(masks, known, tree, loose)
+    for rule, of_labels, find in (*tree_rules, (_SPANS, has, _SPANS.finder(names))):
+        if not of_labels.isdisjoint(has) and (is_tree or not isinstance(rule, Function)):
+            found += _by_trees(rule, find(known, tree), known, tree, changing)
+    return found
 
 
 def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
     wrong = {*words.tags} - {None, *rules.upos} if rules.upos else ()
     return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in enumerate(words.tags, 1) if tag in wrong]
-
-
-def _wrong_heads(heads: Sequence[int]) -> Iterator[Violation]:
-    """The words whose heads are none, which are one place, no word, or they themselves."""
-    if missing := tuple(word for word, head in enumerate(heads, 1) if head < 0):
-        yield Violation(INVALID_HEAD, missing[0], missing)
-    for word, head in enumerate(heads, 1):
-        if head == word or head > len(heads):
-            yield Violation(SELF_LOOP if head == word else UNKNOWN_HEAD, word, (word,))
 
 
 def _no_tree(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
@@ -238,22 +219,40 @@ def _no_tree(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[
         yield Violation(MULTIPLE_ROOTS, roots[0], roots)
     for cycle in tree.cycles:
         yield Violation(NON_TREE, cycle[0], cycle)
-    yield from _not_of_the_kind(tree, space, loose) if space.kind else ()
+    if space.kind:  # the validator has no name for words whose arcs cross, or are none of the space
+        apart = [word - 1 if word in loose else head for word, head in enumerate(tree.heads, 1)]
+        crossings = LabelledTree(apart, tree.labels).crossings if space.projective else {}
+        for word, head in enumerate(apart, 1):
+            if word in crossings:
+                yield Violation(space.kind, word, (word, crossings[word]))
+            elif word not in loose and not space.allows(head, word):
+                yield Violation(space.kind, word, (word,))
 
 
-def _not_of_the_kind(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
-    """The words whose arcs cross, or are none of the space; the validator has no name for it but the space does."""
-    aside = LabelledTree([word - 1 if word in loose else head for word, head in enumerate(tree.heads, 1)], tree.labels)
-    for word, head in enumerate(aside.heads, 1):
-        if other := aside.crossings.get(word) if space.projective else None:
-            yield Violation(space.kind, word, (word, other))
-        elif word not in loose and not space.allows(head, word):
-            yield Violation(space.kind, word, (word,))
+# Of each label the masks about it, with their numbers: those that parts of speech, sides and ROOT decide, others; and
+# what the first forbid words with a part of speech below one with another on a side.
+Masks = list[tuple[int, Mask]]
+ByLabel = list[tuple[Masks, Masks, dict[object, Masks]]]
 
 
-def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) -> list[Violation]:
+@lru_cache(8)  # sentences have the same few labels
+def _looked_at(
+    rules: Ruleset, labels: tuple[str, ...], has_tags: bool, has_feats: bool
+) -> tuple[ByLabel, list[tuple[TreeRule, Set[int], Finder]]]:
+    """The masks about each label (L,), and rules that only a tree decides with the labels of which it must have one."""
+    of_labels: ByLabel = [([], [], {}) for _ in labels]
+    for number, mask in enumerate(rules.masks):
+        if (has_tags or not mask.needs_tags) and (has_feats or not mask.needs_feats):
+            has_key = not mask.needs_feats and mask.distance is None
+            for label in numbers_of(mask.dependent.labels(labels)):
+                few, others, _ = of_labels[label]
+                (few if has_key else others).append((number, mask))
+    return of_labels, [(rule, numbers_of(rule.group(labels)), rule.finder(labels)) for rule in rules.tree_rules]
+
+
+def _by_arcs(of_labels: ByLabel, words: Words, tree: LabelledTree, loose: Set[int]) -> list[Violation]:
     """The words whose arcs masks forbid, by the order of masks."""
-    of_labels, found, upos = rules.looked_at(words).of_labels, list[tuple[int, int, Mask]](), words.upos
+    found, upos = list[tuple[int, int, Mask]](), words.upos
     for word, (head, label) in enumerate(zip(tree.heads, tree.labels, strict=True), 1):
         few, others, known = of_labels[label]
         key = upos[word - 1], upos[head - 1] if head else 0, head < word
@@ -265,30 +264,19 @@ def _by_arcs(rules: Ruleset, words: Words, tree: LabelledTree, loose: Set[int]) 
     return [Violation(mask.name, word, (word,)) for _, word, mask in sorted(found, key=lambda each: each[:2])]
 
 
-def _by_trees(rule: TreeRule, words: Words, tree: LabelledTree, changing: Sequence[Set[int]]) -> Iterator[Violation]:
+def _by_trees(
+    rule: TreeRule, nogoods: Iterator[Nogood], words: Words, tree: LabelledTree, changing: Sequence[Set[int]]
+) -> Iterator[Violation]:
     """The nogoods of a rule that only a tree decides; in each set, `changing`, some word must get another head."""
-    for nogood in rule.find(words, tree):
-        by_heads = _decided_by_heads(nogood, words, tree) if changing else frozenset()
+    for nogood in nogoods:
+        by_heads = set[int]()  # not the words that take part by their labels alone
+        for word, arcs in nogood.choices if changing else ():
+            label = tree.labels[word - 1]
+            own = slice(None) if arcs.shape[1] == 1 or not words.labels[label] else label
+            if not arcs[:, own].all():
+                by_heads.add(word)
         if not any(each <= by_heads for each in changing):
             yield Violation(rule.name, nogood.words[0], nogood.words)
-
-
-def _decided_by_heads(nogood: Nogood, words: Words, tree: LabelledTree) -> Set[int]:
-    """The words with whose heads a nogood may go: not those that take part by their labels alone."""
-    found = set()
-    for word, arcs in nogood.choices:
-        label = tree.labels[word - 1]
-        own = slice(None) if arcs.shape[1] == 1 or not words.labels[label] else label
-        if not arcs[:, own].all():
-            found.add(word)
-    return found
-
-
-def _check_sizes(n: int, heads: Sequence[int], labels: Sequence[str]) -> None:
-    for given, what in ((heads, "head"), (labels, "label")):
-        if len(given) != n:
-            problem = f"{counted(len(given), what)} given for a sentence of {counted(n, 'word')}"
-            raise DeptreeError(problem, f"Give one {what} per word")
 
 
 # What is asked of a sentence's trees, one thing at a time, each under a name; and what of it cannot hold together.

@@ -39,7 +39,17 @@ def checked_log_scores(scores: ArrayLike, scale: str, temperature: float = 1.0, 
         scale, temperature: as for `TreeDistribution`.
         labels: the number L, None without an axis of labels.
     """
-    array = _square(scores, labels)
+    array = real_numbers(scores, "scores")
+    if array.ndim != (2 if labels is None else 3) or array.shape[0] != array.shape[1]:
+        raise DeptreeError(
+            f"the scores have shape {array.shape}, not (n+1, n+1{'' if labels is None else ', labels'})",
+            "Give one square matrix per sentence, ROOT included",
+        )
+    if labels is not None and array.shape[2] != labels:
+        problem = f"there are scores of {counted(array.shape[2], 'label')}, but {labels} names of labels"
+        raise DeptreeError(problem, "Name every label once, in the order of the scores")
+    if len(array) < 2:
+        raise DeptreeError("the sentence has no words (n = 0)", "Leave it out or give at least one word besides ROOT")
     _ignore(array, 0.0)
     check_numbers(array, scale, partial(_arc, array), "arcs")
     if scale == "weight" and not array.any():
@@ -52,7 +62,6 @@ def checked_log_scores(scores: ArrayLike, scale: str, temperature: float = 1.0, 
 
 
 def _ignore(scores: Float, value: float) -> None:
-    """Fill in column 0 and the diagonal of an array in C's order."""
     scores[:, 0] = value
     scores.reshape(len(scores) ** 2, -1)[:: len(scores) + 1] = value
 
@@ -82,21 +91,6 @@ def real_numbers(values: ArrayLike, what: str) -> Float:
         raise DeptreeError(f"the {what} are of type {array.dtype}, not real numbers", "Give them as float32 or float64")
     with np.errstate(over="ignore"):
         return array.astype(np.float64, order="C")
-
-
-def _square(scores: ArrayLike, labels: int | None) -> Float:
-    array = real_numbers(scores, "scores")
-    if array.ndim != (2 if labels is None else 3) or array.shape[0] != array.shape[1]:
-        raise DeptreeError(
-            f"the scores have shape {array.shape}, not (n+1, n+1{'' if labels is None else ', labels'})",
-            "Give one square matrix per sentence, ROOT included",
-        )
-    if labels is not None and array.shape[2] != labels:
-        problem = f"there are scores of {counted(array.shape[2], 'label')}, but {labels} names of labels"
-        raise DeptreeError(problem, "Name every label once, in the order of the scores")
-    if len(array) < 2:
-        raise DeptreeError("the sentence has no words (n = 0)", "Leave it out or give at least one word besides ROOT")
-    return array
 
 
 def checked_temperature(log_scores: Float, temperature: float) -> Float:

@@ -43,7 +43,7 @@ class SentenceSeed(ISpawnableSeedSequence):
         return np.frombuffer(self.digest, np.dtype(dtype).newbyteorder("<"))[:n_words]
 
     def spawn(self, n_children: int) -> Any:
-        return self._sequence.spawn(n_children)
+        return self._sequence.spawn(n_children)  # which counts its children
 
     @cached_property
     def _sequence(self) -> np.random.SeedSequence:
@@ -62,11 +62,7 @@ def sentence_stream(seed: int, sent_id: str, occurrence: int = 0) -> np.random.G
 
 @dataclass(frozen=True)
 class SentenceStreams:
-    """The random streams of many sentences.
-
-    Attributes:
-        names: the id of each, and how often that came before.
-    """
+    """The random streams of many sentences; `names` are the id of each, and how often that came before."""
 
     seed: int
     names: Sequence[tuple[str, int]]
@@ -89,7 +85,6 @@ class SentenceStreams:
 
 
 def _digest(seed: int, sent_id: str, occurrence: int = 0) -> bytes:
-    """The hash of a sentence's stream: 24 bytes, as many as SFC64 takes."""
     text = f"{seed} {occurrence} {sent_id}".encode("utf-8", "surrogateescape")
     return blake2b(text, digest_size=8 * WORDS).digest()
 
@@ -109,7 +104,7 @@ def stream_of(rng: Randomness | None, seed: int | None, sent_id: str | None = No
 
 
 def seed_of(seed: int | None, sent_id: str = "") -> int:
-    """Return a seed that a user gives; a fresh one of 32 bits, as the commands take, in place of None."""
+    """The seed that a user gives; a fresh one of 32 bits, as the commands take, in place of None."""
     if seed is None:
         return secrets.randbits(32)
     try:

@@ -27,8 +27,7 @@ _waiting: list[Undo] = []
 
 
 def mark_done() -> None:
-    """Note that the results of this process have their final names, or are about to get them."""
-    _done[:] = [monotonic()]
+    _done[:] = [monotonic()]  # the results of this process have their final names, or are about to get them
 
 
 def is_done() -> bool:
@@ -45,7 +44,6 @@ def register(undo: Undo) -> Undo:
 
 @contextmanager
 def undone_at_once(undo: Undo) -> Iterator[None]:
-    """Have something undone if the process ends at once within the block."""
     forget = register(undo)
     try:
         yield

@@ -27,6 +27,9 @@ LOCAL = "local"
 # More workers than this only wait for each other.
 WORKERS_PER_CORE = 4
 
+# From <linux/prctl.h>.
+_PR_SET_PDEATHSIG = 1
+
 
 def most_workers() -> int:
     return WORKERS_PER_CORE * cores()
@@ -52,7 +55,6 @@ class Workshop:
         return getattr(self._context, name)
 
     def Process(self, *args: Any, **options: Any) -> BaseProcess:  # noqa: N802 (multiprocessing's name)
-        """Make a process, as the context does."""
         process: BaseProcess = self._context.Process(*args, **options)  # type: ignore[attr-defined]
 
         def start() -> None:
@@ -103,7 +105,13 @@ def die_with_parent(parent: int, at_once: bool) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    threading.Thread(target=_outlive_no_parent, name="deptree-parent", daemon=True).start()
+
+    def outlive_no_parent() -> None:
+        if process := multiprocessing.parent_process():
+            process.join()
+            os._exit(1)
+
+    threading.Thread(target=outlive_no_parent, name="deptree-parent", daemon=True).start()
     if at_once and sys.platform == "linux":
         with suppress(ImportError, OSError, AttributeError):
             import ctypes
@@ -111,14 +119,3 @@ def die_with_parent(parent: int, at_once: bool) -> None:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it ended before we asked
             os._exit(1)
-
-
-# From <linux/prctl.h>.
-_PR_SET_PDEATHSIG = 1
-
-
-def _outlive_no_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent:
-        parent.join()
-        os._exit(1)

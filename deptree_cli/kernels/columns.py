@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-TAB, LINE_FEED, RETURN, HASH, DASH, DOT, UNDERSCORE, BAR, ZERO, NINE = (ord(sign) for sign in "\t\n\r#-._|09")
+TAB, LINE_FEED, RETURN, HASH, DASH, DOT, UNDERSCORE, BAR, ZERO, NINE, COMMA, COLON = map(ord, "\t\n\r#-._|09,:")
 
 # What `sentence_ends` carries from call to call: where the current line began, whether that line is empty so far,
 # whether the line before it was, and whether the sentence has begun.
@@ -25,8 +25,8 @@ WORD_FACTS = 11
 NO_HEAD = -1
 NO_NUMBER = -2
 
-# What a line is, or what is wrong with it.
-FINE, WORD, EMPTY_NODE, BAD_COLUMNS, BAD_ID, BAD_NUMBER, BAD_HEAD, BAD_FORM, BAD_RANGE = range(9)
+# What is wrong with a line, or nothing.
+FINE, BAD_COLUMNS, BAD_ID, BAD_NUMBER, BAD_HEAD, BAD_FORM, BAD_RANGE = range(7)
 
 # What becomes of DEPS with another tree: an underscore, the tree's own arc, or what it was; only the last keeps empty
 # nodes.

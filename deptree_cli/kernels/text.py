@@ -10,9 +10,6 @@ from deptree_cli.kernels.flags import kernel
 # Lists of names by their numbers, as text.
 
 
-COMMA = np.uint8(ord(","))
-
-
 @kernel
 def write_lists(index, sizes, names, ends, out, stops):
     """Write a list for each line, names by their numbers with commas between them; return how many bytes these are.
@@ -24,12 +21,10 @@ def write_lists(index, sizes, names, ends, out, stops):
     for line in range(sizes.shape[0]):
         for i in range(sizes[line]):
             if i > 0:
-                out[at] = COMMA
+                out[at] = c.COMMA
                 at += 1
             name = index[place]
-            for byte in range(ends[name - 1] if name > 0 else 0, ends[name]):
-                out[at] = names[byte]
-                at += 1
+            at = copy_few(names, ends[name - 1] if name > 0 else 0, ends[name], out, at)
             place += 1
         stops[line] = at
     return at
@@ -37,8 +32,10 @@ def write_lists(index, sizes, names, ends, out, stops):
 
 # Where the sentences of CoNLL-U bytes end, and where a sentence's words have their columns.
 
-
 _LONGEST_HEAD = 9
+
+# Labels that say nothing, as the numbers that their bytes are behind a 1.
+_NONE, _DEP, _ROOT = (int.from_bytes(b"\1" + label, "big") for label in (b"_", b"dep", b"root"))
 
 
 @kernel
@@ -77,14 +74,6 @@ def line_end(data, start):
         if data[at] == c.LINE_FEED:
             return at + 1
     return data.shape[0]
-
-
-@kernel
-def text_end(data, start, end):
-    """Return where what comes before a newline ends, in the bytes start..end-1."""
-    while end > start and (data[end - 1] == c.LINE_FEED or data[end - 1] == c.RETURN):
-        end -= 1
-    return end
 
 
 @kernel
@@ -139,14 +128,12 @@ def range_kind(data, start, end):
 @kernel
 def says_something(data, start, end):
     """Return whether a DEPREL, the bytes start..end-1, is more than `_`, `dep` or `root` beside the head of a word."""
-    size = end - start
-    if size == 1:
-        return data[start] != c.UNDERSCORE
-    if size == 3:
-        return not (data[start] == 100 and data[start + 1] == 101 and data[start + 2] == 112)
-    if size == 4:
-        return not (data[start] == 114 and data[start + 1] == 111 and data[start + 2] == 111 and data[start + 3] == 116)
-    return True
+    if end - start > 4:
+        return True
+    number = 1
+    for at in range(start, end):
+        number = 256 * number + np.int64(data[at])
+    return number != _NONE and number != _DEP and number != _ROOT
 
 
 @kernel
@@ -162,7 +149,7 @@ def scan(data, start, rows, places, any_heads):
         begin; the number of words and of empty nodes. If something is: what it is (`BAD_COLUMNS`, ...), the line
         (from 0), where the wrong text begins and ends, the number of words before it, and the number of columns.
     """
-    size, width, cuts = data.shape[0], places[c.WIDTH], rows[0]
+    size, width, form, cuts = data.shape[0], places[c.WIDTH], places[c.FORM_PLACE], rows[0]
     line, at = 0, start
     end = line_end(data, at)
     while at < size and is_empty(data, at, end):
@@ -178,15 +165,34 @@ def scan(data, start, rows, places, any_heads):
         found = cut(data, at, end, width, cuts)
         if found != width:
             return c.BAD_COLUMNS, line, at, end, n, found
-        kind, from_, to = scan_row(data, cuts, n + 1, places, any_heads, rows[n + 1])
-        if kind == c.EMPTY_NODE:
+        id_end = cuts[1] - 1
+        if form >= 0 and cuts[form + 1] == cuts[form] + 1:
+            return c.BAD_FORM, line, at, id_end, n, width
+        if data[at] != c.ZERO and number_at(data, at, id_end) == n + 1:
+            word = rows[n + 1]
+            for column in range(4):
+                place = places[c.HEAD_PLACE + column]
+                word[c.HEAD_START + 2 * column] = cuts[place] if place >= 0 else -1
+                word[c.HEAD_END + 2 * column] = cuts[place + 1] - 1 if place >= 0 else -1
+            from_, to, label = word[c.HEAD_START], word[c.HEAD_END], word[c.DEPREL_START]
+            missing = from_ < 0 or (to - from_ == 1 and data[from_] == c.UNDERSCORE)
+            head = c.NO_HEAD if missing else number_at(data, from_, to)
+            if head < 0 and not missing:
+                if not any_heads:
+                    return c.BAD_NUMBER, line, from_, to, n, width
+                head = c.NO_NUMBER
+            keeps = head > 0 and label >= 0 and says_something(data, label, word[c.DEPREL_END])
+            word[c.HEAD], word[c.KEEPS], word[c.LINE] = head, keeps, line
+            n += 1
+        elif is_between(data, at, id_end, c.DASH):
+            kind = range_kind(data, at, id_end)
+            if kind != c.FINE:
+                return kind, line, at, id_end, n, width
+        elif is_between(data, at, id_end, c.DOT):
             empty_nodes += 1
             rows[rows.shape[0] - empty_nodes, 0], rows[rows.shape[0] - empty_nodes, 1] = at, end
-        elif kind == c.WORD:
-            n += 1
-            rows[n, c.LINE] = line
-        elif kind != c.FINE:
-            return kind, line, from_, to, n, width
+        else:
+            return c.BAD_ID, line, at, id_end, n, width
         line, at = line + 1, end
         end = line_end(data, at)
     for word in rows[1 : n + 1]:
@@ -209,47 +215,13 @@ def cut(data, start, end, width, cuts):
             if columns < width:
                 cuts[columns] = at + 1
             columns += 1
-    cuts[width] = text_end(data, cuts[width - 1], end) + 1
+    while end > cuts[width - 1] and (data[end - 1] == c.LINE_FEED or data[end - 1] == c.RETURN):
+        end -= 1
+    cuts[width] = end + 1
     return columns
 
 
-@kernel
-def scan_row(data, cuts, due, places, any_heads, word):
-    """Look at one line, cut into its columns; fill the row `word` if it is one.
-
-    due: the id that the next word must have. places, any_heads: see `scan`.
-
-    Returns:
-        WORD, EMPTY_NODE, FINE for another line, or what is wrong; where the wrong text begins and ends.
-    """
-    start, id_end, form = cuts[0], cuts[1] - 1, places[c.FORM_PLACE]
-    if form >= 0 and cuts[form + 1] == cuts[form] + 1:
-        return c.BAD_FORM, start, id_end
-    if data[start] == c.ZERO or number_at(data, start, id_end) != due:
-        if is_between(data, start, id_end, c.DASH):
-            return range_kind(data, start, id_end), start, id_end
-        return c.EMPTY_NODE if is_between(data, start, id_end, c.DOT) else c.BAD_ID, start, id_end
-    for column in range(4):
-        at, place = c.HEAD_START + 2 * column, places[c.HEAD_PLACE + column]
-        word[at] = cuts[place] if place >= 0 else -1
-        word[at + 1] = cuts[place + 1] - 1 if place >= 0 else -1
-    from_, to = word[c.HEAD_START], word[c.HEAD_END]
-    missing = from_ < 0 or (to - from_ == 1 and data[from_] == c.UNDERSCORE)
-    head = c.NO_HEAD if missing else number_at(data, from_, to)
-    if head < 0 and not missing:
-        if not any_heads:
-            return c.BAD_NUMBER, from_, to
-        head = c.NO_NUMBER
-    word[c.HEAD] = head
-    label = word[c.DEPREL_START]
-    word[c.KEEPS] = head > 0 and label >= 0 and says_something(data, label, word[c.DEPREL_END])
-    return c.WORD, start, id_end
-
-
 # Many trees of one CoNLL-U sentence as bytes: its own, copied around HEAD, DEPREL, DEPS and MISC.
-
-
-COLON = 58
 
 
 @kernel
@@ -297,21 +269,29 @@ def splice(template, id_span, notes, entries, heads, labels, names, deps, gap, o
             at, empty = copy_rows(data, start, facts[written[0]], empty_nodes, empty, out, at)
             start = facts[written[0]]
             for column in written:
-                if column == c.HEAD_START:
-                    if head != facts[c.HEAD]:
-                        at = copy_few(data, start, facts[c.HEAD_START], out, at)
-                        at, start = write_number(head, out, at), facts[c.HEAD_END]
-                elif column == c.DEPREL_START:
-                    if name >= 0:
-                        at = copy_few(data, start, facts[c.DEPREL_START], out, at)
-                        at, start = write_label(data, facts, name, names, out, at), facts[c.DEPREL_END]
-                elif column == c.DEPS_START:
-                    if how != c.KEEP:
-                        at = copy_few(data, start, facts[c.DEPS_START], out, at)
-                        at, start = write_deps(data, facts, head, name, names, how, out, at), facts[c.DEPS_END]
-                elif entry + 1 < entries_cuts.shape[0]:
-                    at = copy_few(data, start, facts[c.MISC_START], out, at)
-                    at, start = copy_misc(data, facts[c.MISC_START], facts[c.MISC_END], out, at), facts[c.MISC_END]
+                is_head, is_label, is_deps = column == c.HEAD_START, column == c.DEPREL_START, column == c.DEPS_START
+                if is_head:
+                    stays = head == facts[c.HEAD]
+                elif is_label:
+                    stays = name < 0
+                else:
+                    stays = how == c.KEEP if is_deps else entry + 1 >= entries_cuts.shape[0]
+                if stays:
+                    continue
+                at = copy_few(data, start, facts[column], out, at)
+                start = facts[column + 1]
+                if is_head or (is_deps and how == c.BASIC):
+                    at = write_number(head, out, at)
+                if is_deps:
+                    out[at] = c.COLON if how == c.BASIC else c.UNDERSCORE
+                    at += 1
+                if is_label or (is_deps and how == c.BASIC):
+                    at = write_label(data, facts, name, names, out, at)
+                if column == c.MISC_START:
+                    if start - facts[column] != 1 or data[facts[column]] != c.UNDERSCORE:
+                        at = copy(data, facts[column], start, out, at)
+                        out[at] = c.BAR
+                        at += 1
                     at = copy(entries_pool, entries_cuts[entry], entries_cuts[entry + 1], out, at)
         at, empty = copy_rows(data, start, rows_end, empty_nodes, empty, out, at)
         if tree < k - 1:
@@ -378,16 +358,6 @@ def copy(source, start, stop, out, at):
 
 
 @kernel
-def copy_misc(data, start, stop, out, at):
-    """Copy the bytes start..stop-1, MISC, for another entry to come; return the position behind them."""
-    if stop - start == 1 and data[start] == c.UNDERSCORE:
-        return at
-    at = copy(data, start, stop, out, at)
-    out[at] = c.BAR
-    return at + 1
-
-
-@kernel
 def copy_rows(data, start, stop, empty_nodes, empty, out, at):
     """Copy the bytes start..stop-1 of a sentence, leaving out the lines of its empty nodes from number `empty` on.
 
@@ -407,17 +377,6 @@ def copy_few(source, start, stop, out, at):
         out[at] = source[i]
         at += 1
     return at
-
-
-@kernel
-def write_deps(data, facts, head, name, names, deps, out, at):
-    """Write DEPS of a word at position `at` of out: an underscore, or its arc; return the position behind it."""
-    if deps == c.DROP:
-        out[at] = c.UNDERSCORE
-        return at + 1
-    at = write_number(head, out, at)
-    out[at] = COLON
-    return write_label(data, facts, name, names, out, at + 1)
 
 
 @kernel

@@ -16,7 +16,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.factorisation import shift
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, Nogood
+from deptree_cli.core.rules import Bound, Choice, LabelledTree, Nogood
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
 

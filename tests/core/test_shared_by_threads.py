@@ -7,7 +7,6 @@ import pytest
 
 from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
-from deptree_cli.core.rule_words import ForLabels
 from tests.interrupted import at_every_line
 
 # What was asked before: the same question, so that the answer is known, or another one.
@@ -34,12 +33,3 @@ def test_best_trees_under_rules(graphs, before: int) -> None:
     assert len(found) > 1
     for trees in found:
         assert [tree.heads.tolist() for tree in trees] == expected
-
-
-@EACH
-def test_what_follows_from_labels(before: int) -> None:
-    shared = ForLabels[str]()
-    ask, other = (lambda: shared.get(("a",), lambda: "of a")), (lambda: shared.get(("b",), lambda: "of b"))
-    found = list(at_every_line(ForLabels.get, ask, other, first=(ask, other)[before]))
-    assert len(found) > 1
-    assert set(found) == {"of a"}

@@ -1,6 +1,6 @@
 """Trees that are drawn under rules against enumeration of the labelled trees that obey.
 
-Who obeys is decided here by other words than in `core/rule_kinds.py`, of a whole tree and without conflicts.
+Who obeys is decided here by other words than in `core/rules.py`, of a whole tree and without conflicts.
 """
 
 from __future__ import annotations
@@ -15,8 +15,18 @@ from deptree_cli.core.constrained import Constrained, constrained
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.monte_carlo import shares
-from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, NoGaps, Together
-from deptree_cli.core.rule_words import LEFT, Condition, Mask, Words
+from deptree_cli.core.rules import (
+    LEFT,
+    AtMostOne,
+    Below,
+    Condition,
+    Function,
+    Mask,
+    NoCrossing,
+    NoGaps,
+    Together,
+    Words,
+)
 from deptree_cli.core.ruleset import Rule, Ruleset
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from tests.laws.test_labelled import every, labelled

@@ -9,7 +9,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import STATES, UNLABELLED, DeptreeError, Setting, counted, did_you_mean, fits_a_line
-from deptree_cli.core.rule_words import cycles_of
+from deptree_cli.core.rules import cycles_of
 from deptree_cli.hpyp.kernels.columns import LEFT, NEXT_TAG, RECORD, RIGHT, TAG, WORD
 from deptree_cli.kernels.columns import NO_HEAD
 

@@ -22,10 +22,9 @@ from deptree_cli.core.constrained import Constrained, under
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
 from deptree_cli.core.labels import Labels
-from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Repaired, Ties, nearest
-from deptree_cli.core.rule_kinds import Together
+from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Repaired, nearest, ties
 from deptree_cli.core.rule_search import BUDGET, Relaxation
-from deptree_cli.core.rule_words import Bound, Choice, Words
+from deptree_cli.core.rules import Bound, Choice, Together, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, choices_of, constraints_of, joined, of_word
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
@@ -362,7 +361,7 @@ def repaired(
         raise DeptreeError(problem, "Check that both are of the same sentence")
     rules = read_rules(options.get("rules", "ud"))
     asked = rules.labels if labels is not None else ()
-    names, wanted = Ties(options.get("like") or Habits()).of(given, words.upos, scores, asked)
+    names, wanted = ties(options.get("like") or Habits(), given, words.upos, scores, asked)
     obeyed = SentenceConstraints(rules, words.knowing(rules.upos)).with_labels(names)
     if scores is not None and options.keys().isdisjoint(("space", "single_root", "projective")):
         space = scores.space

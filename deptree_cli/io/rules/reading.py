@@ -13,8 +13,23 @@ from typing import Any, NamedTuple
 
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
 from deptree_cli.core.labels import ROOT, Labels, is_root, is_special
-from deptree_cli.core.rule_kinds import AtMostOne, Below, NoCrossing, NoGaps, OutOfGaps, Projective
-from deptree_cli.core.rule_words import ANY, LEFT, NOT, RIGHT, Condition, Mask, Words, labels_named, pattern_in
+from deptree_cli.core.rules import (
+    ANY,
+    LEFT,
+    NOT,
+    RIGHT,
+    AtMostOne,
+    Below,
+    Condition,
+    Mask,
+    NoCrossing,
+    NoGaps,
+    OutOfGaps,
+    ProjectiveArcs,
+    Words,
+    labels_named,
+    pattern_in,
+)
 from deptree_cli.core.ruleset import WHICH, Rule, Ruleset, joined
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import decoded
@@ -242,7 +257,7 @@ KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
         lambda name, fields: NoGaps(name, _required(fields, "label"), _texts(fields, "between")),
         ("label", "between"),
     ),
-    "projective": (_by_label(Projective), ("label",)),
+    "projective": (_by_label(ProjectiveArcs), ("label",)),
     "out-of-gaps": (_by_label(OutOfGaps), ("label",)),
     "no-crossing": (_by_label(NoCrossing), ("label",)),
 }

@@ -13,8 +13,8 @@ import pytest
 from deptree_cli.core.constrained import MBR, constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rule_kinds import Function
 from deptree_cli.core.rule_search import BUDGET, Found
+from deptree_cli.core.rules import Function
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.rules.reading import KINDS

@@ -9,8 +9,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.rule_kinds import Function
-from deptree_cli.core.rule_words import Words
+from deptree_cli.core.rules import Function, Words
 from deptree_cli.core.ruleset import Ruleset, Violation, broken
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE
 from deptree_cli.io.rules.reading import ruleset_of

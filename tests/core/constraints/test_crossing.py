@@ -12,16 +12,15 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.rule_kinds import OutOfGaps, Projective
 from deptree_cli.core.rule_search import BranchAndBound
-from deptree_cli.core.rule_words import Bound, Choice, LabelledTree, TreeRule, Words
+from deptree_cli.core.rules import Bound, Choice, LabelledTree, OutOfGaps, ProjectiveArcs, TreeRule, Words
 from deptree_cli.core.ruleset import Ruleset, broken
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace
 from deptree_cli.io.conllu.blocks import read_blocks
 from tests.brute_rules import Sentence, Tree, obeys
 
 RULES: dict[str, TreeRule] = {
-    "projective": Projective("punct-is-nonproj", ("punct",)),
+    "projective": ProjectiveArcs("punct-is-nonproj", ("punct",)),
     "out-of-gaps": OutOfGaps("punct-causes-nonproj", ("punct",)),
 }
 LABELS = "dep", "punct"

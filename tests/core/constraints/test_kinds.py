@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rule_kinds import Function, NoGaps, Together
-from deptree_cli.core.rule_words import Choice, LabelledTree, Nogood, Words
+from deptree_cli.core.rules import Choice, Function, LabelledTree, NoGaps, Nogood, Together, Words
 from deptree_cli.core.spaces import MULTI_ROOT
 from deptree_cli.io.rules.reading import ruleset_of
 from tests.brute_rules import Tree, hangs_together, obeys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deptree_cli.core.rule_words import LabelNumbers
+from deptree_cli.core.ruleset import LabelNumbers
 
 
 def test_labels_keep_their_numbers() -> None:

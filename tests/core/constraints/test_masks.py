@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deptree_cli.core.dtypes import Bool
-from deptree_cli.core.rule_words import Words, forbidden
+from deptree_cli.core.rules import Words, forbidden
 from deptree_cli.core.ruleset import Ruleset
 from deptree_cli.io.rules.reading import read_rules, ruleset_of
 

@@ -19,9 +19,19 @@ from deptree_cli import TreeDistribution
 from deptree_cli.core.constrained import Constrained, constrained, under
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.rule_kinds import AtMostOne, Below, Function, NoCrossing, Together
 from deptree_cli.core.rule_search import Relaxation, listed_names
-from deptree_cli.core.rule_words import Choice, Condition, LabelledTree, Mask, Words
+from deptree_cli.core.rules import (
+    AtMostOne,
+    Below,
+    Choice,
+    Condition,
+    Function,
+    LabelledTree,
+    Mask,
+    NoCrossing,
+    Together,
+    Words,
+)
 from deptree_cli.core.ruleset import Constraint, Ruleset, conflicting, constraints_of, of_word, rules_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from deptree_cli import read
-from deptree_cli.core.rule_words import LabelledTree, Words
+from deptree_cli.core.rules import LabelledTree, Words
 from deptree_cli.core.ruleset import NO_HEAD, Ruleset, broken
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.rules.reading import read_rules, words_of

@@ -16,7 +16,7 @@ from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.repair import FREE, Aims, Costs, Given, Objective, Repaired, nearest
-from deptree_cli.core.rule_words import Bound, LabelledTree, Words
+from deptree_cli.core.rules import Bound, LabelledTree, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, constraints_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.rules.constraints import WordConstraints

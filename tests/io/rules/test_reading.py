@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rule_kinds import AtMostOne, Below, NoCrossing, NoGaps, OutOfGaps, Projective
-from deptree_cli.core.rule_words import Condition, Mask, labels_named
+from deptree_cli.core.rules import (
+    AtMostOne,
+    Below,
+    Condition,
+    Mask,
+    NoCrossing,
+    NoGaps,
+    OutOfGaps,
+    ProjectiveArcs,
+    labels_named,
+)
 from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.rules.reading import (
     KINDS,
@@ -75,7 +84,7 @@ def test_every_kind_of_rules_is_read(read) -> None:
         Below("leaf punct", Condition(("punct",))),
         NoGaps("no-gaps goeswith", ("goeswith",), ("punct",)),
         NoCrossing("no-crossing punct", ("punct",)),
-        Projective("projective punct", ("punct",)),
+        ProjectiveArcs("projective punct", ("punct",)),
         OutOfGaps("out-of-gaps punct", ("punct",)),
         Mask(
             "mask det !det:poss",
