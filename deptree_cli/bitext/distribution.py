@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from deptree_cli.bitext.kernels import (
     TABLES,
+    LinkWeights,
     SpanMask,
-    Weights,
     follow,
     inside,
     keep_around_links,
@@ -30,7 +30,7 @@ from deptree_cli.bitext.kernels import (
 from deptree_cli.bitext.scores import (
     NO_TABLE,
     LinkScores,
-    Shifted,
+    ShiftedLinks,
     chart_size,
     checked_bispans,
     checked_links,
@@ -42,7 +42,6 @@ from deptree_cli.core.arc_factored import Frozen
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, read_only
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.factorisation import SweepFactorisation
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.streams import Randomness, kernel_state, stream_of
@@ -132,7 +131,7 @@ class AlignmentDistribution(Frozen):
         return LinkScores(self.log_scores, self.source_nulls, self.target_nulls)
 
     @cached_property
-    def shifted(self) -> Shifted:
+    def shifted(self) -> ShiftedLinks:
         """The log-scores minus a constant for each word."""
         return shift(self.log_scores, self.source_nulls, self.target_nulls, self.bispans)
 
@@ -209,7 +208,7 @@ class AlignmentDistribution(Frozen):
 # Masks of the chart over bispans: by links that are pinned, by states that are kept, or none.
 
 
-class Mask(NamedTuple):
+class AlignmentMask(NamedTuple):
     """What a mask leaves of a chart.
 
     Attributes:
@@ -217,7 +216,7 @@ class Mask(NamedTuple):
         factors: of the weights of links (p, q) and of unlinked words (p,) and (q,): 0 for what is forbidden, else 1.
         log_weights: of bispans, (source spans, target spans), beside their own; (0, 0) for none. Ranges may hold more
             than what is kept: that weighs nothing.
-        is_turned: whether it is for a pair that is turned (`Shifted`).
+        is_turned: whether it is for a pair that is turned (`ShiftedLinks`).
     """
 
     keep: Callable[[SpanMask], None]
@@ -225,7 +224,7 @@ class Mask(NamedTuple):
     log_weights: Float = NO_TABLE
     is_turned: bool = False
 
-    def weigh(self, weights: Weights, kind: Kind) -> Weights:
+    def weigh(self, weights: LinkWeights, kind: Kind) -> LinkWeights:
         """Return the weights under the mask."""
         links, source_nulls, target_nulls = map(kind.scaled, weights, self.factors)
         own, logs = weights.bispans, self.log_weights
@@ -234,7 +233,7 @@ class Mask(NamedTuple):
         return weights._replace(links=links, source_nulls=source_nulls, target_nulls=target_nulls, bispans=own)
 
 
-def pinned(positive: Bool, negative: Bool, is_turned: bool = False) -> Mask:
+def pinned(positive: Bool, negative: Bool, is_turned: bool = False) -> AlignmentMask:
     """The mask that requires some links and forbids others, (p, q) each.
 
     Two links that share a word cannot both be required: then no link is allowed, and their words cannot be unlinked.
@@ -248,12 +247,12 @@ def pinned(positive: Bool, negative: Bool, is_turned: bool = False) -> Mask:
     allowed[:, targets] = False
     allowed[sources, targets] = len(sources) == np.sum(target_of != NONE) == np.sum(source_of != NONE)
     links, sources_free, targets_free = (np.asarray(each, float) for each in (allowed, target_of < 0, source_of < 0))
-    return Mask(
+    return AlignmentMask(
         partial(keep_around_links, target_of, source_of), (links, sources_free, targets_free), NO_TABLE, is_turned
     )
 
 
-def nothing_pinned(shifted: Shifted) -> Mask:
+def nothing_pinned(shifted: ShiftedLinks) -> AlignmentMask:
     none = np.zeros(shifted.links.shape, dtype=np.bool_)
     return pinned(none, none, shifted.is_turned)
 
@@ -267,14 +266,14 @@ def nothing_pinned(shifted: Shifted) -> Mask:
 LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 
 
-class ItgChart(SweepFactorisation):
+class ItgChart:
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
     The chart within is that of the pair turned round where its scores are; what comes out is not. `log_z` is that under
     the last mask; -inf where there is no alignment.
     """
 
-    def __init__(self, shifted: Shifted, kind: Kind = REAL) -> None:
+    def __init__(self, shifted: ShiftedLinks, kind: Kind = REAL) -> None:
         self._shifted, self.kind = shifted, kind
         self._p, self._q = p, q = shifted.links.shape
         with _memory_for(shifted, charts=4 if kind is WIDE else 2):
@@ -284,20 +283,22 @@ class ItgChart(SweepFactorisation):
         self._total: Any = None
         self.log_z = -math.inf
 
-    def _in(self, kind: Kind) -> ItgChart:
-        return ItgChart(self._shifted, kind)
+    @property
+    def is_wide(self) -> bool:
+        return self.kind is WIDE
 
-    def filled(self, mask: Mask) -> ItgChart:
+    @cached_property
+    def in_wide_numbers(self) -> ItgChart:
+        return ItgChart(self._shifted, WIDE)
+
+    def filled(self, mask: AlignmentMask) -> ItgChart:
         """Sum over the alignments under a mask: the chart itself or one in wide numbers, valid until the next mask."""
-        return self.answer(lambda own: own._filled(mask))
-
-    def _filled(self, mask: Mask) -> tuple[ItgChart, bool]:
         mask.keep(self._kept)
         self._weights = mask.weigh(self._unmasked, self.kind)
         self._total = _sum(self._shifted, self._weights, self._kept, self._items, "sums")
         log_z = logarithm(self._total) if is_positive(self._total) else -math.inf
-        self.log_z, self.in_range = log_z + self._shifted.constant, self.is_wide or self._holds(log_z)
-        return self, self.in_range
+        self.log_z = log_z + self._shifted.constant
+        return self if self.is_wide or self._holds(log_z) else self.in_wide_numbers.filled(mask)
 
     def _holds(self, log_z: float) -> bool:
         """Whether float64 held every item that is a part of Z.
@@ -326,7 +327,7 @@ class ItgChart(SweepFactorisation):
         return _as_given(self._shifted, targets)
 
 
-def best_links(shifted: Shifted) -> Heads | None:
+def best_links(shifted: ShiftedLinks) -> Heads | None:
     """The links of the alignment of the largest weight, (p,); None where there is none. As costly as log Z."""
     p, q = shifted.links.shape
     with _memory_for(shifted, charts=1):
@@ -341,7 +342,7 @@ def best_links(shifted: Shifted) -> Heads | None:
     return found
 
 
-def _sum(shifted: Shifted, weights: Weights, kept: SpanMask, items: Any, what: str) -> Any:
+def _sum(shifted: ShiftedLinks, weights: LinkWeights, kept: SpanMask, items: Any, what: str) -> Any:
     """Fill a chart; return what it sums up to."""
     p, q = shifted.links.shape
     for begin, end in pieces(p, q, f"{what} of {_words(shifted)}"):
@@ -349,7 +350,7 @@ def _sum(shifted: Shifted, weights: Weights, kept: SpanMask, items: Any, what: s
     return total
 
 
-def _as_given(shifted: Shifted, links: Heads) -> Heads:
+def _as_given(shifted: ShiftedLinks, links: Heads) -> Heads:
     """Links (k, words of the chart's rows), -1 for none, as links (k, source words)."""
     if not shifted.is_turned:
         return links
@@ -359,13 +360,13 @@ def _as_given(shifted: Shifted, links: Heads) -> Heads:
     return found
 
 
-def _memory_for(shifted: Shifted, charts: int) -> AbstractContextManager[None]:
+def _memory_for(shifted: ShiftedLinks, charts: int) -> AbstractContextManager[None]:
     p, q = shifted.size
     what = f"the chart of {p} by {q} words"
     return memory_for(charts * chart_size(p, q), what, "Remove the pair, or align parts of it")
 
 
-def _words(shifted: Shifted) -> str:
+def _words(shifted: ShiftedLinks) -> str:
     p, q = shifted.size
     return f"{p:,} by {q:,} words"
 
@@ -380,11 +381,13 @@ def log_alignments(p: int, q: int) -> float:
     return max(logs) + math.log(len(logs))
 
 
-def _weights(shifted: Shifted, exp: Callable[[Float], Any]) -> Weights:
+def _weights(shifted: ShiftedLinks, exp: Callable[[Float], Any]) -> LinkWeights:
     """The weights of a pair's parts as numbers of some kind; bispans may be beyond float64."""
     runs = (np.zeros((n + 1, n + 1)) for n in shifted.links.shape)
     with np.errstate(over="ignore"):
-        return Weights(*map(exp, (shifted.links, shifted.source_nulls, shifted.target_nulls, shifted.bispans, *runs)))
+        return LinkWeights(
+            *map(exp, (shifted.links, shifted.source_nulls, shifted.target_nulls, shifted.bispans, *runs))
+        )
 
 
 # What a simpler model says of a sentence pair: which links are likely, and what parts of both sentences go together.
@@ -456,7 +459,7 @@ def _staying(direction: Direction) -> Float:
 CONFIDENT = 0.6
 
 
-class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
+class LinkProgram(CellProgram[AlignmentMask, ItgChart, Heads]):
     """The alignments of a sentence pair; its variables are links (source word, target word), row by row.
 
     A link that is pinned prunes all bispans that hold one of its words without the other, the words' other links, and
@@ -465,7 +468,7 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
     words.
     """
 
-    def __init__(self, shifted: Shifted, heuristic: LinkScores) -> None:
+    def __init__(self, shifted: ShiftedLinks, heuristic: LinkScores) -> None:
         self._shifted, self._shape = shifted, shifted.size
         self._heuristic = heuristic
         self._charts: dict[bool, ItgChart] = {}  # of the pair turned, or not
@@ -476,13 +479,13 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
     def confident(self) -> Int:
         return np.flatnonzero(confidences(self._heuristic) > CONFIDENT)
 
-    def compile(self, selected: Bool, assigned: Bool) -> Mask:
+    def compile(self, selected: Bool, assigned: Bool) -> AlignmentMask:
         positive, negative = ((selected & each).reshape(self._shape) for each in (assigned, ~assigned))
         if self._shifted.is_turned:
             positive, negative = positive.T, negative.T
         return pinned(positive, negative, self._shifted.is_turned)
 
-    def inside(self, mask: Mask) -> tuple[float, ItgChart]:
+    def inside(self, mask: AlignmentMask) -> tuple[float, ItgChart]:
         """The chart is valid until the next call. O(p^3 q^3) where nothing is pruned."""
         if mask.is_turned not in self._charts:
             is_ours = mask.is_turned == self._shifted.is_turned
@@ -518,8 +521,8 @@ class LinkProgram(CellProgram[Mask, ItgChart, Heads]):
         merits[(t == t[-1])[:, None] & (v == v[-1])] = np.inf
         return merits
 
-    def keep(self, kept: Bool, log_weights: Float | None = None) -> Mask:
+    def keep(self, kept: Bool, log_weights: Float | None = None) -> AlignmentMask:
         """See `CellProgram`. The pair is not turned: which parts an alignment has depends on the side that is first."""
         (p, q), own = self._shape, 0.0 if log_weights is None else log_weights
         factors = np.ones((p, q)), np.ones(p), np.ones(q)
-        return Mask(partial(keep_states, kept), factors, np.where(kept, own, -np.inf))
+        return AlignmentMask(partial(keep_states, kept), factors, np.where(kept, own, -np.inf))

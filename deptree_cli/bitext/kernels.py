@@ -171,7 +171,7 @@ TOTAL, NOT_STRAIGHT, NOT_INVERTED = range(3)
 TABLES = 3
 
 
-class Weights(NamedTuple):
+class LinkWeights(NamedTuple):
     """What an alignment is made of: arrays of numbers for p source and q target words.
 
     Attributes:
@@ -397,8 +397,8 @@ WHOLE = 3  # the table of all alignments, which the chart does not have
 class Alignments(NamedTuple):
     """The grammar of p source and q target words, with the chart and what it sums up to.
 
-    The other fields are those of `Weights` and `SpanMask` of these names: of a tuple within a tuple all arrays would be
-    counted wherever one is used.
+    The other fields are those of `LinkWeights` and `SpanMask` of these names: of a tuple within a tuple all arrays
+    would be counted wherever one is used.
     """
 
     p: Any

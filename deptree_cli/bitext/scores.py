@@ -149,7 +149,7 @@ def _checked(array: Float, scale: str, temperature: float, name: Callable[[tuple
 NO_TABLE: Float = np.empty((0, 0))
 
 
-class Shifted(NamedTuple):
+class ShiftedLinks(NamedTuple):
     """Logarithms of weights, of links (p, q) and nulls (p,) and (q,) none above 0.
 
     `bispans` has a row for every source span s..t, sorted by s and t, a column for every target span; (0, 0) for none.
@@ -173,9 +173,9 @@ class Shifted(NamedTuple):
         return (q, p) if self.is_turned else (p, q)
 
     @property
-    def turned(self) -> Shifted:
+    def turned(self) -> ShiftedLinks:
         links = np.ascontiguousarray(self.links.T)
-        return Shifted(links, self.target_nulls, self.source_nulls, NO_TABLE, self.constant, not self.is_turned)
+        return ShiftedLinks(links, self.target_nulls, self.source_nulls, NO_TABLE, self.constant, not self.is_turned)
 
     def no_alignment(self) -> DeptreeError:
         if self.is_turned:
@@ -189,7 +189,7 @@ class Shifted(NamedTuple):
         return DeptreeError(problem, "Allow more links, or let words stay unlinked")
 
 
-def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float | None) -> Shifted:
+def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float | None) -> ShiftedLinks:
     """Shift checked log-scores: of what a word may have the best is 0, for words of the longer side first.
 
     The pair is turned if that pays, and if no part has a weight of its own.
@@ -206,7 +206,7 @@ def shift(links: Float, source_nulls: Float, target_nulls: Float, bispans: Float
     if bispans is not None:
         (s, t), (u, v) = (np.triu_indices(n + 1, 1) for n in (p, q))
         table = np.ascontiguousarray(bispans[s[:, None], t[:, None], u, v])
-    found = Shifted(links, source_nulls - of_sources, target_nulls - of_targets, table, constant)
+    found = ShiftedLinks(links, source_nulls - of_sources, target_nulls - of_targets, table, constant)
     return found.turned if bispans is None and is_turned(p, q) else found
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import chain, compress, pairwise
-from typing import Any, TypeVar, Unpack
+from itertools import compress, pairwise
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ from deptree_cli.core.blocks import (
     RaggedTrees,
     alike,
     laid_out,
-    like,
     of_sentence,
     only_plain,
     require_precision,
@@ -39,10 +38,10 @@ from deptree_cli.core.factorisation import (
     samples_into,
     sums_into,
 )
-from deptree_cli.core.samplers import is_few
+from deptree_cli.core.samplers import WORDS
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import (
-    Eisner,
+    EisnerChart,
     Elimination,
     NonProjective,
     Projective,
@@ -56,64 +55,48 @@ from deptree_cli.kernels import questions
 from deptree_cli.kernels.packed import Matrices, clear_no_arcs, tree_log_probs
 from deptree_cli.kernels.questions import SHORT
 
-# How many sentences are asked something: first blocks of them, on threads, in float32 where that is asked for and then
-# in float64; then each that is left by itself (`core/factorisation.py`).
-#
-# Left are long ones in float32, those whose weights leave the range of numbers or whose last word cannot reach all
-# others, and all of a space without kernels.
-
+# How sentences are spread over threads.
 
 # Numbers of a block of sentences that are worked on one after another: they stay in a core's cache. Of short sentences
 # a block has whole groups, as many as go side by side (`kernels/questions.py`): 8 in float64, 16 in float32.
 BLOCK = 1 << 18
 GROUP = 16
 
-# Up to so many words sums in float32 keep marginals within 5e-6; of 200 words some were 9e-6 off.
-LONG = 100
-
 # From how much work on a thread more pays, which takes a twentieth of a millisecond to wake: sums of costs, which are
 # (n + 8)^3 a sentence. 10^6 of these take 0.15 ms.
 COST = 1e6
 
-Result = TypeVar("Result")
-Action = Callable[[int, int], Result]
+Action = Callable[[int, int], object]
 
 
-def spread(action: Action[Result], lengths: Int, threads: int) -> list[Result]:
-    """What action(first, stop) returns for blocks of sentences that cover a batch, on up to `threads` threads.
+def spread(action: Action, lengths: Int, threads: int) -> None:
+    """Call action(first, stop) for blocks of sentences that cover a batch, on up to `threads` threads.
 
     Every thread takes neighbouring sentences of about the same cost, n^3 each; what is computed does not depend on how
     they are shared out.
     """
-    if min(len(lengths), threads) <= 1:
-        return _in_blocks(action, lengths, 0, len(lengths))
-    costs = (lengths + 8.0) ** 3
-    shares = _shares(costs, min(threads, len(lengths), 1 + int(costs.sum() / COST)))
-    waiting = [
-        _pool(threads - 1, os.getpid()).submit(partial(_in_blocks, action, lengths, *share)) for share in shares[1:]
-    ]
+    costs, run = (lengths + 8.0) ** 3, partial(_in_blocks, action, lengths)
+    first, *others = _shares(costs, min(threads, 1 + int(costs.sum() / COST))) or [(0, 0)]
+    waiting = [_pool(threads - 1, os.getpid()).submit(run, *share) for share in others]
     try:
-        first = _in_blocks(action, lengths, *shares[0])
+        run(*first)
     finally:
         wait(waiting)
-    return [*first, *chain.from_iterable(future.result() for future in waiting)]
+    for each in waiting:
+        each.result()
 
 
 def _shares(costs: np.ndarray, count: int) -> list[tuple[int, int]]:
     """Return neighbouring stretches of about equal cost, none of them empty."""
-    if count == 1:
-        return [(0, len(costs))]
     ends = np.searchsorted(np.cumsum(costs), costs.sum() * np.arange(1, count) / count, side="right")
-    borders = [0, *ends.tolist(), len(costs)]
-    return [(first, stop) for first, stop in pairwise(borders) if first < stop]
+    return [(first, stop) for first, stop in pairwise([0, *ends.tolist(), len(costs)]) if first < stop]
 
 
-def _in_blocks(action: Action[Result], lengths: Int, first: int, stop: int) -> list[Result]:
-    if first == stop:
-        return []
-    size = max(1, BLOCK // int(lengths[first:stop].max() + 1) ** 2)
+def _in_blocks(action: Action, lengths: Int, first: int, stop: int) -> None:
+    size = max(1, BLOCK // int(lengths[first:stop].max(initial=0) + 1) ** 2)
     size = size // GROUP * GROUP or size
-    return [action(start, min(start + size, stop)) for start in range(first, stop, size)]
+    for start in range(first, stop, size):
+        action(start, min(start + size, stop))
 
 
 @cache
@@ -122,8 +105,11 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="deptree")
 
 
+# Many sentences at once: the questions that a `TreeDistribution` answers.
+
+
 # What is swept of the trees of a space by kernels.
-SWEPT: dict[type[TreeSpace], type[Swept]] = {NonProjective: Elimination, Projective: Eisner}
+SWEPT: dict[type[TreeSpace], type[Swept]] = {NonProjective: Elimination, Projective: EisnerChart}
 
 
 def kernels_for(space: TreeSpace) -> type[Swept] | None:
@@ -134,13 +120,6 @@ def kernels_for(space: TreeSpace) -> type[Swept] | None:
 @cache
 def _no_memory(space: TreeSpace, dtype: Any) -> tuple[Any, Any]:
     return by_space(SWEPT, space).memory(partial(np.empty, dtype=dtype), 0)
-
-
-def _nothing_found(size: int) -> LogPartitions:
-    return LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
-
-
-# Many sentences at once: the questions that a `TreeDistribution` answers.
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +161,10 @@ class TreeBatch:
         nodes = int(self.lengths[b]) + 1
         return of_sentence(matrices, b)[:nodes, :nodes]
 
+    def like_scores(self, values: Array) -> Matrices:
+        """The matrices of an array that is laid out as the scores are."""
+        return Matrices(values.reshape(-1), self.scores.starts, self.scores.sizes)
+
     def alone(self, b: int) -> TreeDistribution:
         if b not in self._distributions:
             name = name_in_batch(b)
@@ -203,13 +186,28 @@ class TreeBatch:
     ) -> LogPartitions:
         """Put a question about each sentence; return log Z, and for which of them kernels sufficed that take many.
 
+        Kernels answer in float32 if that is asked for, then in float64. Each sentence that is left is asked by itself
+        (`core/factorisation.py`): one whose weights leave the range of numbers or whose last word cannot reach all
+        others, and all of a space without kernels.
+
         Args:
             rows: about which sentences kernels may be asked together; None: about all.
             raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if
                 its scores are none; and its matrix of `out` is 0 or NaN.
         """
-        found = self._together(question, precision, rows)
-        for b in () if found.in_range.all() else np.flatnonzero(~found.in_range).tolist():
+        size, swept = len(self.lengths), kernels_for(self.space)
+        found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+        in_float32 = precision == "float32" and swept is Elimination
+        for dtype in (np.float32, np.float64)[not in_float32 :] if swept is not None else ():
+            if rows is None and self.threads == 1 and 0 < self.log_scores.size <= BLOCK:
+                self._fill(found, question, dtype, EVERY)  # as of a short step of training: one block, quickly known
+            else:
+                rows = np.arange(size) if rows is None else rows
+                spread(partial(self._fill, found, question, dtype, rows), self.lengths[rows], self.threads)
+            if found.in_range.all():
+                return found
+            rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
+        for b in np.flatnonzero(~found.in_range).tolist():
             try:
                 own = self.alone(b).factorisation
             except DeptreeError:
@@ -221,45 +219,25 @@ class TreeBatch:
                 own.ask(question, slice(b, b + 1))
         return found
 
-    def _together(self, question: Question, precision: str, rows: Int | None) -> LogPartitions:
-        """What kernels find of log Z in blocks: in float32 if that is asked for, then in float64."""
-        swept, size, found = kernels_for(self.space), len(self.lengths), None
-        in_float32 = precision == "float32" and swept is Elimination
-        for dtype in (np.float32, np.float64)[not in_float32 :] if swept is not None else ():
-            if rows is None and self._is_one_block():
-                found = self._in_block(question, dtype, EVERY)
-            else:
-                found = found or _nothing_found(size)
-                left = np.arange(size) if rows is None else rows
-                left = left[self.lengths[left] <= LONG] if dtype is np.float32 else left
-                spread(partial(self._fill, found, question, dtype, left), self.lengths[left], self.threads)
-            if found.in_range.all():
-                break
-            rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
-        return found or _nothing_found(size)
-
-    def _is_one_block(self) -> bool:
-        """Whether this thread may ask about all sentences at once, as of a short step of training: quickly known."""
-        size = self.log_scores.shape[-1] if self.log_scores.ndim == 3 else 0
-        return self.threads == 1 and 1 < size <= LONG + 1 and 0 < self.log_scores.size <= BLOCK
-
     def _fill(
-        self, found: LogPartitions, question: Question, dtype: type[np.floating], rows: Int, first: int, stop: int
+        self,
+        found: LogPartitions,
+        question: Question,
+        dtype: Any,
+        rows: Rows,
+        first: int = 0,
+        stop: int | None = None,
     ) -> None:
-        """Fill in what kernels find of one block of some sentences."""
-        which = rows[first:stop]
-        for target, values in zip(found, self._in_block(question, dtype, which), strict=True):
-            target[which] = values
-
-    def _in_block(self, question: Question, dtype: Any, which: Rows) -> LogPartitions:
-        """What kernels find of some sentences in numbers of one type."""
-        memory, single_root = _no_memory(self.space, dtype), self.space.single_root
+        """Fill in what kernels find of some sentences, or of a block of these, in numbers of one type."""
+        rows = rows if isinstance(rows, slice) else rows[first:stop]
+        memory, lengths = _no_memory(self.space, dtype), self.lengths[rows]
         short = SHORT if self.side_by_side and memory[1] is not None else 0
-        packed, constants = shifted(chosen(self.scores, which), self.lengths[which], single_root, dtype, short)
+        size = self.log_scores.size if rows is EVERY else int(((lengths + 1) ** 2).sum())
+        packed, constants = shifted(chosen(self.scores, rows), lengths, self.space.single_root, size, dtype, short)
         np.exp(packed.weights, out=packed.weights)
-        log_z = np.empty(len(constants))
-        question(questions, (*memory, tuple(packed), log_z, False), which)
-        return LogPartitions(log_z, constants, packed.in_range)
+        log_z = np.empty(len(lengths))
+        question(questions, (*memory, tuple(packed), log_z, False), rows)
+        found.shifted[rows], found.constants[rows], found.in_range[rows] = log_z, constants, packed.in_range
 
     def _missing(self, b: int, out: Matrices | None) -> float:
         """What stands for log Z of a sentence that has no distribution; fills in what stands for its results."""
@@ -293,7 +271,7 @@ class TreeBatch:
             raises: as for `log_partitions`; the marginals are then 0 or NaN.
         """
         marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        return self._sum_up(like(self.scores, marginals), raises).total, marginals
+        return self._sum_up(self.like_scores(marginals), raises).total, marginals
 
     def covariances(self, values: Array, *, raises: bool = True) -> Array:
         """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
@@ -305,15 +283,14 @@ class TreeBatch:
             raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        out = like(self.scores, found)
-        self.ask(covariances_into(like(self.scores, values), out), raises=raises, out=out)
+        out = self.like_scores(found)
+        self.ask(covariances_into(self.like_scores(values), out), raises=raises, out=out)
         return found
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
         """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
         trees = RaggedTrees.empty(self.lengths, size)
-        few = np.array([is_few(n, size) for n in self.lengths.tolist()], dtype=np.bool_)
-        by_kernels = samples_into(trees.heads, trees.starts, size, streams.states)
+        few, by_kernels = self.lengths * size < WORDS, samples_into(trees.heads, trees.starts, size, streams.states)
 
         def question(kernels: Any, given: Any, rows: Any) -> None:
             is_alone = given[-1]
@@ -361,8 +338,7 @@ class TreeBatch:
         """Shannon's entropy of each sentence, (B,), in nats."""
         log_z, marginals = self.sums
         values = np.where(marginals > 0, self._log_weights(log_z), 0.0)
-        ends = ((self.lengths + 1) ** 2).cumsum().tolist()
-        means = [np.vdot(marginals[at:end], values[at:end]) for at, end in pairwise([0, *ends])]
+        means = [np.vdot(*both) for both in zip(self.matrices(marginals), self.matrices(values), strict=True)]
         found: Float = np.maximum(log_z.shifted - means, 0.0)
         return found
 
@@ -399,10 +375,8 @@ class TreeBatch:
     def probs_of(self, trees: RaggedTrees) -> Float:
         """The probability of each word's head, laid out as the heads are, of one tree of each sentence."""
         words = np.arange(len(trees.heads)) - trees.starts.repeat(self.lengths) + 1
-        rows = starts_of((self.lengths + 1) ** 2).repeat(self.lengths) + trees.heads * (self.lengths + 1).repeat(
-            self.lengths
-        )
-        return self.marginals[rows + words]
+        rows = trees.heads * (self.lengths + 1).repeat(self.lengths)
+        return self.marginals[starts_of((self.lengths + 1) ** 2).repeat(self.lengths) + rows + words]
 
     def matrices(self, values: Float) -> list[Float]:
         """Numbers of arcs that stand one after another, as a matrix (n+1, n+1) of each sentence."""
@@ -412,13 +386,13 @@ class TreeBatch:
     def _log_weights(self, log_z: LogPartitions) -> Float:
         """The shifted log-scores that log Z is of, (n+1, n+1) of each sentence, one after another."""
         found = self._shifted
-        for b in () if log_z.in_range.all() else np.flatnonzero(~log_z.in_range).tolist():
+        for b in np.flatnonzero(~log_z.in_range).tolist():
             of_sentence(laid_out(found, self.lengths), b)[:] = self.alone(b).factorisation.shifted.log_weights
         return found
 
     @cached_property
     def _shifted(self) -> Float:
-        return shifted(tuple(self.scores), self.lengths, self.space.single_root)[0].weights
+        return shifted(tuple(self.scores), self.lengths, self.space.single_root, self.log_scores.size)[0].weights
 
     def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""

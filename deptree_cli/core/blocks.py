@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +14,8 @@ from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
 from deptree_cli.core.scores import MASK
 from deptree_cli.kernels.packed import Matrices, Packed, find_plain, shift_sentences
 
-# The matrices of a batch as kernels take them, what these find of log Z, and trees of many sentences in one array.
-
-
 # What sums are computed in. Elimination never subtracts, so that float32 keeps marginals within 5e-6.
 PRECISIONS = ("float64", "float32")
-
-# Up to how many sentences the layout of a batch is kept: the next step of training has the same, or few others.
-KEPT = 64
 
 # Scores between this and its negative are plain: parsers write larger ones as masks only.
 PLAIN = 2500.0
@@ -55,31 +48,7 @@ def laid_out(values: Array, lengths: Int) -> Matrices:
     if values.ndim == 1:
         return Matrices(values, starts_of((lengths + 1) ** 2), lengths + 1)
     count, size = len(lengths), values.shape[-1]
-    padded = _kept_padding if count <= KEPT else _padding
-    return Matrices(values.reshape(-1), *padded(count, size))
-
-
-def _places(lengths: Int) -> tuple[Int, int]:
-    """Where the matrices (n+1, n+1) of sentences begin that stand one after another, and where they end."""
-    sizes = (lengths + 1) ** 2
-    ends = sizes.cumsum()
-    return ends - sizes, int(ends[-1])
-
-
-@lru_cache(64)
-def _kept_places(lengths: bytes, code: str) -> tuple[Int, int]:
-    return _places(np.frombuffer(lengths, code))
-
-
-def _padding(count: int, size: int) -> tuple[Int, Int]:
-    return np.arange(0, count * size**2, size**2), np.full(count, size)
-
-
-_kept_padding = lru_cache(64)(_padding)
-
-
-def like(matrices: Matrices, values: Array) -> Matrices:
-    return Matrices(values.reshape(-1), matrices.starts, matrices.sizes)
+    return Matrices(values.reshape(-1), np.arange(0, count * size**2, size**2), np.full(count, size))
 
 
 def of_sentence(matrices: Matrices, b: int) -> Array:
@@ -89,19 +58,23 @@ def of_sentence(matrices: Matrices, b: int) -> Array:
 
 
 def shifted(
-    scores: tuple[Any, ...], lengths: Int, single_root: bool, dtype: type[np.floating] = np.float64, short: int = 0
+    scores: tuple[Any, ...],
+    lengths: Int,
+    single_root: bool,
+    size: int,
+    dtype: type[np.floating] = np.float64,
+    short: int = 0,
 ) -> tuple[Packed, Float]:
     """The shifted log-scores of sentences, and what log Z of each loses by the shift, (B,).
 
-    Those whose rows have at most `short` bytes go side by side.
+    size: as many numbers as there are, or more. Those whose rows have at most `short` bytes go side by side.
     """
-    count = len(lengths)
-    starts, end = _kept_places(lengths.tobytes(), lengths.dtype.char) if count <= KEPT else _places(lengths)
-    weights, final_words, in_range = np.empty(end, dtype), np.empty(count, np.int64), np.empty(count, np.bool_)
+    weights, constants = np.empty(size, dtype), np.empty(len(lengths))
+    starts, final_words = np.empty((2, len(lengths)), dtype=np.int64)
+    in_range = np.empty(len(lengths), dtype=np.bool_)
     packed = Packed(weights, starts, lengths, final_words, single_root, short // weights.itemsize, in_range)
-    constants = np.empty(count)
-    shift_sentences(scores, MASK, tuple(packed), constants)
-    return packed, constants
+    end = shift_sentences(scores, MASK, tuple(packed), constants)
+    return packed._replace(weights=weights[:end]), constants
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +149,4 @@ class RaggedTrees:
 
     def __iter__(self) -> Iterator[Heads]:
         """The trees of each sentence, (K, n)."""
-        ends = (self.lengths * self.size).cumsum().tolist()
-        each = zip(pairwise([0, *ends]), self.lengths.tolist(), strict=True)
-        return (self.heads[start:end].reshape(self.size, n) for (start, end), n in each)
+        return map(self.of, range(len(self.lengths)))

@@ -17,7 +17,7 @@ from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.factorisation import Factorisation
 from deptree_cli.core.labels import label_stream
 from deptree_cli.core.numbers import REAL, WIDE, Kind, in_range
-from deptree_cli.core.spaces import Conditioned, Eisner, NonProjective, Projective, by_space, elimination_of
+from deptree_cli.core.spaces import Conditioned, EisnerChart, NonProjective, Projective, by_space, elimination_of
 from deptree_cli.core.swor import Algorithm, Draws, clock_of, most_certain, size_for_mass
 from deptree_cli.core.walks import path_tables
 from deptree_cli.kernels import derivations, head_path
@@ -274,8 +274,8 @@ class Derivations(TreeChoices):
         return log_probs, chosen, heads
 
 
-def eisner_of(factorisation: Factorisation) -> Eisner:
-    assert isinstance(factorisation, Eisner)
+def eisner_of(factorisation: Factorisation) -> EisnerChart:
+    assert isinstance(factorisation, EisnerChart)
     return factorisation
 
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -377,9 +377,6 @@ def _matrices_of_one(array: Float) -> tuple[Any, ...]:
 # What is worked out once from a sentence's log-scores: its log-partition function, edge marginals and samples.
 
 
-Found = TypeVar("Found")
-
-
 @dataclass(frozen=True, eq=False)
 class Factorisation(ABC):
     """The sums of one sentence; immutable, made by `TreeSpace.factorise`.
@@ -402,11 +399,6 @@ class Factorisation(ABC):
     def log_z(self) -> float:
         """The log-partition function: the natural logarithm of the sum of all trees' weights."""
         return self.shifted_log_z + self.shifted.constant
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-        return False
 
     @abstractmethod
     def ask(self, question: Question, rows: Rows = EVERY) -> None:
@@ -441,10 +433,8 @@ class Factorisation(ABC):
         possible = self.shifted.log_weights > -np.inf
         if not np.isfinite(values, where=possible, out=np.ones(possible.shape, dtype=np.bool_)).all():
             return np.where(possible, np.nan, 0.0)
-        found = np.zeros(possible.shape)
-        self.ask(
-            covariances_into(_matrices_of_one(np.ascontiguousarray(values, dtype=np.float64)), _matrices_of_one(found))
-        )
+        found, given = np.zeros(possible.shape), np.ascontiguousarray(values, dtype=np.float64)
+        self.ask(covariances_into(_matrices_of_one(given), _matrices_of_one(found)))
         return found
 
     @abstractmethod
@@ -452,40 +442,8 @@ class Factorisation(ABC):
         """Independent exact trees, (size, n), as `many_trees` keeps them: heads of words, 0 for ROOT. O(n^2) each."""
 
 
-class SweepFactorisation(ABC):
-    """The factorisation behind a partition function in one kind of numbers, and once more in wide ones where needed.
-
-    `in_range` is whether these numbers held every term that counts.
-    """
-
-    kind: Kind
-    in_range: bool
-
-    @abstractmethod
-    def _in(self, kind: Kind) -> Self:
-        """The same in another kind of numbers."""
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether float64's range did not suffice."""
-        return self.kind is WIDE
-
-    @cached_property
-    def in_wide_numbers(self) -> Self:
-        return self if self.is_wide else self._in(WIDE)
-
-    def answer(self, question: Callable[[Self], tuple[Found, bool]]) -> Found:
-        """What a question finds with these numbers, or with wide ones where it says that these do not suffice."""
-        found, suffices = question(self)
-        return found if suffices or self.is_wide else question(self.in_wide_numbers)[0]
-
-    def or_wide(self) -> Self:
-        """The factorisation itself, or the one in wide numbers where its own do not suffice."""
-        return self.answer(lambda own: (own, own.in_range))
-
-
 @dataclass(frozen=True, eq=False)
-class Swept(SweepFactorisation, Factorisation):
+class Swept(Factorisation):
     """Sums by kernels: a batch of one sentence, of which is kept what they swept.
 
     Attributes:
@@ -515,15 +473,25 @@ class Swept(SweepFactorisation, Factorisation):
 
     def checked(self) -> Self:
         """These sums, or those in wide numbers where they do not suffice, if there is a tree."""
-        found = self.or_wide()
+        found = self if self.in_range else self.in_wide_numbers
         if found.shifted_log_z == -np.inf:
             what = "projective tree" if self.space.projective else "tree"
             raise DeptreeError(f"no {what} has a positive weight", "Allow more arcs")
         return found
 
     @property
-    def in_range(self) -> bool:  # type: ignore[override]
+    def in_range(self) -> bool:
+        """Whether these numbers held every term of log Z that counts."""
         return bool(self.packed[-1][0])
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether float64's range did not suffice."""
+        return self.kind is WIDE
+
+    @cached_property
+    def in_wide_numbers(self) -> Self:
+        return self if self.is_wide else self.of(self.shifted, self.space, WIDE, self.final_word)
 
     @property
     def weights(self) -> Any:
@@ -537,21 +505,11 @@ class Swept(SweepFactorisation, Factorisation):
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
         heads, state = empty_heads(size, self.n), kernel_state(rng)
         for _, block in blocks_to_fill(heads):
-            self._draw(state, block)
+            self.ask(samples_into(block.reshape(-1), _only(0), len(block), state.reshape(1, -1)))
         return heads
 
-    @abstractmethod
-    def _draw(self, state: Any, heads: Heads) -> None:
-        """Fill heads (k, n) with independent trees; state: of a kernel's generator."""
-
-    def _in(self, kind: Kind) -> Self:
-        return self.of(self.shifted, self.space, kind, self.final_word)
-
     def ask(self, question: Question, rows: Rows = EVERY) -> None:
-        self.answer(lambda own: own._asked(question, rows))
-
-    def _asked(self, question: Question, rows: Rows) -> tuple[None, bool]:
         in_range = np.array((True,))
-        given = *self.swept, (*self.packed[:-1], in_range), np.empty(1), True
-        question(kernels.questions, given, rows)
-        return None, bool(in_range[0])
+        question(kernels.questions, (*self.swept, (*self.packed[:-1], in_range), np.empty(1), True), rows)
+        if not (in_range[0] or self.is_wide):
+            self.in_wide_numbers.ask(question, rows)

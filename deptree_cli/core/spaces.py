@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -305,7 +305,7 @@ class Elimination(Swept):
 
     @staticmethod
     def memory(new: Callable[[int], Any], nodes: int) -> tuple[Any, Any]:
-        return new(nodes * ((nodes + 7) // 8 * 8)), new(nodes)  # rows are `aligned`
+        return new(nodes * kernels.questions.aligned(nodes)), new(nodes)
 
     @property
     def factors(self) -> tuple[Any, Any]:
@@ -313,12 +313,20 @@ class Elimination(Swept):
         items, pivots = self.swept
         return self.kind.each(lambda part: part.reshape(self.n + 1, -1), items), pivots
 
-    def _draw(self, state: Any, heads: Heads) -> None:
-        self._tables.draw(np.zeros(len(heads), dtype=np.int64), state, heads)
+    def rooted_sampler(self) -> Callable[[Int, Any, Heads], None]:
+        """Return a function of roots (k,), a kernel's state and heads (k, n), which it fills with independent trees.
 
-    @cached_property
-    def _tables(self) -> EliminationTables:  # kept: users draw one tree after another
-        return EliminationTables(self)
+        Each hangs on its root, or if that is 0 on any word. Under the single-root constraint no pivot depends on ROOT's
+        arcs: trees of a given root cost one sweep of their weights, O(n^2). Once a root was given, no later one may be
+        0. A root that has next to no probability may need wider numbers than these: not one that was drawn.
+        """
+        kind, given = self.kind, (*self.factors, self.weights)
+        factors, pivots, weights = (kind.each(np.copy, part) for part in given)
+        kernels.elimination.swap_words(weights, self.final_word, 1)
+        across = kind.zeros((self.n + 1, self.n + 1))
+        kernels.elimination.transpose(factors, across, self.n + 1)
+        whole = factors, pivots, across, weights, self.final_word, self.space.single_root
+        return partial(kernels.elimination.sample_trees, *whole)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
@@ -333,30 +341,6 @@ class Elimination(Swept):
         found = self.kind.zeros(self.n + 1)
         kernels.elimination.root_products(self.weights, self.final_word, *self.factors, found)
         return found
-
-
-class EliminationTables:
-    """An elimination's factors and weights as the sampler wants them, O(n^2).
-
-    Under the single-root constraint no pivot depends on ROOT's arcs: trees of a given root cost one sweep of their
-    weights.
-    """
-
-    def __init__(self, whole: Elimination) -> None:
-        kind, given = whole.kind, (*whole.factors, whole.weights)
-        factors, pivots, weights = (kind.each(np.copy, part) for part in given)
-        kernels.elimination.swap_words(weights, whole.final_word, 1)
-        across = kind.zeros((whole.n + 1, whole.n + 1))
-        kernels.elimination.transpose(factors, across, whole.n + 1)
-        self._given = factors, pivots, across, weights, whole.final_word, whole.space.single_root
-
-    def draw(self, roots: Int, state: Any, heads: Heads) -> None:
-        """Fill heads (k, n) with independent trees; roots (k,): the words that they hang on, or 0 where it may be any.
-
-        state: of a kernel's generator. Once a root was given, no later one may be 0. A root that has next to no
-        probability may need wider numbers than these: not one that was drawn.
-        """
-        kernels.elimination.sample_trees(*self._given, roots, state, heads)
 
 
 def elimination_of(factorisation: Factorisation) -> Elimination:
@@ -388,9 +372,9 @@ class Projective(TreeSpace):
     def support(self, allowed: Bool) -> Bool:
         return allowed.copy() if all_allowed(allowed) else _possible_arcs(allowed, self)
 
-    def factorise(self, log_scores: Float) -> Eisner:
+    def factorise(self, log_scores: Float) -> EisnerChart:
         kind = REAL if len(log_scores) - 1 <= kernels.charts.LONGEST else WIDE  # float64 would not be trusted
-        return Eisner.of(shift(log_scores, self), self, kind).checked()
+        return EisnerChart.of(shift(log_scores, self), self, kind).checked()
 
     def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
         """See `TreeSpace`; Eisner 1996. O(n^3)."""
@@ -415,7 +399,7 @@ class Projective(TreeSpace):
         return heads.copy()  # without the room for more
 
 
-class Eisner(Swept):
+class EisnerChart(Swept):
     """The chart of one sentence's distribution over projective trees."""
 
     @staticmethod
@@ -428,9 +412,6 @@ class Eisner(Swept):
         chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
         return kernels.charts.EisnerGrammar(self.space.single_root, chart)
 
-    def _draw(self, state: Any, heads: Heads) -> None:
-        kernels.charts.sample_trees(self.grammar, state, heads)
-
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
         if not self.space.single_root:
@@ -440,7 +421,7 @@ class Eisner(Swept):
         return found
 
 
-def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
+def factorise_near(log_scores: Float, space: Rules, typical: Float) -> EisnerChart:
     """Fill the chart of trees whose weights are about 1 once a number is taken off each word's log-scores.
 
     In float64 even where `factorise` could not promise that this suffices; in wide numbers if log Z shows that it does
@@ -452,7 +433,7 @@ def factorise_near(log_scores: Float, space: Rules, typical: Float) -> Eisner:
     """
     log_weights = log_scores.copy()
     log_weights[:, 1:] -= typical
-    found = Eisner.of(Shifted(log_weights, float(typical.sum())), space, REAL)
+    found = EisnerChart.of(Shifted(log_weights, float(typical.sum())), space, REAL)
     return found if math.isfinite(found.shifted_log_z) else found.in_wide_numbers
 
 

@@ -13,7 +13,7 @@ from deptree_cli.core.factorisation import possible_roots, shift
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import Kind
 from deptree_cli.core.samplers import from_sums, is_few
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, EliminationTables, NonProjective, elimination_of
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, NonProjective, TreeSpace, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import wilson as kernel
 from deptree_cli.kernels.head_path import LEVELS, PathTables, draw_ancestral
@@ -132,6 +132,18 @@ def _walked(
             factors.draw(roots[order[rows]], state, block)
         heads[order] = trees
     return heads
+
+
+def _fill_by_elimination(
+    distribution: ArcFactored, roots: Int, heads: Integers, start: int, rng: np.random.Generator
+) -> None:
+    """Fill heads (k, n) from a tree on, each tree for its own root; 0: whichever it is."""
+    rows = start + np.argsort(roots[start:], kind="stable")  # one sweep a root
+    draw, state = elimination_of(distribution.factorisation).rooted_sampler(), kernel_state(rng)
+    trees = empty_heads(len(rows), distribution.n)
+    for part, block in blocks_to_fill(trees):
+        draw(roots[rows[part]], state, block)
+    heads[rows] = trees
 
 
 # The default: elimination; for many trees that short walks lead to, Wilson's walk.

@@ -161,14 +161,8 @@ def _set_zero(memory):
     memory[1][:] = ZERO
 
 
-@ops.number.register(tuple)
-def _number(like, x):
-    return normal(x, 0)
-
-
-@ops.inner.register(tuple)
-def _inner(x, y):
-    return wide_sum_of_products(x[0], x[1], y[0], y[1])
+ops.number.register(tuple, lambda like, x: normal(x, 0))
+ops.inner.register(tuple, lambda x, y: wide_sum_of_products(x[0], x[1], y[0], y[1]))
 
 
 @kernel
@@ -190,79 +184,21 @@ def _multiply_add(total, x, y):
     return normal(total[0] + m, e) if e == total[1] else wide_add(total, normal(m, e))
 
 
-@ops.zero.register(tuple)
-def _zero(array):
-    return 0.0, ZERO
-
-
-@ops.one.register(tuple)
-def _one(array):
-    return 1.0, 0
-
-
-@ops.add.register(tuple)
-def _add(x, y):
-    return wide_add(x, y)
-
-
-@ops.subtract.register(tuple)
-def _subtract(x, y):
-    return wide_add(x, (-y[0], y[1]))
-
-
-@ops.multiply.register(tuple)
-def _multiply(x, y):
-    return normal(x[0] * y[0], x[1] + y[1])
-
-
-@ops.divide.register(tuple)
-def _divide(x, y):
-    return normal(x[0] / y[0], x[1] - y[1])
-
-
-@ops.scale.register(tuple)
-def _scale(x, factor):
-    return normal(x[0] * factor, x[1])
-
-
-@ops.is_positive.register(tuple)
-def _is_positive(x):
-    return x[0] > 0.0
-
-
-@ops.is_negative.register(tuple)
-def _is_negative(x):
-    return x[0] < 0.0
-
-
-@ops.is_less.register(tuple)
-def _is_less(x, y):
-    return x[1] < y[1] or (x[1] == y[1] and x[0] < y[0])
-
-
-@ops.logarithm.register(tuple)
-def _logarithm(x):
-    return math.log(x[0]) + x[1] * LOG_RADIX
-
-
-@ops.as_float.register(tuple)
-def _as_float(x):
-    return np.ldexp(x[0], 512 * min(max(x[1], -4), 4))
-
-
-@ops.from_wide.register(tuple)
-def _from_wide(array, x):
-    return x
-
-
-@ops.reaches.register(tuple)
-def _reaches(array, log_value):
-    return True
-
-
-@ops.tolerance.register(tuple)
-def _tolerance(array):
-    return ops.tolerance(array[0])
+ops.zero.register(tuple, lambda array: (0.0, ZERO))
+ops.one.register(tuple, lambda array: (1.0, 0))
+ops.add.register(tuple, lambda x, y: wide_add(x, y))
+ops.subtract.register(tuple, lambda x, y: wide_add(x, (-y[0], y[1])))
+ops.multiply.register(tuple, lambda x, y: normal(x[0] * y[0], x[1] + y[1]))
+ops.divide.register(tuple, lambda x, y: normal(x[0] / y[0], x[1] - y[1]))
+ops.scale.register(tuple, lambda x, factor: normal(x[0] * factor, x[1]))
+ops.is_positive.register(tuple, lambda x: x[0] > 0.0)
+ops.is_negative.register(tuple, lambda x: x[0] < 0.0)
+ops.is_less.register(tuple, lambda x, y: x[1] < y[1] or (x[1] == y[1] and x[0] < y[0]))
+ops.logarithm.register(tuple, lambda x: math.log(x[0]) + x[1] * LOG_RADIX)
+ops.as_float.register(tuple, lambda x: np.ldexp(x[0], 512 * min(max(x[1], -4), 4)))
+ops.from_wide.register(tuple, lambda array, x: x)
+ops.reaches.register(tuple, lambda array, log_value: True)
+ops.tolerance.register(tuple, lambda array: ops.tolerance(array[0]))
 
 
 # Dual numbers: a number of either kind, float64 or wide, with its derivative in one direction.
@@ -281,9 +217,7 @@ class Dual(NamedTuple):
 ops.treat_parts_alike(Dual, Dual)
 
 
-@ops.number.register(Dual)
-def _dual_number(like, x):
-    return Dual(ops.number(like.value, x), zero(like.value))
+ops.number.register(Dual, lambda like, x: Dual(ops.number(like.value, x), zero(like.value)))
 
 
 @ops.inner.register(Dual)
@@ -297,24 +231,10 @@ def _multiply_add_duals(total, x, y):
     return Dual(multiply_add(total.value, x.value, y.value), tangent)
 
 
-@ops.zero.register(Dual)
-def _zero_dual(array):
-    return Dual(zero(array.value), zero(array.value))
-
-
-@ops.one.register(Dual)
-def _one_dual(array):
-    return Dual(ops.one(array.value), zero(array.value))
-
-
-@ops.add.register(Dual)
-def _add_duals(x, y):
-    return Dual(add(x.value, y.value), add(x.tangent, y.tangent))
-
-
-@ops.subtract.register(Dual)
-def _subtract_duals(x, y):
-    return Dual(subtract(x.value, y.value), subtract(x.tangent, y.tangent))
+ops.zero.register(Dual, lambda array: Dual(zero(array.value), zero(array.value)))
+ops.one.register(Dual, lambda array: Dual(ops.one(array.value), zero(array.value)))
+ops.add.register(Dual, lambda x, y: Dual(add(x.value, y.value), add(x.tangent, y.tangent)))
+ops.subtract.register(Dual, lambda x, y: Dual(subtract(x.value, y.value), subtract(x.tangent, y.tangent)))
 
 
 @ops.multiply.register(Dual)
@@ -328,50 +248,16 @@ def _divide_duals(x, y):
     return Dual(ratio, divide(subtract(x.tangent, multiply(ratio, y.tangent)), y.value))
 
 
-@ops.scale.register(Dual)
-def _scale_dual(x, factor):
-    return Dual(scale(x.value, factor), scale(x.tangent, factor))
-
-
-@ops.is_positive.register(Dual)
-def _dual_is_positive(x):
-    return ops.is_positive(x.value)
-
-
-@ops.is_negative.register(Dual)
-def _dual_is_negative(x):
-    return ops.is_negative(x.value)
-
-
-@ops.is_less.register(Dual)
-def _dual_is_less(x, y):
-    return ops.is_less(x.value, y.value)
-
-
+ops.scale.register(Dual, lambda x, factor: Dual(scale(x.value, factor), scale(x.tangent, factor)))
+ops.is_positive.register(Dual, lambda x: ops.is_positive(x.value))
+ops.is_negative.register(Dual, lambda x: ops.is_negative(x.value))
+ops.is_less.register(Dual, lambda x, y: ops.is_less(x.value, y.value))
 # What leaves the arithmetic, and what is not differentiated, is the value's.
-@ops.logarithm.register(Dual)
-def _logarithm_of_dual(x):
-    return ops.logarithm(x.value)
-
-
-@ops.as_float.register(Dual)
-def _dual_as_float(x):
-    return ops.as_float(x.value)
-
-
-@ops.from_wide.register(Dual)
-def _dual_from_wide(array, x):
-    return Dual(ops.from_wide(array.value, x), zero(array.value))
-
-
-@ops.reaches.register(Dual)
-def _duals_reach(array, log_value):
-    return ops.reaches(array.value, log_value)
-
-
-@ops.tolerance.register(Dual)
-def _tolerance_of_duals(array):
-    return ops.tolerance(array.value)
+ops.logarithm.register(Dual, lambda x: ops.logarithm(x.value))
+ops.as_float.register(Dual, lambda x: ops.as_float(x.value))
+ops.from_wide.register(Dual, lambda array, x: Dual(ops.from_wide(array.value, x), zero(array.value)))
+ops.reaches.register(Dual, lambda array, log_value: ops.reaches(array.value, log_value))
+ops.tolerance.register(Dual, lambda array: ops.tolerance(array.value))
 
 
 # Tropical numbers: scores of which the larger is the sum, so that sweeps over sums find their best terms.
@@ -386,9 +272,7 @@ class Tropical(NamedTuple):
     log: Any
 
 
-@ops.get.register(Tropical)
-def _get(array, index):
-    return Tropical(array.log[index])
+ops.get.register(Tropical, lambda array, index: Tropical(array.log[index]))
 
 
 @ops.put.register(Tropical)
@@ -396,14 +280,8 @@ def _put(array, index, x):
     array.log[index] = x.log
 
 
-@ops.row.register(Tropical)
-def _row(array, i):
-    return Tropical(array.log[i])
-
-
-@ops.part.register(Tropical)
-def _part(array, start, stop):
-    return Tropical(array.log[start:stop])
+ops.row.register(Tropical, lambda array, i: Tropical(array.log[i]))
+ops.part.register(Tropical, lambda array, start, stop: Tropical(array.log[start:stop]))
 
 
 @kernel
@@ -421,44 +299,14 @@ def largest_sum(x, y):
     return best
 
 
-@ops.inner.register(Tropical)
-def _inner_of_tropical(x, y):
-    return Tropical(largest_sum(x.log, y.log))
-
-
-@ops.multiply_add.register(Tropical)
-def _multiply_add_tropical(total, x, y):
-    return ops.add(total, ops.multiply(x, y))
-
-
-@ops.zero.register(Tropical)
-def _zero_tropical(array):
-    return Tropical(-math.inf)
-
-
-@ops.one.register(Tropical)
-def _one_tropical(array):
-    return Tropical(0.0)
-
-
-@ops.add.register(Tropical)
-def _larger_tropical(x, y):
-    return y if x.log < y.log else x
-
-
-@ops.multiply.register(Tropical)
-def _multiply_tropical(x, y):
-    return Tropical(x.log + y.log)
-
-
-@ops.is_less.register(Tropical)
-def _tropical_is_less(x, y):
-    return x.log < y.log
-
-
-@ops.length.register(Tropical)
-def _length_of_tropical(array):
-    return array.log.shape[0]
+ops.inner.register(Tropical, lambda x, y: Tropical(largest_sum(x.log, y.log)))
+ops.multiply_add.register(Tropical, lambda total, x, y: ops.add(total, ops.multiply(x, y)))
+ops.zero.register(Tropical, lambda array: Tropical(-math.inf))
+ops.one.register(Tropical, lambda array: Tropical(0.0))
+ops.add.register(Tropical, lambda x, y: y if x.log < y.log else x)
+ops.multiply.register(Tropical, lambda x, y: Tropical(x.log + y.log))
+ops.is_less.register(Tropical, lambda x, y: x.log < y.log)
+ops.length.register(Tropical, lambda array: array.log.shape[0])
 
 
 # Numbers of several sentences side by side, a sentence in each lane of a vector (`operations.py`): float64 or float32.
@@ -474,9 +322,7 @@ class Lanes(NamedTuple):
     values: Any
 
 
-@ops.get.register(Lanes)
-def _get_lanes(array, index):
-    return load(array.values[index])
+ops.get.register(Lanes, lambda array, index: load(array.values[index]))
 
 
 @ops.put.register(Lanes)
@@ -484,24 +330,10 @@ def _put_lanes(array, index, x):
     store(array.values[index], x)
 
 
-@ops.row.register(Lanes)
-def _row_of_lanes(array, i):
-    return Lanes(array.values[i])
-
-
-@ops.length.register(Lanes)
-def _length_of_lanes(array):
-    return array.values.shape[0]
-
-
-@ops.zero.register(Lanes)
-def _zero_lanes(array):
-    return everywhere(array.values.dtype.type(0.0))
-
-
-@ops.one.register(Lanes)
-def _one_lanes(array):
-    return everywhere(array.values.dtype.type(1.0))
+ops.row.register(Lanes, lambda array, i: Lanes(array.values[i]))
+ops.length.register(Lanes, lambda array: array.values.shape[0])
+ops.zero.register(Lanes, lambda array: everywhere(array.values.dtype.type(0.0)))
+ops.one.register(Lanes, lambda array: everywhere(array.values.dtype.type(1.0)))
 
 
 @ops.is_positive.register(np.ndarray)

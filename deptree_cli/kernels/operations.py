@@ -213,20 +213,10 @@ def at_once(array):
     return LINE // array.itemsize
 
 
-@at_once.register(tuple)
-def _at_once(array):
-    return 1
-
-
 @operation
 def several(array, j, stop):
     """Return the numbers j, j + 1, ... of a row before `stop` at once, to be added and multiplied."""
     return load_from(array, j, stop)
-
-
-@several.register(tuple)
-def _several(array, j, stop):
-    return get(array, j)
 
 
 @operation
@@ -235,20 +225,10 @@ def put_several(array, j, stop, x):
     store_from(array, j, stop, x)
 
 
-@put_several.register(tuple)
-def _put_several(array, j, stop, x):
-    put(array, j, x)
-
-
 @operation
 def spread(array, x):
     """Return the number x as several, for an array's kind."""
     return everywhere(x)
-
-
-@spread.register(tuple)
-def _spread(array, x):
-    return x
 
 
 @operation
@@ -257,9 +237,11 @@ def sum_of(array, x):
     return add_across(x)
 
 
-@sum_of.register(tuple)
-def _sum_of(array, x):
-    return x
+at_once.register(tuple, lambda array: 1)
+several.register(tuple, lambda array, j, stop: get(array, j))
+put_several.register(tuple, lambda array, j, stop, x: put(array, j, x))
+spread.register(tuple, lambda array, x: x)
+sum_of.register(tuple, lambda array, x: x)
 
 
 @operation
@@ -268,9 +250,7 @@ def zero(array):
     return array.dtype.type(0.0)
 
 
-@zero.register(float)
-def _zero(array):
-    return 0.0
+zero.register(float, lambda array: 0.0)
 
 
 @operation
@@ -369,9 +349,15 @@ def treat_parts_alike(kind: Any, make: Any) -> None:
     A part is a number or an array of another kind.
     """
 
-    @get.register(kind)
-    def _get(array, index):
-        return make(get(array[0], index), get(array[1], index))
+    get.register(kind, lambda array, index: make(get(array[0], index), get(array[1], index)))
+    new.register(kind, lambda like, size: make(new(like[0], size), new(like[1], size)))
+    row.register(kind, lambda array, i: make(row(array[0], i), row(array[1], i)))
+    part.register(kind, lambda array, start, stop: make(part(array[0], start, stop), part(array[1], start, stop)))
+    length.register(kind, lambda array: length(array[0]))
+
+    @view.register(kind)
+    def _view(memory, start, size, shape):
+        return make(view(memory[0], start, size, shape), view(memory[1], start, size, shape))
 
     @put.register(kind)
     def _put(array, index, x):
@@ -383,27 +369,7 @@ def treat_parts_alike(kind: Any, make: Any) -> None:
         put_rounded(array[0], index, x[0])
         put_rounded(array[1], index, x[1])
 
-    @new.register(kind)
-    def _new(like, size):
-        return make(new(like[0], size), new(like[1], size))
-
     @set_zero.register(kind)
     def _set_zero(memory):
         set_zero(memory[0])
         set_zero(memory[1])
-
-    @view.register(kind)
-    def _view(memory, start, size, shape):
-        return make(view(memory[0], start, size, shape), view(memory[1], start, size, shape))
-
-    @row.register(kind)
-    def _row(array, i):
-        return make(row(array[0], i), row(array[1], i))
-
-    @part.register(kind)
-    def _part(array, start, stop):
-        return make(part(array[0], start, stop), part(array[1], start, stop))
-
-    @length.register(kind)
-    def _length(array):
-        return length(array[0])

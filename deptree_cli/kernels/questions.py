@@ -137,14 +137,8 @@ def chart_in(memory, nodes):
     return view(memory, 0, tables * nodes * nodes, (tables, nodes, nodes))
 
 
-@memory.register(type(None))
-def _chart(pivots, items):
-    return Chart(items)
-
-
-@new_swept.register(Chart)
-def _new_chart(swept, like, n):
-    return Chart(new(like, charts.TABLES * (n + 1) * (n + 1)))
+memory.register(type(None), lambda pivots, items: Chart(items))
+new_swept.register(Chart, lambda swept, like, n: Chart(new(like, charts.TABLES * (n + 1) * (n + 1))))
 
 
 @new_scratch.register(Chart)
@@ -153,9 +147,7 @@ def _new_scratch_of_chart(swept, like, n, looks_back):
     return Scratch(new(like, charts.TABLES * size), new(like, size))
 
 
-@part_of.register(Chart)
-def _part_of_chart(swept, n):
-    return Chart(chart_in(swept.items, n + 1))
+part_of.register(Chart, lambda swept, n: Chart(chart_in(swept.items, n + 1)))
 
 
 @sweep.register(Chart)
@@ -186,9 +178,7 @@ def _draw_from_chart(own, W, final_word, single_root, state, heads):
     charts.sample_trees(charts.EisnerGrammar(single_root, own.items), state, heads)
 
 
-@find_best.register(Chart)
-def _find_best_projective(swept, scores, single_root, heads):
-    return charts.best_tree(scores, single_root, heads)
+find_best.register(Chart, lambda swept, scores, single_root, heads: charts.best_tree(scores, single_root, heads))
 
 
 @kernel(allocates=True)

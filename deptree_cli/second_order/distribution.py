@@ -17,7 +17,7 @@ from deptree_cli.core.arc_factored import ArcFactored, GivenHeads, GivenLabels, 
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.factorisation import Rules, SweepFactorisation, reach_of
+from deptree_cli.core.factorisation import Rules, reach_of
 from deptree_cli.core.factorisation import shift as shift_arcs
 from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks
 from deptree_cli.core.numbers import REAL, WIDE, Kind
@@ -28,7 +28,7 @@ from deptree_cli.kernels.charts import follow_best, log_partition, sample_trees,
 from deptree_cli.kernels.numbers import Tropical
 from deptree_cli.pruning.program import Program
 from deptree_cli.second_order import kernels
-from deptree_cli.second_order.kernels import TABLES, ArcMask, PartGrammar, Weights, inside, keep_items, outside
+from deptree_cli.second_order.kernels import TABLES, ArcMask, PartGrammar, PartWeights, inside, keep_items, outside
 
 # Scores of parts of trees beyond arcs (grandparents, adjacent siblings), from how they come to checked log-scores.
 
@@ -177,7 +177,7 @@ class SecondOrder(OverTrees):
         return f"{' and '.join(self.parts)} scores"
 
     @cached_property
-    def shifted(self) -> Shifted:
+    def shifted(self) -> ShiftedParts:
         """The scores that sums and the search for the best tree compute with."""
         return shift(self.log_scores, self.grandparent, self.sibling, self.space)
 
@@ -235,14 +235,14 @@ class SecondOrder(OverTrees):
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted:
+class ShiftedParts:
     """The scores of a sentence's parts, shifted so that no weight exceeds 1; no tree's probability changes by it.
 
     `log_weights` are laid out for the kernels; `constant` is what log Z loses by the shift.
     """
 
     space: Rules
-    log_weights: Weights
+    log_weights: PartWeights
     constant: float
 
     @property
@@ -253,13 +253,13 @@ class Shifted:
     def by_grandparent(self) -> bool:
         return self.log_weights.arcs.shape[2] > 1
 
-    def weights(self, exp: Any) -> Weights:
-        return Weights(*map(exp, self.log_weights))
+    def weights(self, exp: Any) -> PartWeights:
+        return PartWeights(*map(exp, self.log_weights))
 
     def chart(self, zeros: Any) -> Any:
         return zeros((TABLES, *self.log_weights.arcs.shape))
 
-    def grammar(self, weights: Weights, chart: Any) -> PartGrammar:
+    def grammar(self, weights: PartWeights, chart: Any) -> PartGrammar:
         return PartGrammar(self.space.single_root, self.by_grandparent, weights, chart)
 
     @property
@@ -268,30 +268,44 @@ class Shifted:
         return ArcMask(arcs, arcs, arcs, possible_heads(arcs, self.by_grandparent))
 
 
-class SecondOrderChart(SweepFactorisation):
+class SecondOrderChart:
     """The chart of one sentence's distribution, over all trees or under a mask; immutable once filled.
 
-    `shifted_log_z` and the chart (see `kernels.py`) are of the shifted weights.
+    `shifted_log_z` and the chart (see `kernels.py`) are of the shifted weights; `in_range` is whether float64 held all
+    terms of log Z that count, if these are the numbers.
 
     chart, weights: memory of zeros to be filled, and the weights as numbers of this kind; made if not given.
     """
 
     def __init__(
-        self, shifted: Shifted, kept: ArcMask, kind: Kind = REAL, weights: Weights | None = None, chart: Any = None
+        self,
+        shifted: ShiftedParts,
+        kept: ArcMask,
+        kind: Kind = REAL,
+        weights: PartWeights | None = None,
+        chart: Any = None,
     ) -> None:
         self.shifted, self.kept, self.kind = shifted, kept, kind
         self._weights = shifted.weights(kind.exp) if weights is None else weights
         self._chart = shifted.chart(kind.zeros) if chart is None else chart
         total = inside(self._weights, kept, shifted.space.single_root, self._chart)
         self.shifted_log_z, in_range = log_partition(total, shifted.n)
-        self.in_range = in_range or kind is WIDE
+        self.in_range = in_range or self.is_wide
 
     @property
     def log_z(self) -> float:
         return self.shifted_log_z + self.shifted.constant
 
-    def _in(self, kind: Kind) -> SecondOrderChart:
-        return SecondOrderChart(self.shifted, self.kept, kind)
+    @property
+    def is_wide(self) -> bool:
+        return self.kind is WIDE
+
+    @cached_property
+    def in_wide_numbers(self) -> SecondOrderChart:
+        return self if self.is_wide else SecondOrderChart(self.shifted, self.kept, WIDE)
+
+    def or_wide(self) -> SecondOrderChart:
+        return self if self.in_range else self.in_wide_numbers
 
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
@@ -302,14 +316,11 @@ class SecondOrderChart(SweepFactorisation):
 
         adjoints: a chart of zeros of this kind of numbers to work in, which is made if not given.
         """
-        return self.answer(lambda own: own._marginals(adjoints if own is self else None))
-
-    def _marginals(self, adjoints: Any) -> tuple[Float, bool]:
         found = self.kind.zeros((self.shifted.n + 1, self.shifted.n + 1))
         adjoints = self.shifted.chart(self.kind.zeros) if adjoints is None else adjoints
         outside(self._weights, self.kept, self.shifted.space.single_root, self._chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
-        return marginals, sum_to_one(marginals)
+        return marginals if self.is_wide or sum_to_one(marginals) else self.in_wide_numbers.marginals()
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, (size, n); O(n^2) each at worst."""
@@ -318,7 +329,7 @@ class SecondOrderChart(SweepFactorisation):
         return heads
 
 
-def part_scores(log_weights: Weights, trees: Integers) -> tuple[Float, Float]:
+def part_scores(log_weights: PartWeights, trees: Integers) -> tuple[Float, Float]:
     """The log-weights of projective trees (k, n), (k,), and those of the last tree's words, (n,)."""
     heads = np.ascontiguousarray(trees, dtype=np.int64)
     totals, parts = np.empty(len(heads)), np.empty(heads.shape[1])
@@ -336,7 +347,7 @@ def possible_heads(arcs: Bool, by_grandparent: bool) -> Int:
     return above
 
 
-def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, space: Rules) -> Shifted:
+def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, space: Rules) -> ShiftedParts:
     """Shift checked scores, and lay them out for the kernels.
 
     The weights of arcs take the largest over siblings with them. Under the single-root constraint the highest of each
@@ -357,11 +368,11 @@ def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, s
         top = float(_highest(arcs[0], (0, 1)).item())
         arcs[0] -= top
         constant += top
-    arcs[0, 0, 0] = siblings[0, 0, 0] = 0.0  # see `Weights`
-    return Shifted(space, Weights(arcs, siblings), constant)
+    arcs[0, 0, 0] = siblings[0, 0, 0] = 0.0  # see `PartWeights`
+    return ShiftedParts(space, PartWeights(arcs, siblings), constant)
 
 
-def laid_out(nodes: int, grandparent: Float | None, sibling: Float | None) -> Weights:
+def laid_out(nodes: int, grandparent: Float | None, sibling: Float | None) -> PartWeights:
     """Scores of grandparents ``[head, dependent, grandparent]`` and of siblings ``[head, dependent, sibling]``.
 
     ROOT's arcs have no grandparent, which is number 0.
@@ -370,7 +381,7 @@ def laid_out(nodes: int, grandparent: Float | None, sibling: Float | None) -> We
     if grandparent is not None:
         above = grandparent.transpose(1, 2, 0).copy()
         above[0, :, 0] = 0.0
-    return Weights(above, beside if sibling is None else sibling.swapaxes(1, 2).copy())
+    return PartWeights(above, beside if sibling is None else sibling.swapaxes(1, 2).copy())
 
 
 def _highest(scores: Float, axes: tuple[int, ...]) -> Float:

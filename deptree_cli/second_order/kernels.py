@@ -40,7 +40,7 @@ COMPLETE, ARC, PAIR = range(3)
 TABLES = 3
 
 
-class Weights(NamedTuple):
+class PartWeights(NamedTuple):
     """What arcs and their parts weigh in a sentence of n words; G is n+1, or 1 without scores of grandparents.
 
     Attributes:
@@ -188,7 +188,7 @@ def fill_complete(kept, chart, head, end):
 def part_scores(log_weights, heads, totals, parts):
     """Fill totals (k,) with the log-weights of trees, (k, n) heads, and parts (n,) with those of the last tree's words.
 
-    log_weights: logarithms of `Weights`. O(n) a tree where arcs are short.
+    log_weights: logarithms of `PartWeights`. O(n) a tree where arcs are short.
     """
     by_grandparent = log_weights.arcs.shape[2] > 1
     for t in range(heads.shape[0]):
@@ -216,7 +216,7 @@ def part_scores(log_weights, heads, totals, parts):
 
 
 class PartGrammar(NamedTuple):
-    """The grammar: whether ROOT has one arc only, whether grandparents score; `chart.Weights`, and the chart."""
+    """The grammar: whether ROOT has one arc only, whether grandparents score; `PartWeights`, and the chart."""
 
     single_root: Any
     by_grandparent: Any
@@ -231,7 +231,7 @@ class Halves(NamedTuple):
     chart: Any
 
 
-class Arc(NamedTuple):
+class ArcSplits(NamedTuple):
     """Where items of arcs are split: without a sibling in row 0, with one in row 1."""
 
     single_root: Any
@@ -246,15 +246,15 @@ def entry(chart, kind, i, j, above):
     return get(chart, (kind, Index(i), Index(j), Index(above)))
 
 
-@walker.total.register(PartGrammar)
-def _total(grammar, item):
-    return entry(grammar.chart, item[0], item[1], item[2], item[3])
+walker.total.register(PartGrammar, lambda grammar, item: entry(grammar.chart, item[0], item[1], item[2], item[3]))
 
 
 @walker.choose.register(PartGrammar)
 def _choose(grammar, item, rest):
     if item[0] == ARC:
-        return choose(Arc(grammar.single_root, grammar.by_grandparent, grammar.weights, grammar.chart), item, rest)
+        return choose(
+            ArcSplits(grammar.single_root, grammar.by_grandparent, grammar.weights, grammar.chart), item, rest
+        )
     return choose(Halves(grammar.by_grandparent, grammar.chart), item, rest)
 
 
@@ -275,12 +275,10 @@ def _part_of_halves(grammar, at, place):
     return multiply(entry(grammar.chart, kind, i, k, above), entry(grammar.chart, COMPLETE, first, last, head))
 
 
-@walker.rows.register(Arc)
-def _rows_of_arc(grammar, item):
-    return 2
+walker.rows.register(ArcSplits, lambda grammar, item: 2)
 
 
-@walker.places.register(Arc)
+@walker.places.register(ArcSplits)
 def _places_of_arc(grammar, item, row):
     i, j, above = item[1], item[2], item[3]
     head, step = i if grammar.by_grandparent else 0, 1 if i < j else -1
@@ -288,7 +286,7 @@ def _places_of_arc(grammar, item, row):
     return row, stop, (i, j, above, head, step, get(grammar.weights.arcs, (Index(i), Index(j), Index(above))))
 
 
-@walker.part.register(Arc)
+@walker.part.register(ArcSplits)
 def _part_of_arc(grammar, at, place):
     i, j, above, head, step, weight = at
     k = i + step * np.int64(place)
@@ -328,7 +326,7 @@ def keep_items(pinned, first, last, heads, kept):
     Args:
         pinned; first, last: its `reach_of`.
         heads: (n+1, 2), the first head that every node may have, and the one behind the last.
-        kept: `chart.ArcMask`.
+        kept: `ArcMask`.
     """
     nodes = len(first)
     for i in range(nodes):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from deptree_cli.bitext.kernels import TABLES, SpanMask, Weights, inside, keep_around_links, new_ranges, spans_of
+from deptree_cli.bitext.kernels import TABLES, LinkWeights, SpanMask, inside, keep_around_links, new_ranges, spans_of
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.numbers import Kind
 from tests.brute_itg import Grammar, Link
@@ -17,7 +17,7 @@ from tests.brute_itg import Grammar, Link
 class Filled(NamedTuple):
     """A chart and what it was filled with."""
 
-    weights: Weights
+    weights: LinkWeights
     kept: SpanMask
     items: Any
     total: Any
@@ -33,7 +33,7 @@ def around(p: int, q: int, pins: list[Link]) -> SpanMask:
     return kept
 
 
-def weights_of(grammar: Grammar, exp: Callable[[Float], Any]) -> Weights:
+def weights_of(grammar: Grammar, exp: Callable[[Float], Any]) -> LinkWeights:
     """The weights of a grammar as numbers of some kind."""
     p, q = grammar.scores.shape
     bispans = np.empty((0, 0))
@@ -41,7 +41,7 @@ def weights_of(grammar: Grammar, exp: Callable[[Float], Any]) -> Weights:
         (s, t), (u, v) = np.triu_indices(p + 1, 1), np.triu_indices(q + 1, 1)
         bispans = grammar.bispans[s[:, None], t[:, None], u, v]
     runs = np.zeros((p + 1, p + 1)), np.zeros((q + 1, q + 1))
-    return Weights(*map(exp, (grammar.scores, grammar.source_nulls, grammar.target_nulls, bispans, *runs)))
+    return LinkWeights(*map(exp, (grammar.scores, grammar.source_nulls, grammar.target_nulls, bispans, *runs)))
 
 
 def filled(grammar: Grammar, kind: Kind) -> Filled:

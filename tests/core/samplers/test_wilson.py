@@ -38,14 +38,13 @@ def test_local_root_probabilities(graphs) -> None:
     assert walks.local_root_probs(graphs.distribution(log_scores)).tolist() == [0, 1, 0, 0]
 
 
-class AnyRoot:
+def any_root(elimination: Elimination) -> Callable[[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]], None]:
     """A wrong way to redraw: from all trees, whatever the root."""
 
-    def __init__(self, elimination: Elimination) -> None:
-        self._elimination = elimination
+    def draw(roots: NDArray[np.int64], state: NDArray[np.uint64], heads: NDArray[np.int32]) -> None:
+        heads[:] = elimination.sample(len(heads), np.random.default_rng(int(state[0])))
 
-    def draw(self, roots: NDArray[np.int64], state: object, heads: NDArray[np.int32]) -> None:
-        heads[:] = self._elimination.sample(len(heads), np.random.default_rng(int(state[0])))
+    return draw
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
@@ -83,7 +82,7 @@ def test_drawing_the_root_anew_would_be_caught(graphs, monkeypatch: pytest.Monke
     those of short ones are then drawn too often, their frequencies move by several percent.)
     """
     limited(monkeypatch, 8)
-    monkeypatch.setattr(walks, "EliminationTables", AnyRoot)
+    monkeypatch.setattr(Elimination, "rooted_sampler", any_root)
     log_scores = graphs.uniform(4)
     log_scores[1:, 2:] -= 2.0
     log_scores[1, 2:] += 2.5  # word 1 is a likely head: walks to it are short

@@ -12,7 +12,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.spaces import PROJECTIVE, Eisner
+from deptree_cli.core.spaces import PROJECTIVE, EisnerChart
 from deptree_cli.hpyp.model import score_matrices
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, log_scores, maxent_scores, uniform_marginals
 from tests.oracle import Oracle
@@ -156,7 +156,7 @@ def test_long_sentences_take_bounded_work(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(score_matrices, "MOST_WORK", 60 * 200**3)
     monkeypatch.setattr(score_matrices, "TOO_FAR", 0.5)
     with monkeypatch.context() as patched:
-        patched.setattr(Eisner, "in_wide_numbers", None)
+        patched.setattr(EisnerChart, "in_wide_numbers", None)
         scores = maxent_scores(mu, notify=told.append)
     found = variations(scores, 0.99 * mu + 0.01 * exact).max()
     assert 1e-3 < found < 0.5

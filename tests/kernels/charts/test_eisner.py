@@ -9,7 +9,7 @@ import pytest
 
 from deptree_cli.core.factorisation import shift
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.spaces import Eisner, space
+from deptree_cli.core.spaces import EisnerChart, space
 from deptree_cli.kernels.charts import TABLES, best_projective_trees, best_tree, inside
 from deptree_cli.kernels.operations import logarithm
 
@@ -56,7 +56,7 @@ def test_marginals_in_both_kinds_of_numbers(single_root: bool, n: int) -> None:
     scores[(rng.random(scores.shape) < 0.2) & (np.abs(np.subtract.outer(*2 * [np.arange(n + 1)])) > 1)] = -np.inf
     scores[np.eye(n + 1, dtype=bool)] = scores[:, 0] = -np.inf
     trees = space(single_root, projective=True)
-    real, wide = (Eisner.of(shift(scores, trees), trees, kind) for kind in (REAL, WIDE))
+    real, wide = (EisnerChart.of(shift(scores, trees), trees, kind) for kind in (REAL, WIDE))
     assert wide.log_z == pytest.approx(real.log_z, rel=1e-14, abs=1e-13)
     np.testing.assert_allclose(wide.marginals(), real.marginals(), rtol=1e-12, atol=1e-15)
 
@@ -71,9 +71,9 @@ def test_weights_far_apart_and_their_derivatives(single_root: bool) -> None:
     scores[np.eye(n + 1, dtype=bool)] = scores[:, 0] = -np.inf
 
     def log_z(values: np.ndarray) -> float:
-        return Eisner.of(shift(values, trees), trees, WIDE).log_z
+        return EisnerChart.of(shift(values, trees), trees, WIDE).log_z
 
-    marginals = Eisner.of(shift(scores, trees), trees, WIDE).marginals()
+    marginals = EisnerChart.of(shift(scores, trees), trees, WIDE).marginals()
     for head in range(n + 1):
         for word in range(1, n + 1):
             if head != word:

@@ -12,7 +12,7 @@ from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import PROJECTIVE_MULTI
 from deptree_cli.second_order.distribution import clear, kept_arcs, kept_items
-from deptree_cli.second_order.kernels import TABLES, ArcMask, Weights, inside, outside
+from deptree_cli.second_order.kernels import TABLES, ArcMask, PartWeights, inside, outside
 
 KINDS = pytest.mark.parametrize("kind", [REAL, WIDE], ids=["float64", "wide"])
 
@@ -64,7 +64,7 @@ def test_pairs_have_heads_and_complete_items_all_their_side(seed: int) -> None:
 def test_what_is_pruned_is_not_touched_and_the_rest_is_cleared(kind: Kind, by_grandparent: bool) -> None:
     pinned, rng = some_of_a_tree(5, 3), np.random.default_rng(1)
     kept, shape = masked(pinned, by_grandparent), (6, 6, 6 if by_grandparent else 1)
-    weights = Weights(kind.exp(rng.normal(size=shape)), kind.exp(rng.normal(size=(6, 6, 6))))
+    weights = PartWeights(kind.exp(rng.normal(size=shape)), kind.exp(rng.normal(size=(6, 6, 6))))
     chart, adjoints = (kind.zeros((TABLES, *shape)) for _ in range(2))
     inside(weights, kept, False, chart)
     marginals = kind.zeros((6, 6))
