@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
+from typing import Any, ClassVar, Self, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.factorisation import shift
 from deptree_cli.core.labels import Labels, conditional, is_root, joint
 from deptree_cli.core.masks import MOST as MOST_MASKED
-from deptree_cli.core.masks import check_masks
+from deptree_cli.core.masks import may_be_masks, need_of_masks
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
 from deptree_cli.core.spaces import Factorisation, Short, TreeSpace, tree_space, with_roots
 from deptree_cli.kernels.budget import foresee
@@ -44,7 +45,13 @@ def conditioned(
     """
     n = len(log_scores) - 1
     known_heads = [None] * n if heads is None else _checked_heads(heads, n)
-    log_scores = with_fixed_heads(log_scores, known_heads)
+    log_scores = log_scores.copy()
+    for word, head in enumerate(known_heads, 1):
+        if head is not None:
+            if not np.isfinite(log_scores[head, word]):
+                problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
+                raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD")
+            log_scores[:head, word] = log_scores[head + 1 :, word] = -np.inf
     if names is None:
         return log_scores, labels
     shares, left = _shares(log_scores, labels, known_heads, _checked_names(names, n))
@@ -71,23 +78,6 @@ def without_forbidden(log_scores: Float, labels: Labels | None, forbidden: Bool)
     return np.where(log_scores > -np.inf, log_scores + shares, -np.inf), labels.with_log_probs(left, best)
 
 
-def with_best_labels(log_scores: Float, labels: Labels) -> Float:
-    """Log-scores of arcs with their most probable labels, (n+1, n+1)."""
-    return log_scores + np.where(np.isfinite(log_scores), labels.best_log_probs, 0.0)
-
-
-def with_fixed_heads(log_scores: Float, heads: GivenHeads) -> Float:
-    """Log-scores (n+1, n+1) with every other head of some words forbidden: n checked heads."""
-    fixed = log_scores.copy()
-    for word, head in enumerate(heads, 1):
-        if head is not None:
-            if not np.isfinite(fixed[head, word]):
-                problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
-                raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD")
-            fixed[:head, word] = fixed[head + 1 :, word] = -np.inf
-    return fixed
-
-
 def _shares(
     log_scores: Float, labels: Labels | None, heads: GivenHeads, names: GivenLabels
 ) -> tuple[Float, Labels | None]:
@@ -101,7 +91,10 @@ def _shares(
         if labels is not None and name in labels.scored:
             shares[:, word] = labels.log_probs[:, word, labels.names.index(name)]
         else:
-            shares[:, word] = _wherever_it_may_stand(name, head, len(shares))
+            # `root` may stand below ROOT, another label below words; below ROOT too if it was given together with that
+            # head: so some treebanks have it.
+            shares[:, word] = -np.inf if is_root(name) else 0.0
+            shares[0, word] = 0.0 if is_root(name) or head == 0 else -np.inf
         possible = np.isfinite(log_scores[:, word]) & (shares[:, word] > -np.inf)
         if not possible.any():
             below = "" if head is None else f" below its head {head or 'ROOT'}"
@@ -112,16 +105,6 @@ def _shares(
             log_probs[:, word] = -np.inf
             log_probs[possible, word, found.names.index(name)] = 0.0
     return shares, None if found is None or log_probs is None else found.with_log_probs(log_probs)
-
-
-def _wherever_it_may_stand(name: str, head: int | None, nodes: int) -> Float:
-    """log P(label | head), (nodes,), of a label without scores: `root` below ROOT, another one below words.
-
-    Another one also stands below ROOT where it was given together with that head: so some treebanks have it.
-    """
-    share = np.full(nodes, -np.inf if is_root(name) else 0.0)
-    share[0] = 0.0 if is_root(name) or head == 0 else -np.inf
-    return share
 
 
 def _checked_heads(heads: GivenHeads, n: int) -> GivenHeads:
@@ -147,9 +130,6 @@ def _checked_names(names: GivenLabels, n: int) -> GivenLabels:
     return names
 
 
-Kind = TypeVar("Kind", bound="Frozen")
-
-
 class Frozen:
     """An object of parts that are set once, by `_set`; what is worked out of them is kept as a `cached_property`.
 
@@ -165,25 +145,25 @@ class Frozen:
         frozen = {name: read_only(part) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
         self.__dict__.update(frozen)
 
+    @classmethod
+    def _made_of(cls, parts: Mapping[str, Any]) -> Self:
+        found = object.__new__(cls)
+        found._set(**parts)
+        return found
+
     def _with(self, **changed: Any) -> Self:
         """The same with other parts, which are taken as they are."""
-        return _made_of(type(self), self._fields | changed)
+        return self._made_of(self._fields | changed)
 
     @property
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.FIELDS}
 
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
-        return _made_of, (type(self), self._fields)
+        return self._made_of, (self._fields,)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} never changes; its methods return new ones")
-
-
-def _made_of(kind: type[Kind], parts: Mapping[str, Any]) -> Kind:
-    found = object.__new__(kind)
-    found._set(**parts)
-    return found
 
 
 class OverTrees(Frozen, ABC):
@@ -351,10 +331,12 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: every tree needs one; see `core/masks.py`.
         """
-        try:
-            check_masks(self.log_scores, self.space, MOST_MASKED / temperature)
-        except DeptreeError as error:
-            raise error.at(sent_id=self.id) from None
+        most = MOST_MASKED / temperature
+        if may_be_masks(self.log_scores, self.n, most):
+            log_weights = shift(self.possible_scores, self.space).log_weights
+            heads, total = self.space.maximum_tree(log_weights)
+            if total < -most:
+                raise need_of_masks(log_weights[heads, np.arange(1, self.n + 1)], most).at(sent_id=self.id)
         return self
 
     @cached_property
@@ -447,7 +429,8 @@ class ArcFactored(OverTrees):
         Without labels, the distribution itself."""
         if self.labels is None:
             return self
-        return self._with(log_scores=with_best_labels(self.log_scores, self.labels))
+        best = np.where(np.isfinite(self.log_scores), self.labels.best_log_probs, 0.0)
+        return self._with(log_scores=self.log_scores + best)
 
     def without(self, head: int, word: int) -> Self:
         """The distribution given that a word does not have this head.

@@ -179,6 +179,7 @@ class TreeBatch:
     def ask(
         self,
         question: Question,
+        fill_alone: Callable[[int], object],
         precision: str = "float64",
         rows: Int | None = None,
         raises: bool = True,
@@ -186,11 +187,12 @@ class TreeBatch:
     ) -> LogPartitions:
         """Put a question about each sentence; return log Z, and for which of them kernels sufficed that take many.
 
-        Kernels answer in float32 if that is asked for, then in float64. Each sentence that is left is asked by itself
-        (`core/factorisation.py`): one whose weights leave the range of numbers or whose last word cannot reach all
-        others, and all of a space without kernels.
+        Kernels answer in float32 if that is asked for, then in float64. Each sentence that is left is asked by itself:
+        one whose weights leave the range of numbers or whose last word cannot reach all others, and all of a space
+        without kernels.
 
         Args:
+            fill_alone: fills in the answer of one sentence by its own distribution.
             rows: about which sentences kernels may be asked together; None: about all.
             raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if
                 its scores are none; and its matrix of `out` is 0 or NaN.
@@ -216,7 +218,7 @@ class TreeBatch:
                 found.shifted[b], found.constants[b] = self._missing(b, out), 0.0
             else:
                 found.shifted[b], found.constants[b] = own.shifted_log_z, own.shifted.constant
-                own.ask(question, slice(b, b + 1))
+                fill_alone(b)
         return found
 
     def _fill(
@@ -236,7 +238,7 @@ class TreeBatch:
         packed, constants = shifted(chosen(self.scores, rows), lengths, self.space.single_root, size, dtype, short)
         np.exp(packed.weights, out=packed.weights)
         log_z = np.empty(len(lengths))
-        question(questions, (*memory, tuple(packed), log_z, False), rows)
+        question((*memory, tuple(packed), log_z, False), rows)
         found.shifted[rows], found.constants[rows], found.in_range[rows] = log_z, constants, packed.in_range
 
     def _missing(self, b: int, out: Matrices | None) -> float:
@@ -283,23 +285,23 @@ class TreeBatch:
             raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        out = self.like_scores(found)
-        self.ask(covariances_into(self.like_scores(values), out), raises=raises, out=out)
+        given, out = self.like_scores(values), self.like_scores(found)
+
+        def fill_alone(b: int) -> None:
+            self.own(out, b)[:] = self.alone(b).factorisation.arc_covariance(self.own(given, b))
+
+        self.ask(covariances_into(given, out), fill_alone, raises=raises, out=out)
         return found
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
         """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
         trees = RaggedTrees.empty(self.lengths, size)
-        few, by_kernels = self.lengths * size < WORDS, samples_into(trees.heads, trees.starts, size, streams.states)
+        few, question = self.lengths * size < WORDS, samples_into(trees.heads, trees.starts, size, streams.states)
 
-        def question(kernels: Any, given: Any, rows: Any) -> None:
-            is_alone = given[-1]
-            if is_alone:
-                trees.of(rows.start)[:] = self.alone(rows.start).sample(size, streams.of(rows.start))
-            else:
-                by_kernels(kernels, given, rows)
+        def fill_alone(b: int) -> None:
+            trees.of(b)[:] = self.alone(b).sample(size, streams.of(b))
 
-        return trees, self.ask(question, rows=None if few.all() else np.flatnonzero(few))
+        return trees, self.ask(question, fill_alone, rows=None if few.all() else np.flatnonzero(few))
 
     def argmax(self) -> RaggedTrees:
         flat = self.log_scores
@@ -396,7 +398,12 @@ class TreeBatch:
 
     def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""
-        return self.ask(sums_into(out), self.precision, raises=raises, out=out)
+
+        def fill_alone(b: int) -> None:
+            if out is not None:
+                self.own(out, b)[:] = self.alone(b).marginals()
+
+        return self.ask(sums_into(out), fill_alone, self.precision, raises=raises, out=out)
 
 
 # The distributions of many sentences at once, for users: those of plain scores are worked out together.

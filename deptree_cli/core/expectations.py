@@ -89,21 +89,16 @@ def unique_inputs(quantities: Iterable[OfDistribution]) -> list[Input]:
 @cache
 def expected(quantity: OverArcs) -> OfDistribution:
     """The expectation of a sum over arcs; its gradient is the covariance of each arc with the sum, (n+1, n+1)."""
-    value, gradient = partial(_expected_value, quantity), partial(_expected_gradient, quantity)
+    value = partial(_of_values, expected_sum, quantity)
     value.__doc__ = f"Of a tree: {quantity.summary}"
-    return OfDistribution(quantity.name, value, gradient)
+    return OfDistribution(quantity.name, value, partial(_of_values, arc_covariance, quantity))
 
 
-def _expected_value(quantity: OverArcs, distribution: ArcFactored) -> float:
-    return expected_sum(distribution, values_of(quantity, distribution))
-
-
-def _expected_gradient(quantity: OverArcs, distribution: ArcFactored) -> Float:
-    return arc_covariance(distribution, values_of(quantity, distribution))
+def _of_values(function: Callable[[ArcFactored, Float], Any], quantity: OverArcs, distribution: ArcFactored) -> Any:
+    return function(distribution, values_of(quantity, distribution))
 
 
 def values_of(quantity: OverArcs, distribution: ArcFactored) -> Float:
-    """Return what each arc adds, (n+1, n+1)."""
     values = quantity.arc_values(distribution.n, distribution.space)
     if values is None:
         problem = f"{quantity.name} is no sum over arcs in {distribution.space.trees}"
@@ -113,10 +108,8 @@ def values_of(quantity: OverArcs, distribution: ArcFactored) -> Float:
 
 def mean_and_variance(distribution: ArcFactored, values: Float) -> tuple[float, float]:
     """Return the mean and the variance of the sum of a tree's values (n+1, n+1). O(n^3)"""
-    support = distribution.support
-    counted = np.where(support, values, 0.0)
-    variance = float(np.vdot(counted, arc_covariance(distribution, values)))
-    return expected_sum(distribution, values), max(variance, 0.0)
+    variance = np.vdot(np.where(distribution.support, values, 0.0), arc_covariance(distribution, values))
+    return expected_sum(distribution, values), max(float(variance), 0.0)
 
 
 # Entropies of a distribution, in nats, and their gradients; absolute rounding errors are about 1e-13.
@@ -135,7 +128,6 @@ def entropy(distribution: ArcFactored) -> float:
 
 
 def entropy_gradient(distribution: ArcFactored) -> Float:
-    """Compute minus the covariance of each arc with the log-score, (n+1, n+1)."""
     return -arc_covariance(distribution, distribution.factorisation.shifted.log_weights)
 
 
@@ -212,7 +204,6 @@ def cross_entropy(distribution: ArcFactored, other: ArcFactored) -> float:
 
 
 def cross_entropy_gradient(distribution: ArcFactored, other: ArcFactored) -> Float:
-    """Compute minus the covariance of each arc with the other's log-score; NaN where the value is infinite."""
     if _goes_beyond(distribution, other):
         return np.full_like(distribution.log_scores, np.nan)
     return -arc_covariance(distribution, other.factorisation.shifted.log_weights)
@@ -255,7 +246,6 @@ def risk(distribution: ArcFactored, gold: Heads) -> float:
 
 
 def risk_gradient(distribution: ArcFactored, gold: Heads) -> Float:
-    """Compute the covariance of each arc with the number of wrong heads, (n+1, n+1)."""
     return arc_covariance(distribution, _wrong(distribution, gold))
 
 
@@ -277,7 +267,6 @@ def attachment(distribution: ArcFactored, gold: Heads) -> float:
 
 
 def attachment_gradient(distribution: ArcFactored, gold: Heads) -> Float:
-    """Compute minus the gradient of `risk`, divided by the number of gold heads."""
     return -risk_gradient(distribution, gold) / max(int((gold >= 0).sum()), 1)
 
 
@@ -348,7 +337,6 @@ def _finite(values: Float, what: str) -> Float:
 
 
 def _distance(distribution: ArcFactored, features: Float, target: Float) -> Float:
-    """What means of features exceed their targets by, (R,)."""
     return expected_features(distribution, features) - _finite(real_numbers(target, "targets"), "a target")
 
 

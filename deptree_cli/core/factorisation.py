@@ -323,9 +323,9 @@ def words(numbers: Integers) -> str:
 Rows = slice | Int
 EVERY = slice(None)
 
-# What kernels are given of some sentences (what is swept, weights, log Z, whether that is known), and which of those
-# that results are for these are.
-Question = Callable[[Any, tuple[Any, ...], Rows], Any]
+# A function of what kernels are given of some sentences (what is swept, weights, log Z, whether that is known), and of
+# which these are among those that results are for.
+Question = Callable[[tuple[Any, ...], Rows], Any]
 
 
 def chosen(matrices: tuple[Any, ...], rows: Rows) -> tuple[Any, ...]:
@@ -337,11 +337,11 @@ def chosen(matrices: tuple[Any, ...], rows: Rows) -> tuple[Any, ...]:
 def sums_into(out: Any) -> Question:
     """Fill log Z, and the matrices with marginals; None: no marginals."""
 
-    def question(questions: Any, given: tuple[Any, ...], rows: Rows) -> None:
+    def question(given: tuple[Any, ...], rows: Rows) -> None:
         packed, log_z = given[2:4]
         own = _no_matrices(getattr(packed[0], "dtype", None)) if out is None else chosen(out, rows)
-        if not (packed[5] and questions.sums_side_by_side(packed, log_z, own)):
-            questions.sums(*given, own)
+        if not (packed[5] and kernels.questions.sums_side_by_side(packed, log_z, own)):
+            kernels.questions.sums(*given, own)
 
     return question
 
@@ -351,12 +351,12 @@ _LOG_Z = sums_into(None)
 
 def covariances_into(values: Any, out: Any) -> Question:
     """Fill the matrices with the covariances of arcs with sums of values, which are matrices too."""
-    return lambda questions, given, rows: questions.covariances(*given, chosen(values, rows), chosen(out, rows))
+    return lambda given, rows: kernels.questions.covariances(*given, chosen(values, rows), chosen(out, rows))
 
 
 def samples_into(heads: Heads, starts: Int, size: int, states: Any) -> Question:
     """Fill `heads` with `size` trees of each sentence, (size, n) from its start on, by the states (B, 4) of kernels."""
-    return lambda questions, given, rows: questions.samples(*given, states[rows], size, heads, starts[rows])
+    return lambda given, rows: kernels.questions.samples(*given, states[rows], size, heads, starts[rows])
 
 
 @cache
@@ -400,10 +400,6 @@ class Factorisation(ABC):
         """The log-partition function: the natural logarithm of the sum of all trees' weights."""
         return self.shifted_log_z + self.shifted.constant
 
-    @abstractmethod
-    def ask(self, question: Question, rows: Rows = EVERY) -> None:
-        """Put a question about this sentence, in whichever numbers suffice; rows: which one it is for the question."""
-
     def tree_log_probs(self, trees: Integers) -> Float:
         """Log-probabilities of trees, (k, n) heads -> (k,), -inf where an arc is forbidden; offsets cost no digits."""
         out = np.empty(len(trees))
@@ -411,14 +407,9 @@ class Factorisation(ABC):
             kernels.trees.tree_log_probs(self.shifted.log_weights, self.shifted_log_z, heads, out[rows])
         return out
 
+    @abstractmethod
     def marginals(self) -> Float:
-        """P(head -> dependent), (n+1, n+1); the columns of words sum to 1.
-
-        The reverse sweep is the reverse-mode derivative of log Z (Zmigrod et al. 2021b, section 4), times the weights.
-        """
-        found = np.zeros(self.shifted.log_weights.shape)
-        self.ask(sums_into(_matrices_of_one(found)))
-        return found
+        """P(head -> dependent), (n+1, n+1); the columns of words sum to 1."""
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), (n+1,)."""
@@ -433,9 +424,10 @@ class Factorisation(ABC):
         possible = self.shifted.log_weights > -np.inf
         if not np.isfinite(values, where=possible, out=np.ones(possible.shape, dtype=np.bool_)).all():
             return np.where(possible, np.nan, 0.0)
-        found, given = np.zeros(possible.shape), np.ascontiguousarray(values, dtype=np.float64)
-        self.ask(covariances_into(_matrices_of_one(given), _matrices_of_one(found)))
-        return found
+        return self._arc_covariance(np.ascontiguousarray(values, dtype=np.float64))
+
+    @abstractmethod
+    def _arc_covariance(self, values: Float) -> Float: ...
 
     @abstractmethod
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
@@ -468,7 +460,7 @@ class Swept(Factorisation):
         weights, swept = kind.exp(shifted.log_weights.reshape(-1)), cls.memory(kind.zeros, nodes)
         numbers = _only(0), _only(nodes - 1), _only(final_word)
         packed = weights, *numbers, space.single_root, 0, np.array((True,))
-        _LOG_Z(kernels.questions, (*swept, packed, log_z, False), EVERY)
+        _LOG_Z((*swept, packed, log_z, False), EVERY)
         return cls(space, shifted, float(log_z[0]), kind, packed, swept)
 
     def checked(self) -> Self:
@@ -502,14 +494,26 @@ class Swept(Factorisation):
     def final_word(self) -> int:
         return int(self.packed[3][0])
 
+    def _ask(self, question: Question) -> None:
+        """Put a question, in whichever numbers suffice."""
+        in_range = np.array((True,))
+        question((*self.swept, (*self.packed[:-1], in_range), np.empty(1), True), EVERY)
+        if not (in_range[0] or self.is_wide):
+            self.in_wide_numbers._ask(question)
+
+    def marginals(self) -> Float:
+        """See `Factorisation`; the derivative of log Z in reverse mode (Zmigrod et al. 2021b, section 4)."""
+        found = np.zeros(self.shifted.log_weights.shape)
+        self._ask(sums_into(_matrices_of_one(found)))
+        return found
+
+    def _arc_covariance(self, values: Float) -> Float:
+        found = np.zeros(values.shape)
+        self._ask(covariances_into(_matrices_of_one(values), _matrices_of_one(found)))
+        return found
+
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
         heads, state = empty_heads(size, self.n), kernel_state(rng)
         for _, block in blocks_to_fill(heads):
-            self.ask(samples_into(block.reshape(-1), _only(0), len(block), state.reshape(1, -1)))
+            self._ask(samples_into(block.reshape(-1), _only(0), len(block), state.reshape(1, -1)))
         return heads
-
-    def ask(self, question: Question, rows: Rows = EVERY) -> None:
-        in_range = np.array((True,))
-        question(kernels.questions, (*self.swept, (*self.packed[:-1], in_range), np.empty(1), True), rows)
-        if not (in_range[0] or self.is_wide):
-            self.in_wide_numbers.ask(question, rows)

@@ -10,28 +10,10 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.factorisation import shift, words
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.factorisation import words
 
 # So far below 0 the best tree's shifted score may be: log-weights that add up to more are known to 1e-8 only.
 MOST = 1e8
-
-
-def check_masks(log_scores: Float, space: TreeSpace, most: float = MOST) -> None:
-    """Raise a DeptreeError where every tree needs a mask; one search for a best tree, if scores are so far apart.
-
-    Args:
-        log_scores: (n+1, n+1); there is a tree.
-        most: see `MOST`; less or more if the scores are at a temperature.
-    """
-    n = len(log_scores) - 1
-    if not may_be_masks(log_scores, n, most):
-        return
-    possible = np.where(space.support(log_scores > -np.inf), log_scores, -np.inf)
-    log_weights = shift(possible, space).log_weights
-    heads, total = space.maximum_tree(log_weights)
-    if total < -most:
-        raise need_of_masks(log_weights[heads, np.arange(1, n + 1)], most)
 
 
 def may_be_masks(log_scores: Float, n: int, most: float = MOST) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 LOG_LARGEST = math.log(sys.float_info.max)
 
-# What sums over the trees of a space, and such sums.
-SumOf = Callable[[TreeSpace], "LogPartitions"]
+# One sentence, or many at once; and sums over the trees of spaces.
+Sentences = Union[ArcFactored, "TreeBatch"]
 Sums = dict[TreeSpace, "LogPartitions"]
 
 
@@ -69,61 +68,47 @@ def partition(distribution: ArcFactored) -> Partition:
     Raises:
         DeptreeError: its own has no other beside it that differs in the number of roots.
     """
-    return _partitions(distribution.space, _sum_of(distribution))[0]
+    return partitions(distribution)[0]
 
 
-def partitions(batch: TreeBatch) -> list[Partition]:
+def partitions(sentences: Sentences) -> list[Partition]:
     """The partition functions of many sentences at once, of plain scores: each has trees in every space."""
-    return _partitions(batch.space, _sum_of_many(batch))
-
-
-def log_projective_masses(batch: TreeBatch) -> Float:
-    """See `Partition`, of many sentences at once, of plain scores."""
-    return _log_masses(batch.space, _sums(batch.space, _sum_of_many(batch)))
-
-
-def log_projective_mass(distribution: ArcFactored) -> float:
-    """See `Partition`; O(n^3)."""
-    return float(_log_masses(distribution.space, _sums(distribution.space, _sum_of(distribution)))[0])
-
-
-def _sum_of_many(batch: TreeBatch) -> SumOf:
-    return lambda trees: batch.over(trees).log_partition_parts()
-
-
-def _sum_of(distribution: ArcFactored) -> SumOf:
-    """What sums over the trees of a space, of one sentence: -inf where it has none, though it has trees in its own."""
-    from deptree_cli.core.blocks import LogPartitions  # loads kernels: when there is work
-
-    own = distribution.space
-
-    def sum_over(trees: TreeSpace) -> LogPartitions:
-        try:
-            sums = distribution.over(trees).factorisation
-        except DeptreeError:
-            if trees.single_root <= own.single_root and trees.projective <= own.projective:
-                raise
-            return LogPartitions(np.array([-np.inf]), np.zeros(1), np.array([True]))
-        return LogPartitions(np.array([sums.shifted_log_z]), np.array([sums.shifted.constant]), np.array([True]))
-
-    return sum_over
-
-
-def _sums(own: TreeSpace, sum_of: SumOf, *others: TreeSpace) -> Sums:
-    """The sums that masses are made of, and others, each once.
-
-    That of its own space comes last: it is kept, and a long sentence's takes much memory.
-    """
-    spaces = {*others, space(own.single_root, projective=True), space(own.single_root)}
-    return {trees: sum_of(trees) for trees in sorted(spaces, key=lambda trees: trees == own)}
-
-
-def _partitions(own: TreeSpace, sum_of: SumOf) -> list[Partition]:
+    own = sentences.space
     single, multi = with_roots(own, True), with_roots(own, False)
-    found = _sums(own, sum_of, single, multi)
+    found = _sums(sentences, single, multi)
     log_z = [None if each == -math.inf else each for each in found[single].total.tolist()]
     columns = found[multi].total, _log_shares(found[single], found[multi]), _log_masses(own, found)
     return list(map(Partition, log_z, *(column.tolist() for column in columns)))
+
+
+def log_projective_masses(sentences: Sentences) -> Float:
+    """See `Partition`, of one sentence or many, (B,); O(n^3)."""
+    return _log_masses(sentences.space, _sums(sentences))
+
+
+def _sums(sentences: Sentences, *others: TreeSpace) -> Sums:
+    """The sums that masses are made of, and over other spaces, each once.
+
+    That of its own space comes last: it is kept, and a long sentence's takes much memory.
+    """
+    own = sentences.space
+    spaces = {*others, space(own.single_root, projective=True), space(own.single_root)}
+    return {trees: _sum_over(trees, sentences) for trees in sorted(spaces, key=lambda trees: trees == own)}
+
+
+def _sum_over(trees: TreeSpace, sentences: Sentences) -> LogPartitions:
+    """The sums over the trees of a space: -inf where one sentence has none, though it has trees in its own."""
+    from deptree_cli.core.blocks import LogPartitions  # loads kernels: when there is work
+
+    if not isinstance(sentences, ArcFactored):
+        return sentences.over(trees).log_partition_parts()
+    try:
+        sums = sentences.over(trees).factorisation
+    except DeptreeError:
+        if trees.single_root <= sentences.space.single_root and trees.projective <= sentences.space.projective:
+            raise
+        return LogPartitions(np.array([-np.inf]), np.zeros(1), np.array([True]))
+    return LogPartitions(np.array([sums.shifted_log_z]), np.array([sums.shifted.constant]), np.array([True]))
 
 
 def _log_masses(own: TreeSpace, found: Sums) -> Float:
@@ -192,7 +177,7 @@ class Peakedness(NamedTuple):
 def peakedness(distribution: ArcFactored) -> Peakedness:
     """Describe a distribution. Factorisations: its own, with crossing arcs or without, and with several roots."""
     facts = _facts(distribution.log_scores[None, :, 1:], distribution.marginals()[None, :, 1:])
-    masses = _masses(distribution.space, _sum_of(distribution))[0]
+    masses = _masses(distribution)[0]
     return Peakedness._make([*(each.item() for each in facts), entropy(distribution) / distribution.n, *masses])
 
 
@@ -204,8 +189,7 @@ def peakednesses(batch: TreeBatch) -> list[Peakedness]:
     found = [_facts(some.of_arcs(scores)[..., 1:], some.of_arcs(marginals)[..., 1:]) for some in groups]
     back = np.argsort(np.concatenate([some.rows for some in groups]))
     columns = *(np.concatenate(each)[back] for each in zip(*found, strict=True)), batch.entropies / batch.lengths
-    masses = _masses(batch.space, _sum_of_many(batch))
-    every = zip(*(each.tolist() for each in columns), masses, strict=True)
+    every = zip(*(each.tolist() for each in columns), _masses(batch), strict=True)
     return [Peakedness._make([*facts, *each]) for *facts, each in every]
 
 
@@ -222,8 +206,8 @@ def _facts(scores: Float, marginals: Float) -> tuple[Any, ...]:
     )
 
 
-def _masses(own: TreeSpace, sum_of: SumOf) -> list[tuple[float, float]]:
+def _masses(sentences: Sentences) -> list[tuple[float, float]]:
     """The masses of a `Peakedness`, of each sentence."""
-    if own.single_root:
-        return [(each.single_root_mass, each.projective_mass) for each in _partitions(own, sum_of)]
-    return [(1.0, math.exp(each)) for each in _log_masses(own, _sums(own, sum_of)).tolist()]
+    if sentences.space.single_root:
+        return [(each.single_root_mass, each.projective_mass) for each in partitions(sentences)]
+    return [(1.0, math.exp(each)) for each in log_projective_masses(sentences).tolist()]

@@ -96,12 +96,14 @@ def is_few(n: int, size: int) -> bool:
     return size * n < WORDS
 
 
+WALKS = "deptree_cli.core.walks"
+
 SAMPLERS: Register[Sampler] = Register(
     "sampler",
     (
         Sampler(
             "auto",
-            "deptree_cli.core.walks:draw_auto",
+            f"{WALKS}:draw_auto",
             True,
             (),
             "n^3 + k min(h, n^2)",
@@ -113,39 +115,18 @@ SAMPLERS: Register[Sampler] = Register(
             ),
         ),
         Sampler("elimination", from_sums, True, (SINGLE, MULTI), "n^3 + k n^2", "this project"),
-        Sampler(
-            "wilson-marginal",
-            "deptree_cli.core.walks:draw_marginal",
-            True,
-            (SINGLE,),
-            "n^3 + k h",
-            "Stanojevic 2022, Alg. 3",
-        ),
-        Sampler(
-            "wilson-reject",
-            "deptree_cli.core.walks:draw_reject",
-            True,
-            (SINGLE,),
-            "k h Z_T/Z_D",
-            "Stanojevic 2022, Alg. 4",
-        ),
-        Sampler(
-            "colbourn",
-            "deptree_cli.core.walks:draw_colbourn",
-            True,
-            (SINGLE, MULTI),
-            "k n^3",
-            "Zmigrod et al. 2021a, Fig. 5",
-        ),
-        Sampler("wilson", "deptree_cli.core.walks:draw_spanning", True, (MULTI,), "k h", "Wilson 1996"),
+        Sampler("wilson-marginal", f"{WALKS}:draw_marginal", True, (SINGLE,), "n^3 + k h", "Stanojevic 2022, Alg. 3"),
+        Sampler("wilson-reject", f"{WALKS}:draw_reject", True, (SINGLE,), "k h Z_T/Z_D", "Stanojevic 2022, Alg. 4"),
+        Sampler("colbourn", f"{WALKS}:draw_colbourn", True, (SINGLE, MULTI), "k n^3", "Zmigrod et al. 2021a, Fig. 5"),
+        Sampler("wilson", f"{WALKS}:draw_spanning", True, (MULTI,), "k h", "Wilson 1996"),
         Sampler(
             "wilson-rc",
-            "deptree_cli.core.walks:draw_root_corrected",
+            f"{WALKS}:draw_root_corrected",
             False,
             (SINGLE,),
             "k h",
             "Zmigrod et al. 2021a, Fig. 3",
-            root_probs="deptree_cli.core.walks:local_root_probs",
+            root_probs=f"{WALKS}:local_root_probs",
         ),
         Sampler("eisner", from_sums, True, WITHOUT_CROSSING, "n^3 + k n^2", "Eisner 1996, from the top down"),
     ),

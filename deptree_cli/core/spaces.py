@@ -21,11 +21,8 @@ from deptree_cli.core import errors
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, read_only
 from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.factorisation import (
-    EVERY,
     Arc,
     Factorisation,
-    Question,
-    Rows,
     Rules,
     Shifted,
     Swept,
@@ -42,9 +39,6 @@ from deptree_cli.kernels.budget import foresee
 
 if TYPE_CHECKING:
     from deptree_cli.kernels.charts import EisnerGrammar
-
-
-# What a tree space answers: the questions that samplers, sums, decoding and audits ask of it.
 
 
 # The kinds of trees that `single_root` and `projective` are enough to name.
@@ -71,7 +65,6 @@ class TreeSpace(Rules, ABC):
 
     @property
     def has_short_name(self) -> bool:
-        """Whether `single_root` and `projective` are enough to name it."""
         return self.kind in (ALL, WITHOUT_CROSSING)
 
     @abstractmethod
@@ -99,7 +92,6 @@ class TreeSpace(Rules, ABC):
         return np.array(list(islice(self.trees_in_order(scores), size)), dtype=np.int32).reshape(-1, len(scores) - 1)
 
     def is_feasible(self, allowed: Bool) -> bool:
-        """Whether some tree uses allowed arcs only. See `check_feasible`."""
         try:
             self.check_feasible(allowed)
         except DeptreeError:
@@ -144,16 +136,12 @@ def with_heads(allowed: Bool, arcs: Iterable[Arc]) -> Bool:
     return given
 
 
-# The general routes: a tree space that has a sum over its trees and a best one, and answers all else by these two.
-#
-# Heads are fixed or forbidden, and the same two questions asked again: exact, and a factor of n^2 or more slower than a
-# space with an algorithm of its own for each question.
-
-
 class GeneralSpace(TreeSpace):
     """A tree space to be added in one file: subclass it, and say `allows`, `log_partition` and `maximum_tree`.
 
-    Arcs that it does not allow count for nothing in either, whatever they score.
+    Arcs that it does not allow count for nothing in either, whatever they score. All else is answered by these two,
+    asked again with heads fixed or forbidden: exact, and a factor of n^2 or more slower than a space with an algorithm
+    of its own for each question.
     """
 
     @abstractmethod
@@ -185,7 +173,7 @@ class GeneralSpace(TreeSpace):
 
     def trees_in_order(self, scores: Float) -> Iterator[Heads]:
         """See `TreeSpace`; n searches for a best tree each."""
-        from deptree_cli.core import lawler  # loads kernels: when there is work
+        from deptree_cli.core import lawler
 
         return lawler.trees_by_search(self.maximum_tree, scores)
 
@@ -196,24 +184,17 @@ class Conditioned(Factorisation):
 
     space: GeneralSpace
 
-    def ask(self, question: Question, rows: Rows = EVERY) -> None:
-        """Put a question to this object, which answers in the place of kernels."""
-        question(self, (None, None, (None,) * 6, None, True), rows)
+    def marginals(self) -> Float:
+        return self._marginals(())
 
-    def sums(self, *given: Any) -> None:
-        marginals = given[-1]
-        if len(marginals[0]):
-            self._matrix(marginals)[:] = self._marginals(self.shifted.log_weights)
-
-    def covariances(self, *given: Any) -> None:
+    def _arc_covariance(self, values: Float) -> Float:
         """P(a, b) = P(b) P(a | b) for every arc b with a value."""
-        values, out = map(self._matrix, given[-2:])
-        marginals = self._marginals(self.shifted.log_weights)
+        marginals = self.marginals()
         found = np.zeros_like(marginals)
         for head, word in np.argwhere((marginals > 0) & (values != 0)).tolist():
-            conditional = self._marginals(self._given([(head, word)]))
+            conditional = self._marginals([(head, word)])
             found += values[head, word] * marginals[head, word] * (conditional - marginals)
-        out[:] = np.where(marginals > 0, found, 0.0)
+        return np.where(marginals > 0, found, 0.0)
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """See `Factorisation`; head by head, from one distribution for trees that begin alike."""
@@ -233,15 +214,13 @@ class Conditioned(Factorisation):
         given = self._given([(head, word) for word, head in enumerate(heads, 1)])
         return self._head_log_probs(given, len(heads) + 1)
 
-    def _matrix(self, matrices: Any) -> Float:
-        found: Float = kernels.packed.matrix(matrices, 0)
-        return found[: self.n + 1, : self.n + 1]
-
-    def _given(self, arcs: Sequence[tuple[int, int]]) -> Float:
+    def _given(self, arcs: Sequence[Arc]) -> Float:
         log_weights = self.shifted.log_weights
         return np.where(with_heads(log_weights > -np.inf, arcs), log_weights, -np.inf)
 
-    def _marginals(self, log_scores: Float) -> Float:
+    def _marginals(self, arcs: Sequence[Arc]) -> Float:
+        """Those given some arcs."""
+        log_scores = self._given(arcs)
         found = np.zeros_like(log_scores)
         for word in range(1, len(log_scores)):
             found[:, word] = np.exp(self._head_log_probs(log_scores, word))
@@ -370,7 +349,14 @@ class Projective(TreeSpace):
             raise crossing_is_needed(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
-        return allowed.copy() if all_allowed(allowed) else _possible_arcs(allowed, self)
+        """See `TreeSpace`; O(n^3) where arcs are missing."""
+        if all_allowed(allowed):
+            return allowed.copy()
+        kind, weights, chart, _ = _charted(allowed, self)
+        adjoints, found = kind.zeros((kernels.charts.TABLES, *allowed.shape)), kind.zeros(allowed.shape)
+        kernels.charts.outside(weights, self.single_root, chart, adjoints, found)
+        possible: Bool = (found if kind is REAL else found[0]) > 0  # of wide numbers the mantissas
+        return possible
 
     def factorise(self, log_scores: Float) -> EisnerChart:
         kind = REAL if len(log_scores) - 1 <= kernels.charts.LONGEST else WIDE  # float64 would not be trusted
@@ -437,15 +423,6 @@ def factorise_near(log_scores: Float, space: Rules, typical: Float) -> EisnerCha
     return found if math.isfinite(found.shifted_log_z) else found.in_wide_numbers
 
 
-def _possible_arcs(allowed: Bool, space: Rules) -> Bool:
-    """Which arcs some tree of allowed arcs contains, (n+1, n+1), where there is a tree. Exact, O(n^3)."""
-    kind, weights, chart, _ = _charted(allowed, space)
-    adjoints, found = kind.zeros((kernels.charts.TABLES, *allowed.shape)), kind.zeros(allowed.shape)
-    kernels.charts.outside(weights, space.single_root, chart, adjoints, found)
-    possible: Bool = (found if kind is REAL else found[0]) > 0  # of wide numbers the mantissas
-    return possible
-
-
 def _charted(allowed: Bool, space: Rules) -> tuple[Kind, Any, Any, bool]:
     """The chart of weights of 1/7 for allowed arcs, in whose range sums and trees stay; whether there is a tree."""
     kind = REAL if len(allowed) - 1 <= kernels.charts.LONGEST else WIDE
@@ -465,7 +442,6 @@ PROJECTIVE_MULTI = Projective(
 SPACES: Register[TreeSpace] = Register(
     "tree space", (SINGLE_ROOT, MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI), "deptree.spaces", TreeSpace
 )
-
 
 # What may be given for a tree space: itself, its name, or nothing.
 SpaceLike: TypeAlias = TreeSpace | str | None

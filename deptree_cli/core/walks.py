@@ -56,6 +56,7 @@ def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> Int:
 
 
 Tables = NDArray[np.uint64]
+Walk = Callable[..., tuple[int, int]]
 
 # Steps that all walks may take: so many, about five milliseconds, and so many for each tree. Far below 2^48, so that
 # the 48-bit thresholds of the tables cannot tell (at most 1e-8 of total variation).
@@ -64,7 +65,7 @@ LIMIT, LIMIT_PER_TREE = 1_000_000, 10_000
 
 def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
-    return _walked(distribution, None, size, rng)
+    return _draw_unrooted(kernel.walk_trees, distribution, size, rng)
 
 
 def draw_marginal(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
@@ -82,7 +83,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
 
     Which trial is accepted depends on its tree alone, not on the cycles popped.
     """
-    return _walked(distribution, None, size, rng, until_single_root=True)
+    return _draw_unrooted(kernel.walk_until_single_root, distribution, size, rng)
 
 
 def local_root_probs(distribution: ArcFactored) -> Float:
@@ -100,12 +101,22 @@ def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
     return tables.ravel(), bits
 
 
+def _draw_unrooted(walk: Walk, distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
+    tables, bits = alias_tables(shifted_weights(distribution, MULTI_ROOT), first_head=0)
+    return _walked(walk, distribution, tables, bits, np.zeros(size, dtype=np.int64), rng)
+
+
+def _draw_rooted(distribution: ArcFactored, root_probs: Float, size: int, rng: np.random.Generator) -> Integers:
+    """Trees whose roots follow root_probs (n+1,), each tree its distribution given the root."""
+    weights, roots = shifted_weights(distribution, SINGLE_ROOT), np.zeros(size, dtype=np.int64)
+    weights[:, 0] = root_probs
+    tables, bits = alias_tables(weights, first_head=1)
+    kernel.draw_roots(tables, bits, kernel_state(rng), roots)
+    return _walked(kernel.walk_trees, distribution, tables, bits, roots, rng)
+
+
 def _walked(
-    distribution: ArcFactored,
-    root_probs: Float | None,
-    size: int,
-    rng: np.random.Generator,
-    until_single_root: bool = False,
+    walk: Walk, distribution: ArcFactored, tables: Tables, bits: int, roots: Int, rng: np.random.Generator
 ) -> Integers:
     """Trees by walking, and once the limit is reached by elimination, each for its own root.
 
@@ -124,26 +135,14 @@ def _walked(
         if left >= 0:
             count, left = kernel.walk_trees(tables, bits, roots[rows], state, left, until_single_root, block)
             walked += count
-    if walked < size:
-        order = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
-        factors, state = EliminationTables(elimination_of(distribution.factorisation)), kernel_state(rng)
-        trees = empty_heads(len(order), distribution.n)
-        for rows, block in blocks_to_fill(trees):
-            factors.draw(roots[order[rows]], state, block)
-        heads[order] = trees
+    if walked < len(roots):
+        rows = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
+        draw, state = elimination_of(distribution.factorisation).rooted_sampler(), kernel_state(rng)
+        trees = empty_heads(len(rows), distribution.n)
+        for part, block in blocks_to_fill(trees):
+            draw(roots[rows[part]], state, block)
+        heads[rows] = trees
     return heads
-
-
-def _fill_by_elimination(
-    distribution: ArcFactored, roots: Int, heads: Integers, start: int, rng: np.random.Generator
-) -> None:
-    """Fill heads (k, n) from a tree on, each tree for its own root; 0: whichever it is."""
-    rows = start + np.argsort(roots[start:], kind="stable")  # one sweep a root
-    draw, state = elimination_of(distribution.factorisation).rooted_sampler(), kernel_state(rng)
-    trees = empty_heads(len(rows), distribution.n)
-    for part, block in blocks_to_fill(trees):
-        draw(roots[rows[part]], state, block)
-    heads[rows] = trees
 
 
 # The default: elimination; for many trees that short walks lead to, Wilson's walk.

@@ -25,7 +25,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.doubt import doubts_of_heads, expected_errors
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.partition import log_projective_mass
+from deptree_cli.core.partition import log_projective_masses
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.rules.constraints import Constraints
@@ -191,7 +191,7 @@ def for_page(
     block = sentence.record.block or unread(sentence.id, distribution.n)
     trees, projective = shown_heads(block, best)[None], 1.0
     if not distribution.space.projective:
-        projective = min(1.0, float(np.exp(log_projective_mass(distribution))))
+        projective = min(1.0, float(np.exp(log_projective_masses(distribution)[0])))
     found = SameLength(
         distribution.space,
         [sentence.id],
@@ -265,7 +265,6 @@ def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
 def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
     """What `for_page` makes of sentences without rules; None of those that are not UTF-8."""
     from deptree_cli.core.blocks import alike  # loads kernels: when there is work
-    from deptree_cli.core.partition import log_projective_masses
 
     found: list[OnPage | None] = [None] * len(batch.records)
     trees, best = batch.trees, batch.trees.argmax()
