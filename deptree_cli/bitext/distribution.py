@@ -127,12 +127,10 @@ class AlignmentDistribution(Frozen):
 
     @property
     def link_scores(self) -> LinkScores:
-        """The log-scores of links, and of leaving words unlinked."""
         return LinkScores(self.log_scores, self.source_nulls, self.target_nulls)
 
     @cached_property
     def shifted(self) -> ShiftedLinks:
-        """The log-scores minus a constant for each word."""
         return shift(self.log_scores, self.source_nulls, self.target_nulls, self.bispans)
 
     @cached_property
@@ -283,10 +281,6 @@ class ItgChart:
         self._total: Any = None
         self.log_z = -math.inf
 
-    @property
-    def is_wide(self) -> bool:
-        return self.kind is WIDE
-
     @cached_property
     def in_wide_numbers(self) -> ItgChart:
         return ItgChart(self._shifted, WIDE)
@@ -298,7 +292,7 @@ class ItgChart:
         self._total = _sum(self._shifted, self._weights, self._kept, self._items, "sums")
         log_z = logarithm(self._total) if is_positive(self._total) else -math.inf
         self.log_z = log_z + self._shifted.constant
-        return self if self.is_wide or self._holds(log_z) else self.in_wide_numbers.filled(mask)
+        return self if self.kind is WIDE or self._holds(log_z) else self.in_wide_numbers.filled(mask)
 
     def _holds(self, log_z: float) -> bool:
         """Whether float64 held every item that is a part of Z.
@@ -494,11 +488,9 @@ class LinkProgram(CellProgram[AlignmentMask, ItgChart, Heads]):
         return chart.log_z, chart
 
     def outside(self, chart: ItgChart) -> Float:
-        """P(link) under the mask, (p, q)."""
         return chart.marginals()
 
     def sample(self, chart: ItgChart, rng: np.random.Generator) -> Heads:
-        """See `Program`."""
         found: Heads = chart.sample(1, rng)[0]
         return found
 
@@ -507,7 +499,6 @@ class LinkProgram(CellProgram[AlignmentMask, ItgChart, Heads]):
         return found.ravel()
 
     def features(self, structure: Heads) -> Float:
-        """Return 1 for links that are there, (p, q)."""
         return self.assign(structure).reshape(self._shape).astype(np.float64)
 
     def no_structure(self) -> DeptreeError:

@@ -1,7 +1,8 @@
-"""Heads and labels that are given: what they leave of the log-scores, and of the labels.
+"""Distributions over trees that are products of their arcs: what they are made of, and those given heads and labels.
 
-Each is a condition on single arcs, and changes an arc's weight to what the arc weighs under it: to 0 if it is another
-one than the given, times P(label | arc) if its label is given. So what is left is a distribution of the same kind.
+Each that is given is a condition on single arcs, and changes an arc's weight to what the arc weighs under it: to 0 if
+it is another one than the given, times P(label | arc) if its label is given. So what is left is a distribution of the
+same kind.
 """
 
 from __future__ import annotations
@@ -28,54 +29,6 @@ from deptree_cli.kernels.budget import foresee
 GivenHeads = Sequence[int | None]
 GivenLabels = Sequence[str | None]
 Conditioned = tuple[Float, Labels | None]
-
-
-def conditioned(
-    log_scores: Float, labels: Labels | None, heads: GivenHeads | None, names: GivenLabels | None
-) -> Conditioned:
-    """Log-scores (n+1, n+1) and labels, given heads and labels of some words.
-
-    Args:
-        heads, names: n of each, None where a word may have any. A label's name that `labels` do not have is certain
-            wherever it may stand, for nothing is known of it. Of scores without labels it tells whether the head is
-            ROOT, and no more.
-
-    Raises:
-        DeptreeError: there are not n, they are no numbers of nodes or no names, or an arc is forbidden already.
-    """
-    n = len(log_scores) - 1
-    known_heads = [None] * n if heads is None else _checked_heads(heads, n)
-    log_scores = log_scores.copy()
-    for word, head in enumerate(known_heads, 1):
-        if head is not None:
-            if not np.isfinite(log_scores[head, word]):
-                problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
-                raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD")
-            log_scores[:head, word] = log_scores[head + 1 :, word] = -np.inf
-    if names is None:
-        return log_scores, labels
-    shares, left = _shares(log_scores, labels, known_heads, _checked_names(names, n))
-    return log_scores + shares, left
-
-
-def without_forbidden(log_scores: Float, labels: Labels | None, forbidden: Bool) -> Conditioned:
-    """The same without arcs with labels that are forbidden, (n+1, n+1, L); L = 1 of scores without labels."""
-    if labels is None:
-        return np.where(forbidden[..., 0], -np.inf, log_scores), None
-    from deptree_cli.kernels.trees import drop, fill_beyond, fill_left  # loads kernels: when there is work
-
-    foresee(forbidden.size)
-    known = labels.log_probs, forbidden
-    weights, left = np.empty_like(labels.log_probs), np.empty_like(labels.log_probs)
-    highest, some = np.empty_like(log_scores), np.empty(log_scores.shape, dtype=np.bool_)
-    fill_beyond(*known, highest, weights, some)
-    np.exp(weights, out=weights)  # however improbable the labels are that are left
-    drop(*known, weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(some, highest + np.log(weights.sum(axis=-1)), 0.0)
-        best = highest - shares  # in the order of what it is taken from
-    fill_left(*known, shares, left)
-    return np.where(log_scores > -np.inf, log_scores + shares, -np.inf), labels.with_log_probs(left, best)
 
 
 def _shares(
@@ -240,12 +193,27 @@ class OverTrees(Frozen, ABC):
         found[sound] = self.tree_log_probs(rows[sound])
         return found
 
-    def _conditioned(self, heads: GivenHeads | None, labels: GivenLabels | None) -> Conditioned:
-        """See `conditioned`."""
+    def _conditioned(self, heads: GivenHeads | None, names: GivenLabels | None) -> Conditioned:
+        """Log-scores (n+1, n+1) and labels, given heads and labels of some words, n of each: None where any may be.
+
+        A label's name that `labels` do not have is certain wherever it may stand, for nothing is known of it. Of scores
+        without labels it tells whether the head is ROOT, and no more.
+        """
+        log_scores, left = self.log_scores.copy(), self.labels
         try:
-            return conditioned(self.log_scores, self.labels, heads, labels)
+            known_heads = [None] * self.n if heads is None else _checked_heads(heads, self.n)
+            for word, head in enumerate(known_heads, 1):
+                if head is not None:
+                    if not np.isfinite(log_scores[head, word]):
+                        problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
+                        raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD")
+                    log_scores[:head, word] = log_scores[head + 1 :, word] = -np.inf
+            if names is not None:
+                shares, left = _shares(log_scores, self.labels, known_heads, _checked_names(names, self.n))
+                log_scores = log_scores + shares
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None
+        return log_scores, left
 
     def _feasible(self, remedy: str = "") -> Self:
         """The distribution itself, if there is a tree; what to do if there is none may be something else than usual."""
@@ -257,7 +225,11 @@ class OverTrees(Frozen, ABC):
         return self
 
     def _check_feasible(self) -> None:
-        self.space.check_feasible(np.isfinite(self.log_scores))
+        self.space.check_feasible(self._allowed)
+
+    @cached_property
+    def _allowed(self) -> Bool:
+        return read_only(np.isfinite(self.log_scores))
 
 
 def _checked(trees: ArrayLike, n: int, id: str) -> Integers:
@@ -307,7 +279,7 @@ class ArcFactored(OverTrees):
         self._feasible().without_need_of_masks(temperature)
 
     def __repr__(self) -> str:
-        arcs = int(np.isfinite(self.log_scores).sum())
+        arcs = int(self._allowed.sum())
         labels = f", {counted(len(self.labels.names), 'label')}" if self.labels else ""
         size = f"{counted(self.n, 'word')}, {counted(arcs, 'arc')}"
         return f"<{type(self).__name__} {self.id!r}: {size}, {self.space.trees}{labels}>"
@@ -315,13 +287,12 @@ class ArcFactored(OverTrees):
     @cached_property
     def support(self) -> Bool:
         """The arcs that some tree contains, (n+1, n+1), read-only: exact, however improbable they are."""
-        return read_only(self.space.support(np.isfinite(self.log_scores)))
+        return read_only(self.space.support(self._allowed))
 
     @cached_property
     def possible_scores(self) -> Float:
         """The log-scores, (n+1, n+1), read-only, with ``-inf`` also for allowed arcs that no tree contains."""
-        possible = np.isfinite(self.log_scores)
-        if np.count_nonzero(self.support) == np.count_nonzero(possible):
+        if self.support is self._allowed:
             return self.log_scores
         return read_only(np.where(self.support, self.log_scores, -np.inf))
 
@@ -332,7 +303,7 @@ class ArcFactored(OverTrees):
             DeptreeError: every tree needs one; see `core/masks.py`.
         """
         most = MOST_MASKED / temperature
-        if may_be_masks(self.log_scores, self.n, most):
+        if may_be_masks(self.log_scores, self._allowed, self.n, most):
             log_weights = shift(self.possible_scores, self.space).log_weights
             heads, total = self.space.maximum_tree(log_weights)
             if total < -most:
@@ -419,7 +390,25 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: every tree of positive weight has one.
         """
-        log_scores, labels = without_forbidden(self.log_scores, self.labels, forbidden)
+        log_scores, labels = self.log_scores, self.labels
+        if labels is None:  # L = 1
+            log_scores = np.where(forbidden[..., 0], -np.inf, log_scores)
+        else:
+            from deptree_cli.kernels.trees import drop, fill_beyond, fill_left  # loads kernels: when there is work
+
+            foresee(forbidden.size)
+            known = labels.log_probs, forbidden
+            weights, left = np.empty_like(labels.log_probs), np.empty_like(labels.log_probs)
+            highest, some = np.empty_like(log_scores), np.empty(log_scores.shape, dtype=np.bool_)
+            fill_beyond(*known, highest, weights, some)
+            np.exp(weights, out=weights)  # however improbable the labels are that are left
+            drop(*known, weights)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shares = np.where(some, highest + np.log(weights.sum(axis=-1)), 0.0)
+                best = highest - shares  # in the order of what it is taken from
+            fill_left(*known, shares, left)
+            log_scores = np.where(log_scores > -np.inf, log_scores + shares, -np.inf)
+            labels = labels.with_log_probs(left, best)
         found = self._with(log_scores=log_scores, labels=labels)
         return found._feasible("Give up a rule, or allow more arcs")
 

@@ -179,7 +179,7 @@ class TreeBatch:
     def ask(
         self,
         question: Question,
-        fill_alone: Callable[[int], object],
+        fill_alone: Callable[[int, TreeDistribution], object],
         precision: str = "float64",
         rows: Int | None = None,
         raises: bool = True,
@@ -201,8 +201,8 @@ class TreeBatch:
         found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
         in_float32 = precision == "float32" and swept is Elimination
         for dtype in (np.float32, np.float64)[not in_float32 :] if swept is not None else ():
-            if rows is None and self.threads == 1 and 0 < self.log_scores.size <= BLOCK:
-                self._fill(found, question, dtype, EVERY)  # as of a short step of training: one block, quickly known
+            if rows is None and self._is_short:
+                self._fill(found, question, dtype, EVERY)
             else:
                 rows = np.arange(size) if rows is None else rows
                 spread(partial(self._fill, found, question, dtype, rows), self.lengths[rows], self.threads)
@@ -211,15 +211,22 @@ class TreeBatch:
             rows = np.flatnonzero(~found.in_range) if rows is None else rows[~found.in_range[rows]]
         for b in np.flatnonzero(~found.in_range).tolist():
             try:
-                own = self.alone(b).factorisation
+                alone = self.alone(b)
+                own = alone.factorisation
             except DeptreeError:
                 if raises:
                     raise
                 found.shifted[b], found.constants[b] = self._missing(b, out), 0.0
             else:
                 found.shifted[b], found.constants[b] = own.shifted_log_z, own.shifted.constant
-                fill_alone(b)
+                fill_alone(b, alone)
         return found
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether this thread asks about all at once, as of a short step of training: known in no time."""
+        work = len(self.lengths) * (self.log_scores.shape[-1] + 7.0) ** 3
+        return 0 < self.log_scores.size <= BLOCK and (self.threads == 1 or work <= COST)
 
     def _fill(
         self,
@@ -287,8 +294,8 @@ class TreeBatch:
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
         given, out = self.like_scores(values), self.like_scores(found)
 
-        def fill_alone(b: int) -> None:
-            self.own(out, b)[:] = self.alone(b).factorisation.arc_covariance(self.own(given, b))
+        def fill_alone(b: int, alone: TreeDistribution) -> None:
+            self.own(out, b)[:] = alone.factorisation.arc_covariance(self.own(given, b))
 
         self.ask(covariances_into(given, out), fill_alone, raises=raises, out=out)
         return found
@@ -298,8 +305,8 @@ class TreeBatch:
         trees = RaggedTrees.empty(self.lengths, size)
         few, question = self.lengths * size < WORDS, samples_into(trees.heads, trees.starts, size, streams.states)
 
-        def fill_alone(b: int) -> None:
-            trees.of(b)[:] = self.alone(b).sample(size, streams.of(b))
+        def fill_alone(b: int, alone: TreeDistribution) -> None:
+            trees.of(b)[:] = alone.sample(size, streams.of(b))
 
         return trees, self.ask(question, fill_alone, rows=None if few.all() else np.flatnonzero(few))
 
@@ -382,8 +389,7 @@ class TreeBatch:
 
     def matrices(self, values: Float) -> list[Float]:
         """Numbers of arcs that stand one after another, as a matrix (n+1, n+1) of each sentence."""
-        laid = laid_out(values, self.lengths)
-        return [of_sentence(laid, b) for b in range(len(self.lengths))]
+        return list(map(partial(of_sentence, laid_out(values, self.lengths)), range(len(self.lengths))))
 
     def _log_weights(self, log_z: LogPartitions) -> Float:
         """The shifted log-scores that log Z is of, (n+1, n+1) of each sentence, one after another."""
@@ -399,9 +405,9 @@ class TreeBatch:
     def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""
 
-        def fill_alone(b: int) -> None:
+        def fill_alone(b: int, alone: TreeDistribution) -> None:
             if out is not None:
-                self.own(out, b)[:] = self.alone(b).marginals()
+                self.own(out, b)[:] = alone.marginals()
 
         return self.ask(sums_into(out), fill_alone, self.precision, raises=raises, out=out)
 
@@ -465,19 +471,17 @@ class TreeDistributions(Sequence[TreeDistribution]):
         with np.errstate(divide="ignore", invalid="ignore"):
             log_scores = np.log(flat, out=flat) if scale == "weight" else flat
         are_plain, log_scores = only_plain(log_scores, sizes - 1)
-        plain, self._alone = list(compress(plain, are_plain)), {}
-        if len(plain) < len(
-            matrices
-        ):  # the others by themselves: what is wrong with one is told, and impossible arcs go
-            laid = laid_out(log_scores, sizes[are_plain] - 1)
-            each = {place: of_sentence(laid, b) for b, place in enumerate(plain)}
-            for place in range(len(matrices)):
-                if place not in each:
-                    with in_batch(str(place + 1)):
-                        self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
-                    each[place] = self._alone[place].possible_scores
-            log_scores = np.concatenate([each[place].ravel() for place in range(len(matrices))])
-            sizes = np.array([len(each[place]) for place in range(len(matrices))], dtype=np.int64)
+        sizes, together = sizes[are_plain], set(compress(plain, are_plain))
+        self._alone: dict[int, TreeDistribution] = {}
+        for place in range(len(matrices)):  # the others by themselves: what is wrong is told, and impossible arcs go
+            if place not in together:
+                with in_batch(str(place + 1)):
+                    self._alone[place] = TreeDistribution(matrices[place], scale, space, id=str(place + 1))
+        if self._alone:
+            left = map(partial(of_sentence, laid_out(log_scores, sizes - 1)), range(len(sizes)))
+            own = {place: one.possible_scores for place, one in self._alone.items()}
+            each = [own[place] if place in own else next(left) for place in range(len(matrices))]
+            log_scores, sizes = np.concatenate([one.ravel() for one in each]), np.array([len(one) for one in each])
         self._batch = TreeBatch(log_scores, sizes - 1, space, side_by_side=False)
         self._batch._distributions.update(self._alone)
         self._apart = list(self._alone)

@@ -268,9 +268,9 @@ def supported_arcs(allowed: Bool, space: Rules) -> Bool:
     that does not pass d: that way and the arc grow into a tree, for every word can be reached. So an arc between words
     is in no tree iff its dependent dominates its head. O(n^2) a pass, few passes.
     """
-    supported = allowed.copy()
     if all_allowed(allowed):
-        return supported
+        return allowed
+    supported = allowed.copy()
     starts = possible_roots(allowed) if space.single_root else allowed[0].copy()
     supported[0] = starts
     n = len(allowed) - 1

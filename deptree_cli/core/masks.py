@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Float
+from deptree_cli.core.dtypes import Bool, Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.factorisation import words
 
@@ -16,10 +16,10 @@ from deptree_cli.core.factorisation import words
 MOST = 1e8
 
 
-def may_be_masks(log_scores: Float, n: int, most: float = MOST) -> bool:
+def may_be_masks(log_scores: Float, finite: Bool, n: int, most: float = MOST) -> bool:
     """Whether finite scores are so far apart that shifted ones of n words may add up to so little."""
     least = log_scores.max() - most / (2 * n)
-    return bool(np.count_nonzero(log_scores > -np.inf) > np.count_nonzero(log_scores >= least))
+    return bool(np.count_nonzero(finite) > np.count_nonzero(log_scores >= least))
 
 
 def need_of_masks(log_weights: Float, most: float = MOST, trees: str = "every tree") -> DeptreeError:

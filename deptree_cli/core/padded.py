@@ -1,4 +1,4 @@
-"""How PyTorch and JAX ask about padded batches: sums, and which heads are trees."""
+"""Which heads of padded batches are trees, as PyTorch and JAX ask."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.batches import TreeBatch
-from deptree_cli.core.dtypes import Array, Bool, Int, Integers
+from deptree_cli.core.dtypes import Bool, Int, Integers
 from deptree_cli.core.factorisation import Rules
 from deptree_cli.core.spaces import TreeSpace
-
-# From how much work on more than one thread pays, n^3 a sentence. One alone asks about a short batch at once, and in
-# two thirds of the time that it takes to find out that one is enough.
-COST = 1e6
-
-
-def tree_batch(log_scores: Array, lengths: Int, space: TreeSpace, precision: str, threads: int) -> TreeBatch:
-    """The sentences of log-scores (B, N, N) and lengths (B,), on as many of these threads as pay."""
-    work = len(lengths) * (log_scores.shape[-1] + 7.0) ** 3
-    return TreeBatch(log_scores, lengths, space, precision, threads if work > COST else 1)
 
 
 def are_trees(heads: Integers, lengths: Int, space: TreeSpace) -> Bool:

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -73,7 +73,10 @@ class TreeSpace(Rules, ABC):
 
     @abstractmethod
     def support(self, allowed: Bool) -> Bool:
-        """Which arcs some tree of allowed arcs contains, (n+1, n+1); there is a tree. Exact: no weights are used."""
+        """Which arcs some tree of allowed arcs contains, (n+1, n+1); there is a tree. Exact: no weights are used.
+
+        `allowed` itself, if these are all of them that there can be: nobody writes to it.
+        """
 
     @abstractmethod
     def factorise(self, log_scores: Float) -> Factorisation:
@@ -351,7 +354,7 @@ class Projective(TreeSpace):
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
         if all_allowed(allowed):
-            return allowed.copy()
+            return allowed
         kind, weights, chart, _ = _charted(allowed, self)
         adjoints, found = kind.zeros((kernels.charts.TABLES, *allowed.shape)), kind.zeros(allowed.shape)
         kernels.charts.outside(weights, self.single_root, chart, adjoints, found)
@@ -473,6 +476,7 @@ __all__ = [
 ]
 
 
+@cache
 def space(single_root: bool = True, projective: bool = False) -> TreeSpace:
     """The space of trees with one ROOT arc, or with one or more; of all trees, or of those without crossing arcs."""
     return next(each for each in SPACES.known if (each.single_root, each.projective) == (single_root, projective))

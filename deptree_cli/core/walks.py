@@ -136,12 +136,12 @@ def _walked(
             count, left = kernel.walk_trees(tables, bits, roots[rows], state, left, until_single_root, block)
             walked += count
     if walked < len(roots):
-        rows = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
+        left_over = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
         draw, state = elimination_of(distribution.factorisation).rooted_sampler(), kernel_state(rng)
-        trees = empty_heads(len(rows), distribution.n)
-        for part, block in blocks_to_fill(trees):
-            draw(roots[rows[part]], state, block)
-        heads[rows] = trees
+        trees = empty_heads(len(left_over), distribution.n)
+        for rows, block in blocks_to_fill(trees):
+            draw(roots[left_over[rows]], state, block)
+        heads[left_over] = trees
     return heads
 
 

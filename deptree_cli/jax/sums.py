@@ -17,12 +17,12 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jax.typing import ArrayLike
 
+from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, did_you_mean, in_batch, name_in_batch, one_of
 from deptree_cli.core.factorisation import constant_of, shift_batch
-from deptree_cli.core.padded import tree_batch
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 from deptree_cli.core.workers import cores
@@ -379,7 +379,7 @@ def _ask(question: Any, sentences: Sentences, precision: str, shapes: Sequence[A
         is_length = (words > 0) & (words < log_scores.shape[-1])
         if wrong := not is_length.all():
             words = np.where(is_length, words, 1)
-        batch = tree_batch(log_scores.reshape(square), words, space, precision, cores())
+        batch = TreeBatch(log_scores.reshape(square), words, space, precision, cores())
         found = list(question(batch, *(each.reshape(square) for each in values)))
         if wrong:
             for part in found:

@@ -144,7 +144,7 @@ class SecondOrder(OverTrees):
         """See `ArcFactored.without_need_of_masks`; a mask may also stand on a part."""
         most = MOST / temperature
         arrays = [self.log_scores, *(np.append(part, 0.0) for part in self.parts.values())]
-        if any(may_be_masks(array, self.n, most / len(arrays)) for array in arrays):
+        if any(may_be_masks(array, np.isfinite(array), self.n, most / len(arrays)) for array in arrays):
             best = self.argmax()
             sibling = None if self.sibling is None else self.sibling - self.sibling.max()  # every word has one
             log_weights = shift_arcs(self.log_scores, self.space).log_weights[best, np.arange(1, self.n + 1)]
@@ -178,7 +178,6 @@ class SecondOrder(OverTrees):
 
     @cached_property
     def shifted(self) -> ShiftedParts:
-        """The scores that sums and the search for the best tree compute with."""
         return shift(self.log_scores, self.grandparent, self.sibling, self.space)
 
     @cached_property
@@ -290,19 +289,15 @@ class SecondOrderChart:
         self._chart = shifted.chart(kind.zeros) if chart is None else chart
         total = inside(self._weights, kept, shifted.space.single_root, self._chart)
         self.shifted_log_z, in_range = log_partition(total, shifted.n)
-        self.in_range = in_range or self.is_wide
+        self.in_range = in_range or kind is WIDE
 
     @property
     def log_z(self) -> float:
         return self.shifted_log_z + self.shifted.constant
 
-    @property
-    def is_wide(self) -> bool:
-        return self.kind is WIDE
-
     @cached_property
     def in_wide_numbers(self) -> SecondOrderChart:
-        return self if self.is_wide else SecondOrderChart(self.shifted, self.kept, WIDE)
+        return SecondOrderChart(self.shifted, self.kept, WIDE)
 
     def or_wide(self) -> SecondOrderChart:
         return self if self.in_range else self.in_wide_numbers
@@ -320,7 +315,7 @@ class SecondOrderChart:
         adjoints = self.shifted.chart(self.kind.zeros) if adjoints is None else adjoints
         outside(self._weights, self.kept, self.shifted.space.single_root, self._chart, adjoints, found)
         marginals: Float = self.kind.floats(found)
-        return marginals if self.is_wide or sum_to_one(marginals) else self.in_wide_numbers.marginals()
+        return marginals if self.kind is WIDE or sum_to_one(marginals) else self.in_wide_numbers.marginals()
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
         """Independent exact trees, (size, n); O(n^2) each at worst."""
@@ -355,7 +350,7 @@ def shift(log_scores: Float, grandparent: Float | None, sibling: Float | None, s
     """
     above, beside = laid_out(len(log_scores), grandparent, sibling)
     nearest = beside.max(axis=2, keepdims=True)
-    siblings = beside - _finite(nearest)
+    siblings = beside - _highest(beside, (2,))
     offsets = _highest(nearest, (0,))  # every word has one sibling, or its head in the place of one
     nearest -= offsets
     plain, constant = shift_arcs(log_scores, space)
@@ -386,11 +381,7 @@ def laid_out(nodes: int, grandparent: Float | None, sibling: Float | None) -> Pa
 
 def _highest(scores: Float, axes: tuple[int, ...]) -> Float:
     """The largest scores along some axes, which stay; 0 where everything is forbidden."""
-    return _finite(scores.max(axis=axes, keepdims=True, initial=-np.inf))
-
-
-def _finite(peaks: Float) -> Float:
-    """Peaks that can be subtracted: 0 where everything is forbidden."""
+    peaks: Float = scores.max(axis=axes, keepdims=True, initial=-np.inf)
     return np.where(np.isfinite(peaks), peaks, 0.0)
 
 
@@ -419,7 +410,6 @@ class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
         self._kept: ArcMask | None = None  # the mask that the chart is filled under
 
     def variables(self) -> int:
-        """Return M, which is (n+1)^2."""
         return self._shape[0] * self._shape[1]
 
     def confident(self) -> Integers:
@@ -443,24 +433,21 @@ class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
 
     def outside(self, chart: SecondOrderChart) -> Float:
         """Return the marginals of arcs under the mask, (n+1, n+1); as costly as two charts."""
-        if chart.is_wide:
+        if chart.kind is WIDE:
             return chart.marginals()
         found = chart.marginals(self._adjoints)
         clear(chart.kept, self._adjoints)
         return found
 
     def sample(self, chart: SecondOrderChart, rng: np.random.Generator) -> Heads:
-        """Sample a tree under the pruning mask, (n,); O(n^2) at worst."""
         return chart.sample(1, rng)[0]
 
     def assign(self, structure: Heads) -> Bool:
-        """Return which arcs are in a tree, (M,)."""
         found = np.zeros(self._shape, dtype=np.bool_)
         found[structure, np.arange(1, self._shape[1])] = True
         return found.ravel()
 
     def features(self, structure: Heads) -> Float:
-        """Return the arcs of a tree, (n+1, n+1): their expectations are the marginals."""
         return self.assign(structure).reshape(self._shape).astype(np.float64)
 
 

@@ -234,8 +234,7 @@ def are_trees(heads: Tensor, lengths: Tensor, space: str) -> Tensor:
 
 def _batch(log_scores: Tensor, lengths: Tensor, space: str, precision: str) -> TreeBatch:
     _check_lengths(lengths, log_scores.shape[-1])
-    given = _array(log_scores), _array(lengths), SPACES.get(space), precision
-    return padded.tree_batch(*given, torch.get_num_threads())
+    return TreeBatch(_array(log_scores), _array(lengths), SPACES.get(space), precision, torch.get_num_threads())
 
 
 def _array(tensor: Tensor) -> Array:

@@ -15,6 +15,7 @@ from deptree_cli.bitext import scores as module
 from deptree_cli.bitext.distribution import AlignmentDistribution, LinkProgram, nothing_pinned, pinned
 from deptree_cli.bitext.scores import shift
 from deptree_cli.core.dtypes import Bool
+from deptree_cli.core.numbers import WIDE
 from tests.brute_itg import Alignments, Bispan, Grammar, Link, targets_of
 from tests.pearson import chi_square
 
@@ -217,7 +218,7 @@ def test_between_kinds_of_numbers() -> None:
         (log_z, chart), (expected, fresh) = used.inside(mask), pair.program().inside(mask)
         assert log_z == expected
         if log_z > -math.inf:
-            kinds.add(chart.is_wide)
+            kinds.add(chart.kind is WIDE)
             assert np.array_equal(used.outside(chart), fresh.marginals())
     assert kinds == {False, True}
 

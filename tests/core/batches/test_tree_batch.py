@@ -19,6 +19,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import partition, partitions, peakedness, peakednesses
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 from deptree_cli.core.streams import SentenceStreams
+from deptree_cli.kernels.packed import LONG
 from tests.bounded import bounded
 from tests.laws.test_routes import lengths_of, padded
 
@@ -269,10 +270,10 @@ def test_what_is_not_plain_is_left_out(graphs, score: float) -> None:
 def test_float32_keeps_marginals_within_what_it_says() -> None:
     """Where it is worst: one or two arcs into a word far ahead of the others. Beyond 100 words it is float64."""
     rng = np.random.default_rng(12)
-    for n, most in ((20, 5e-6), (100, 5e-6), (module.LONG + 1, 1e-12)):
+    for n, most in ((20, 5e-6), (100, 5e-6), (LONG + 1, 1e-12)):
         likely = rng.random((16, n + 1, n + 1)) < 1 / n
         scores = np.where(likely, 16.0, 0.0) + rng.normal(size=likely.shape)
         batches = (TreeBatch(scores, np.full(16, n), SINGLE_ROOT, each) for each in ("float64", "float32"))
         exactly, found = (batch.log_partitions_and_marginals()[1] for batch in batches)
         assert np.abs(exactly - found).max() < most
-        assert (np.abs(exactly - found).max() > 1e-9) == (n <= module.LONG)
+        assert (np.abs(exactly - found).max() > 1e-9) == (n <= LONG)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.numbers import WIDE
 from deptree_cli.second_order.distribution import SecondOrder
 from tests.pearson import chi_square
 
@@ -129,8 +130,8 @@ def test_float64_hands_over_to_wide_numbers() -> None:
     scores = np.full((5, 5), -1000.0)
     scores[1, 2] = scores[2, 1] = scores[3, 4] = scores[4, 3] = 0.0
     found = SecondOrder(scores)
-    assert found.factorisation.is_wide
-    assert not SecondOrder(scores / 1000).factorisation.is_wide
+    assert found.factorisation.kind is WIDE
+    assert SecondOrder(scores / 1000).factorisation.kind is not WIDE
     first = TreeDistribution(scores, projective=True)
     np.testing.assert_allclose(found.marginals(), first.marginals(), rtol=0, atol=1e-12)
 
