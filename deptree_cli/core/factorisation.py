@@ -55,6 +55,18 @@ class Rules:
             found[found] = ~crossings(heads[found]).any(axis=1)
         return found
 
+    def contains_padded(self, heads: Integers, lengths: Int) -> Bool:
+        """Whether heads (..., N) of sentences of so many words (...,) are trees of this space, (...,).
+
+        Entry j is the head of node j; those of ROOT and of padding are ignored.
+        """
+        trees, sound = hung(np, heads, lengths)
+        words = np.arange(heads.shape[-1])
+        allowed = self.allows(heads, words) | (words > lengths[..., None])
+        rules = Rules(single_root=self.single_root, projective=self.projective)
+        found: Bool = rules.contains(trees.reshape(-1, trees.shape[-1])).reshape(sound.shape)
+        return found & sound & allowed[..., 1:].all(-1)
+
     def compatible_arcs(self, pinned: Bool) -> Bool:
         """Return which arcs may be in a tree that has all pinned ones, (..., n+1, n+1), ``[head, dependent]``.
 
@@ -72,6 +84,22 @@ class Rules:
             for place in np.ndindex(pinned.shape[:-2]):
                 prune_crossing(first[place], last[place], found[place])
         return found
+
+
+def hung(xp: Any, heads: Any, lengths: Any) -> tuple[Any, Any]:
+    """Return heads of N - 1 words, (..., N - 1), which are a tree if those of the words that there are, are one.
+
+    Behind a sentence each node is hung on the one before it, which closes no cycle and crosses no arc. And whether all
+    heads of words are nodes of the sentence, (...,).
+
+    Args:
+        xp: NumPy, or JAX's.
+        heads: (..., N).
+        lengths: (...,).
+    """
+    node, last = xp.arange(heads.shape[-1]), lengths[..., None]
+    words, sound = (node > 0) & (node <= last), (heads >= 0) & (heads <= last)
+    return xp.where(words & sound, heads, node - 1)[..., 1:], (sound | ~words).all(-1)
 
 
 def are_trees(heads: Integers) -> Bool:

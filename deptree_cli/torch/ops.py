@@ -13,7 +13,6 @@ from torch.autograd.forward_ad import unpack_dual
 from torch.distributions.constraints import Constraint
 from torch.nn import Parameter
 
-from deptree_cli.core import padded
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import require_precision
 from deptree_cli.core.dtypes import Array
@@ -228,7 +227,7 @@ def arc_covariance(log_scores: Tensor, lengths: Tensor, values: Tensor, space: s
 @operator("are_trees", lambda heads, *_: heads.new_empty(len(heads), dtype=torch.bool))
 def are_trees(heads: Tensor, lengths: Tensor, space: str) -> Tensor:
     """Return whether heads (B, N) are trees, (B,)."""
-    found = padded.are_trees(_array(heads), _array(lengths), SPACES.get(space))
+    found = SPACES.get(space).contains_padded(_array(heads), _array(lengths))
     return torch.from_numpy(found).to(heads.device)
 
 
