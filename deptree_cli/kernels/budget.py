@@ -46,7 +46,7 @@ class Budget:
         self.steps: float | None = math.inf if is_forbidden else None
         self.more = 0
         self.is_open = not (is_forbidden or numba)
-        self.waiting: list[Callable[[], object]] = []
+        self.waiting: list[Callable[[], Any]] = []
 
     def is_spent(self, code: Any = None) -> bool:
         """Whether steps were spent and have ended, on a kernel, or on what is not known where there is no code."""
@@ -98,7 +98,7 @@ def compile_kernels() -> None:
             BUDGET.waiting.pop(0)()
 
 
-def when_compiled(action: Callable[[], object]) -> None:
+def when_compiled(action: Callable[[], Any]) -> None:
     """Do something before the first kernel is compiled."""
     if BUDGET.steps is None:
         action()

@@ -109,7 +109,12 @@ def lay_out(values, shapes, starts, dep_head, root, lengths, offsets, found, bac
         target = sentence(found, offsets[b], n)
         for i in range(rows):
             for j in range(columns):
-                head, word = arc_of(i, j, rows, columns, dep_head[b], root, n)
+                head, word, dependents = (j, i, rows) if dep_head[b] else (i, j, columns)
+                if root == DIAGONAL:
+                    head, word = 0 if head == word else head + 1, word + 1
+                else:
+                    shift = 0 if root == FIRST else 1
+                    head, word = (head + shift) % (n + 1), (word + shift) % (n + 1) if dependents > n else word + 1
                 if word > 0 and head != word:
                     if back:
                         given[i, j] = target[head, word]
@@ -124,16 +129,6 @@ def clear_no_arcs(values, sizes, offsets, empty):
         for i in range(sizes[b]):
             values[offsets[b] + i * sizes[b]] = empty
             values[offsets[b] + i * (sizes[b] + 1)] = empty
-
-
-@kernel
-def arc_of(i, j, rows, columns, dep_head, root, n):
-    """Return the head and the word of a cell of a matrix as it was read."""
-    head, word, dependents = (j, i, rows) if dep_head else (i, j, columns)
-    if root == DIAGONAL:
-        return 0 if head == word else head + 1, word + 1
-    shift = 0 if root == FIRST else 1
-    return (head + shift) % (n + 1), (word + shift) % (n + 1) if dependents > n else word + 1
 
 
 @kernel(allocates=True)

@@ -46,7 +46,7 @@ def _code(function: Any, signature: Any) -> Any:
 def _load_from(context, builder, signature, given):
     place, mask = _place(context, builder, signature.args[0], given[0], signature.return_type, *given[1:])
     zeros = ir.Constant(context.get_value_type(signature.return_type), None)
-    return _masked_call(builder, "load", zeros.type, [place, _aligned(zeros.type), mask, zeros])
+    return _masked_call(builder, "load", zeros.type, [place, LANE(LINE // zeros.type.count), mask, zeros])
 
 
 @_code(ops.store_from, lambda x, j, stop, vector: types.void(x, types.int64, types.int64, vector))
@@ -58,7 +58,7 @@ def _store_from(context, builder, signature, given):
         with full:
             builder.store(x, place, align=LINE // x.type.count)
         with partly:
-            _masked_call(builder, "store", ir.VoidType(), [x, place, _aligned(x.type), mask])
+            _masked_call(builder, "store", ir.VoidType(), [x, place, LANE(LINE // x.type.count), mask])
     return context.get_dummy_value()
 
 
@@ -77,11 +77,6 @@ def _masked_call(builder, what, returned, given):
     name = f"llvm.masked.{what}.v{vector.count}f{32 if isinstance(vector.element, ir.FloatType) else 64}.p0"
     signature = ir.FunctionType(returned, [each.type for each in given])
     return builder.call(builder.module.globals.get(name) or ir.Function(builder.module, signature, name), given)
-
-
-def _aligned(vector):
-    """The argument that tells a masked instruction how its place is aligned: as any number is."""
-    return LANE(LINE // vector.count)
 
 
 @_code(ops.add_across, lambda x: x.dtype(x))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,23 +27,12 @@ from deptree_cli.kernels.flags import kernel
 NONE = -1
 
 
-# What is known by name, which is of a node, or then of a cycle, in their order: the first best head but ROOT, `NONE` if
-# there is none; the head that was taken; the word from which a way to heads first came by, `NONE` if none has, of a
-# member of a cycle the cycle; of a cycle, one of its members; of a member, the next one, round the cycle.
+# While cycles are contracted, names (5, 2 n + 2) have of each name, which is of a node, or then of a cycle, in their
+# order: the first best head but ROOT, `NONE` if there is none; the head that was taken; the word from which a way to
+# heads first came by, `NONE` if none has, of a member of a cycle the cycle; of a cycle, one of its members; of a
+# member, the next one, round the cycle. And most (2 n + 2,) what the arc from the best head gains; outermost (n+1,) the
+# name of what contains a node; gains (n+1, n+1), a row for each cycle, what the arc from a node into it gains.
 BEST, TAKEN, SEEN, INSIDE, BESIDE = range(5)
-
-
-class Contraction(NamedTuple):
-    """What is known while cycles are contracted.
-
-    names: (5, 2 n + 2) as above. most: (2 n + 2,), what the arc from a name's best head gains. outermost: (n+1,), the
-    name of what contains a node. gains: (n+1, n+1), what the arc from a node into a cycle gains, a row for each cycle.
-    """
-
-    names: Any
-    most: Any
-    outermost: Any
-    gains: Any
 
 
 @kernel(allocates=True)
@@ -55,19 +43,19 @@ def best_tree(scores, single_root, heads):
     """
     nodes = scores.shape[0]
     names, most = np.empty((5, 2 * nodes), np.int64), np.empty(2 * nodes)
-    best, taken, found = names[BEST], names[TAKEN], Contraction(names, most, np.arange(nodes), np.empty((nodes, nodes)))
+    best, taken, outermost, gains = names[BEST], names[TAKEN], np.arange(nodes), np.empty((nodes, nodes))
     for word in range(1, nodes):
         best[word], most[word] = NONE, -math.inf
     for head in range(1, nodes):
         for word in range(1, nodes):
             if scores[head, word] > most[word] and head != word:
                 best[word], most[word] = head, scores[head, word]
-    count, roots = take_heads(scores, found, nodes, False)
+    count, roots = take_heads(scores, names, most, outermost, gains, nodes, False)
     if single_root and roots > 1:
-        count, roots = take_heads(scores, found, count, True)
+        count, roots = take_heads(scores, names, most, outermost, gains, count, True)
     if roots == 0 or (single_root and roots > 1):
         return -math.inf
-    open_cycles(scores, found, count)
+    open_cycles(scores, names, most, gains, count)
     total = 0.0
     for word in range(1, nodes):
         heads[word - 1] = taken[word]
@@ -76,19 +64,18 @@ def best_tree(scores, single_root, heads):
 
 
 @kernel
-def take_heads(scores, found, count, spares_root):
+def take_heads(scores, names, most, outermost, gains, count, spares_root):
     """Have each name take a head, and contract cycles; return how many names there are, and how many took ROOT.
 
     None has if there is no tree. spares_root: whether names take ROOT only if there is no other head.
     """
-    names, most, outermost, gains = found
     best, taken, seen, nodes, roots = names[BEST], names[TAKEN], names[SEEN], scores.shape[0], 0
     seen[:count] = NONE
     for start in range(1, nodes):
         name = outermost[start]
         while name != 0 and (seen[name] == NONE or seen[name] == start):
             if seen[name] == start:
-                contract(scores, found, name, count)
+                contract(scores, names, most, outermost, gains, name, count)
                 name, count = count, count + 1
             seen[name], head = start, best[name]
             from_root = scores[0, name] if name < nodes else gains[name - nodes, 0]
@@ -102,9 +89,8 @@ def take_heads(scores, found, count, spares_root):
 
 
 @kernel
-def contract(scores, found, first, cycle):
+def contract(scores, names, most, outermost, gains, first, cycle):
     """Contract the cycle that heads lead through from `first` on; an arc into it replaces that into the same word."""
-    names, most, outermost, gains = found
     best, taken, seen, beside, nodes = names[BEST], names[TAKEN], names[SEEN], names[BESIDE], scores.shape[0]
     into = gains[cycle - nodes]
     into[:] = -math.inf
@@ -124,9 +110,8 @@ def contract(scores, found, first, cycle):
 
 
 @kernel
-def open_cycles(scores, found, count):
+def open_cycles(scores, names, most, gains, count):
     """Give the head of each cycle to the member that its arc enters, in place of its own; the outermost cycle first."""
-    names, most, _, gains = found
     taken, inside, beside, nodes = names[TAKEN], names[INSIDE], names[BESIDE], scores.shape[0]
     for cycle in range(count - 1, nodes - 1, -1):
         head, member, entered, highest = taken[cycle], inside[cycle], NONE, -math.inf
