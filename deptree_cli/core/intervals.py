@@ -91,6 +91,7 @@ def _resampled(counts: Integers, size: int, one_by_one: Draw, together: Callable
     first = np.flatnonzero(np.append(True, (np.diff(columns[:, order]) != 0).any(axis=0)))
     if len(first) * _FEW < n:
         columns, draw = columns[:, order[first]], partial(together, np.diff(first, append=n))
+    columns = columns.astype(np.float64)  # whole numbers, and sums of these are exact
     return _sums(draw, columns, size)[:, places].reshape(size, *counts.shape[1:])
 
 
@@ -150,7 +151,6 @@ def randomisation_test(first: Integers, second: Integers, resamples: int, rng: n
 
 def _sums(draw: Draw, columns: Array, size: int, at_once: int = _AT_ONCE, fewest: int = _FEWEST) -> Float:
     """The sums of columns (columns, units) by each of `size` weights of units, (size, columns)."""
-    columns = np.asarray(columns, dtype=np.float64)  # whole numbers, and sums of these are exact
     together = max(at_once // columns.shape[1], fewest)
     sizes = [min(together, size - start) for start in range(0, size, together)]
     return np.concatenate([draw(each) @ columns.T for each in sizes])
