@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.kernels import walker
+from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import Index, kernel
 from deptree_cli.kernels.numbers import Tropical
 from deptree_cli.kernels.operations import (
@@ -360,9 +361,12 @@ def first_derivations(scores, single_root):
     """Return the best derivation of every item."""
     grammar, nodes = best_items(scores, single_root), scores.shape[0]
     items = 3 * nodes * nodes
-    score, notes, agenda = np.zeros(items), np.full((items, NOTES), NONE), np.full((items, 3), NONE)
-    notes[:, ITEM] = np.arange(items)
-    agenda[:, LAST] = np.arange(items)
+    score, notes, agenda = np.empty(2 * items), np.empty((2 * items, NOTES), np.int64), np.empty((items, 3), np.int64)
+    for number in range(items):
+        score[number] = 0.0
+        fill(notes[number], NONE)
+        fill(agenda[number], NONE)
+        notes[number, ITEM] = agenda[number, LAST] = number
     for i in range(nodes):
         for j in range(i + 1, nodes):
             for kind in (RIGHT, LEFT, BETWEEN):
