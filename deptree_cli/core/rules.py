@@ -168,20 +168,6 @@ def cycles_of(heads: Sequence[int]) -> Iterator[list[int]]:
             yield cycle
 
 
-def _cross(heads: Sequence[int]) -> bool:
-    """Whether arcs of a tree cross; few trees have such, and this is sooner told than which. O(n log n)"""
-    size = len(heads) + 1
-    ends = [size]  # of the arcs over a node, the outermost first
-    for arc in sorted([min(word, head) * size - max(word, head) for word, head in enumerate(heads, 1)]):
-        first = -(-arc // size)
-        while ends[-1] <= first:
-            ends.pop()
-        if ends[-1] < first * size - arc:
-            return True
-        ends.append(first * size - arc)
-    return False
-
-
 @dataclass(frozen=True)
 class LabelledTree:
     """A tree as constraints look at it: heads of words 1 to n, and numbers of labels."""
@@ -212,8 +198,6 @@ class LabelledTree:
     @cached_property
     def crossings(self) -> dict[int, int]:
         """Of each word whose arc another's crosses the first such between its arc's ends, else the first beyond."""
-        if not _cross(self.heads):
-            return {}
         found = crossings(self.arrays[None, 1:])[0].tolist()
         return {word: other for word, other in enumerate(found, 1) if other}
 
