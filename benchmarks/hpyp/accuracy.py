@@ -24,7 +24,7 @@ from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp.files.treebank import Tags, read_treebank
 from deptree_cli.hpyp.model.parsing import filtered, parse
 from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Annotated, Contexts
-from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Settings, Trained, Training
+from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Trained, Training, TrainingSettings
 
 PARTICLES = points(10, 100, 1000, 5000)
 SIZES = points(100, 300, 1000, 3000, 12544)
@@ -70,7 +70,7 @@ def treebank(part: str, tagset: Tags) -> Sequence[Annotated]:
 def _trained(setup: Setup) -> tuple[Trained, float]:
     """A parser, and the processor time of an iteration once all is compiled."""
     trees = treebank("train", setup.tagset)[: setup.size]
-    training = Training(trees, setup.contexts, Settings(SEED, setup.oracle, setup.tagset))
+    training = Training(trees, setup.contexts, TrainingSettings(SEED, setup.oracle, setup.tagset))
     spent = []
     for _ in range(times(setup.iterations)):
         start = time.process_time()

@@ -13,7 +13,7 @@ from benchmarks.timing import points, times
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.hpyp.model.parsing import evidence, parse
 from deptree_cli.hpyp.model.sentences import LEXICALISED, kept_iterations
-from deptree_cli.hpyp.model.training import STATIC, Settings, Trained, Training
+from deptree_cli.hpyp.model.training import STATIC, Trained, Training, TrainingSettings
 
 SEEDS, STATES = points(1, 2), points(1, 4, 8)
 PARTICLES = 1000
@@ -33,7 +33,7 @@ def _rows() -> Iterator[list[Cell]]:
 
 
 def _trained(states: int, seed: int) -> Trained:
-    training = Training(treebank("train", "upos"), LEXICALISED, Settings(seed, STATIC, "upos"))
+    training = Training(treebank("train", "upos"), LEXICALISED, TrainingSettings(seed, STATIC, "upos"))
     kept = kept_iterations(times(10), states)
     for _ in range(kept[-1]):
         training.iterate(kept)

@@ -80,13 +80,13 @@ class Parser:
         Raises:
             DeptreeError: no sentence, one without a tree with one root, most without tags, or an unreadable file.
         """
-        from deptree_cli.hpyp.model.training import Settings, Training  # load kernels: when there is work
+        from deptree_cli.hpyp.model.training import Training, TrainingSettings  # load kernels: when there is work
 
         found, text = list(_sentences(treebank, column)), list(_sentences(unlabelled, column))
         contexts = contexts or (LEXICALISED if lexicalised else UNLEXICALISED)
         kept = kept_iterations(iterations, how_many(states, "states", least=1))
         check_training(found, text, contexts, kept)
-        settings = Settings(secrets.randbits(32) if seed is None else seed, oracle, column)
+        settings = TrainingSettings(secrets.randbits(32) if seed is None else seed, oracle, column)
         complete = Complete(column)
         usable = list(complete.of(found))
         if complete.line:

@@ -317,10 +317,10 @@ def _train(options: TrainOptions) -> int:
     if options.unlabelled and not text:
         raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
     compile_kernels()  # every iteration goes over all words
-    from deptree_cli.hpyp.model.training import Settings, Training, check_targets  # load kernels: when there is work
+    from deptree_cli.hpyp.model.training import Training, TrainingSettings, check_targets  # loads kernels when needed
 
     before = model_to_resume(options.model, run) if options.resume else None
-    settings = Settings(_seed(options, before), options.oracle, options.tags)
+    settings = TrainingSettings(_seed(options, before), options.oracle, options.tags)
     training = Training(treebank, contexts, settings, text, before)
     targets = Targets(options.iterations, options.passes if text else 0, options.states)
     if before:

@@ -107,14 +107,14 @@ ORACLES = STATIC, SAMPLED
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     seed: int
     oracle: str
     tagset: str
 
 
 @dataclass(frozen=True)
-class Progress(Settings):
+class Progress(TrainingSettings):
     """How far training has come, with the log-likelihoods of every iteration and of every pass over text, in nats.
 
     The digests name the treebank and the text, which are needed again to go on; that of no text is empty. `lifted`:
@@ -275,7 +275,7 @@ class Training:
         self,
         treebank: Sequence[Annotated],
         contexts: Contexts,
-        settings: Settings,
+        settings: TrainingSettings,
         text: Sequence[Annotated] = (),
         trained: Trained | None = None,
     ) -> None:

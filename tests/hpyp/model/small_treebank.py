@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deptree_cli.hpyp.model.sentences import LEXICALISED, Annotated, Contexts
-from deptree_cli.hpyp.model.training import STATIC, Settings, Trained, Training
+from deptree_cli.hpyp.model.training import STATIC, Trained, Training, TrainingSettings
 
 TREES = [
     "the/DET:det:2 dog/NOUN:nsubj:3 sleeps/VERB:root:0",
@@ -44,7 +44,7 @@ def begun(
     seed: int = 3,
 ) -> Training:
     """Training on the small treebank."""
-    return Training(TREEBANK, contexts, Settings(seed, oracle, "upos"), text or [], trained)
+    return Training(TREEBANK, contexts, TrainingSettings(seed, oracle, "upos"), text or [], trained)
 
 
 def run(training: Training, iterations: int, passes: int = 0) -> Trained:

@@ -10,7 +10,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Contexts
-from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Progress, Settings, Training, check_targets
+from deptree_cli.hpyp.model.training import SAMPLED, STATIC, Progress, Training, TrainingSettings, check_targets
 from tests.hpyp.model.small_treebank import TREEBANK, UNLABELLED, begun, run, same
 
 
@@ -48,12 +48,13 @@ def test_going_on_with_something_else() -> None:
     refused(lambda: begun(contexts=UNLEXICALISED, trained=half), "other contexts")
     refused(lambda: begun(text=UNLABELLED, trained=half), "trained without `unlabelled`")
     refused(
-        lambda: Training(TREEBANK, LEXICALISED, Settings(3, STATIC, "xpos"), trained=half),
+        lambda: Training(TREEBANK, LEXICALISED, TrainingSettings(3, STATIC, "xpos"), trained=half),
         'trained with `column="upos"`',
     )
-    refused(lambda: Training(TREEBANK[1:], LEXICALISED, Settings(3, STATIC, "upos"), trained=half), "other data")
+    settings = TrainingSettings(3, STATIC, "upos")
+    refused(lambda: Training(TREEBANK[1:], LEXICALISED, settings, trained=half), "other data")
     renamed = [replace(sentence, tags=tuple(tag.lower() for tag in sentence.tags)) for sentence in TREEBANK]
-    refused(lambda: Training(renamed, LEXICALISED, Settings(3, STATIC, "upos"), trained=half), "other data")
+    refused(lambda: Training(renamed, LEXICALISED, settings, trained=half), "other data")
     read = run(begun(text=UNLABELLED), 2, 1)
     refused(lambda: begun(text=UNLABELLED[:-1], trained=read), "other data")
     refused(lambda: begun(trained=read), "trained with `unlabelled`")

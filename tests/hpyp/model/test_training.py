@@ -14,9 +14,9 @@ from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED, Context
 from deptree_cli.hpyp.model.training import (
     SAMPLED,
     STATIC,
-    Settings,
     Trained,
     Training,
+    TrainingSettings,
     contexts_of,
     digest_of,
     text_of,
@@ -116,7 +116,7 @@ def test_iterations_have_the_enumerated_posterior_of_seatings(oracle: str, monke
     one derivation, so that the sampled oracle draws nothing else.
     """
     monkeypatch.setattr("deptree_cli.hpyp.model.training.resample_levels", lambda *_: None)
-    training, found = Training(CHAIN, SHORT, Settings(1, oracle, "upos")), Counter[object]()
+    training, found = Training(CHAIN, SHORT, TrainingSettings(1, oracle, "upos")), Counter[object]()
     process = training._processes[WORDS]
     process.restaurants.discounts[:], process.restaurants.strengths[:] = HYPER
     treebank = training._treebank
@@ -244,6 +244,6 @@ def test_there_is_text_to_read_or_not() -> None:
 @pytest.mark.parametrize("contexts", [LEXICALISED, UNLEXICALISED], ids=["lexicalised", "unlexicalised"])
 def test_a_treebank_of_one_word(oracle: str, contexts: Contexts) -> None:
     one = [annotated("sleep/VERB:root:0", 1)]
-    training = Training(one, contexts, Settings(1, oracle, "upos"), one if contexts.word else [])
+    training = Training(one, contexts, TrainingSettings(1, oracle, "upos"), one if contexts.word else [])
     trained = run(training, 6, 2 if contexts.word else 0)
     assert parse(trained, one[0]).heads.tolist() == [0]
