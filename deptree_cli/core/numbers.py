@@ -16,23 +16,14 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """How to make arrays of one kind of numbers.
+    """How to make arrays of one kind of numbers."""
 
-    Attributes:
-        name: of its constant in this file, by which it is pickled: there is one of each kind.
-        exp: log-values -> numbers.
-        zeros: a shape -> an array of zeros.
-        scaled: array, float64 array -> their product.
-        log: array -> its natural logarithms, float64.
-        floats: array -> the nearest float64, 0 or inf beyond their range.
-    """
-
-    name: str
-    exp: Callable[[Float], Any]
+    name: str  # of its constant in this file, by which it is pickled: there is one of each kind
+    exp: Callable[[Float], Any]  # of log-values
     zeros: Callable[[Shape], Any]
-    scaled: Callable[[Any, Float], Any]
+    scaled: Callable[[Any, Float], Any]  # an array times one of float64
     log: Callable[[Any], Float]
-    floats: Callable[[Any], Float]
+    floats: Callable[[Any], Float]  # the nearest, 0 or inf beyond their range
 
     def __reduce__(self) -> str:
         return self.name

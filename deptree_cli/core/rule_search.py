@@ -113,15 +113,10 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Subproblem:
-    """Some of a sentence's labelled trees.
+    """Some of a sentence's labelled trees."""
 
-    Attributes:
-        gone: of some words the arcs, (n+1, L) or (n+1, 1) whatever the label, that they may not have.
-        best: the score of each word's best arc from ROOT, and of that from a word, (2, n+1).
-    """
-
-    gone: Mapping[int, Bool]
-    best: Float
+    gone: Mapping[int, Bool]  # of some words the arcs, (n+1, L) or (n+1, 1) whatever the label, that they may not have
+    best: Float  # the score of each word's best arc from ROOT, and of that from a word, (2, n+1)
 
     def bound(self, space: TreeSpace) -> float:
         """What trees score at most: each word has its best arc; with a single root, one has that from ROOT."""

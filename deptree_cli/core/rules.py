@@ -66,20 +66,13 @@ def _is(label: str, wanted: str) -> bool:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a sentence and the labels of its scores (one nameless where scores tell none).
-
-    Attributes:
-        upos: the parts of speech that words act as; None where unknown.
-        feats: ``Key=Value`` of each word; ``_`` if it has none, but another word of its file has some.
-        spans: stretches of words that hang together, first and last word, from 1 on.
-        tags: the column UPOS, None where it is empty; nothing where nobody asks.
-    """
+    """The words of a sentence and the labels of its scores (one nameless where scores tell none)."""
 
     labels: tuple[str, ...]
-    upos: Sequence[str | None]
-    feats: Sequence[frozenset[str]]
-    spans: Sequence[tuple[int, int]] = ()
-    tags: Sequence[str | None] = ()
+    upos: Sequence[str | None]  # the parts of speech that words act as; None where unknown
+    feats: Sequence[frozenset[str]]  # Key=Value of each; _ if it has none, but another word of its file has some
+    spans: Sequence[tuple[int, int]] = ()  # stretches of words that hang together, first and last, from 1 on
+    tags: Sequence[str | None] = ()  # the column UPOS, None where it is empty; nothing where nobody asks
 
     @property
     def n(self) -> int:
@@ -336,18 +329,13 @@ class Apart:
 
     Both have a way up to a node above both, ROOT at the latest. As long as the words on these ways have heads on them,
     none above the first is a word of the second's way: the way there would have to come back from above.
-
-    Attributes:
-        lower: the words from `word` up to a node that is above both, without this; none where `word` is that node.
-        upper: those from `other` up to it; none where it is ROOT, which is above whatever happens.
-        top: that node.
     """
 
     word: int
     other: int
-    lower: tuple[int, ...]
-    upper: tuple[int, ...]
-    top: int
+    lower: tuple[int, ...]  # the words from `word` up to a node above both, without this; none where it is `word`
+    upper: tuple[int, ...]  # those from `other` up to it; none where it is ROOT, which is above whatever happens
+    top: int  # that node
 
     @classmethod
     def of(cls, tree: LabelledTree, word: int, other: int, lower: int, upper: int, top: int) -> Apart:
@@ -620,21 +608,14 @@ LEFT, RIGHT = "left", "right"
 
 @dataclass(frozen=True)
 class Mask:
-    """Arcs that are forbidden, or alone allowed for their labels.
-
-    Attributes:
-        head: which heads; never ROOT where it names some.
-        direction: "right": the dependent stands to the right of its head; "left"; or nothing: any.
-        distance: the least and the most words from one to the other.
-        root: whether it is about arcs from ROOT (True), from words (False), or both (None).
-    """
+    """Arcs that are forbidden, or alone allowed for their labels."""
 
     name: str
     dependent: Condition
-    head: Condition = ANY
-    direction: str = ""
-    distance: tuple[int, int] | None = None
-    root: bool | None = None
+    head: Condition = ANY  # never ROOT where it names some
+    direction: str = ""  # where the dependent stands beside its head; nothing: anywhere
+    distance: tuple[int, int] | None = None  # the least and the most words from one to the other
+    root: bool | None = None  # whether it is about arcs from ROOT, from words (False), or both (None)
     allow: bool = False
 
     def forbids(self, words: Words, heads: Any, dependents: Any) -> Any:
