@@ -137,6 +137,8 @@ class TreeBatch:
         threads: on how many threads kernels work.
         side_by_side: whether short sentences are summed side by side, in half the time. Marginals then differ by
             rounding from those of each sentence's own distribution; else, where every arc is possible, not at all.
+        raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if its
+            scores are none; and its marginals and covariances are 0 or NaN.
 
     Raises:
         DeptreeError: no such precision; or, from every question, a sentence has invalid scores or no tree: it is named.
@@ -148,6 +150,7 @@ class TreeBatch:
     precision: str = "float64"
     threads: int = 1
     side_by_side: bool = True
+    raises: bool = True
 
     def __post_init__(self) -> None:
         require_precision(self.precision)
@@ -182,7 +185,6 @@ class TreeBatch:
         fill_alone: Callable[[int, TreeDistribution], object],
         precision: str = "float64",
         rows: Int | None = None,
-        raises: bool = True,
         out: Matrices | None = None,
     ) -> LogPartitions:
         """Put a question about each sentence; return log Z, and for which of them kernels sufficed that take many.
@@ -194,8 +196,7 @@ class TreeBatch:
         Args:
             fill_alone: fills in the answer of one sentence by its own distribution.
             rows: about which sentences kernels may be asked together; None: about all.
-            raises: false: a sentence without a distribution is no error. Its log Z is -inf if it has no tree, NaN if
-                its scores are none; and its matrix of `out` is 0 or NaN.
+            out: the matrices that the question fills, if it does.
         """
         size, swept = len(self.lengths), kernels_for(self.space)
         found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
@@ -214,7 +215,7 @@ class TreeBatch:
                 alone = self.alone(b)
                 own = alone.factorisation
             except DeptreeError:
-                if raises:
+                if self.raises:
                     raise
                 found.shifted[b], found.constants[b] = self._missing(b, out), 0.0
             else:
@@ -260,36 +261,26 @@ class TreeBatch:
     def over(self, space: TreeSpace) -> TreeBatch:
         return self if space == self.space else replace(self, space=space)
 
-    def log_partitions(self, *, raises: bool = True) -> Float:
-        """The log-partition functions, (B,) float64: natural logarithms of sums over trees. O(n^3) a sentence.
+    def log_partitions(self) -> Float:
+        """The log-partition functions, (B,) float64: natural logarithms of sums over trees. O(n^3) a sentence."""
+        return self.log_partition_parts().total
 
-        Args:
-            raises: false: that of a sentence without a tree is -inf, that of one whose scores are none NaN.
-        """
-        return self.log_partition_parts(raises).total
+    def log_partition_parts(self) -> LogPartitions:
+        return self.sums[0] if "sums" in self.__dict__ else self._sum_up(None)
 
-    def log_partition_parts(self, raises: bool = True) -> LogPartitions:
-        return self.sums[0] if "sums" in self.__dict__ else self._sum_up(None, raises)
-
-    def log_partitions_and_marginals(self, *, raises: bool = True) -> tuple[Float, Array]:
+    def log_partitions_and_marginals(self) -> tuple[Float, Array]:
         """The log-partition functions and their gradient, the marginals of arcs, laid out as the scores, in their type.
 
         Marginals of forbidden arcs, of column 0 and of padding are 0.
-
-        Args:
-            raises: as for `log_partitions`; the marginals are then 0 or NaN.
         """
         marginals = np.zeros(self.log_scores.shape, self.log_scores.dtype)
-        return self._sum_up(self.like_scores(marginals), raises).total, marginals
+        return self._sum_up(self.like_scores(marginals)).total, marginals
 
-    def covariances(self, values: Array, *, raises: bool = True) -> Array:
+    def covariances(self, values: Array) -> Array:
         """Cov(1[arc in tree], sum of the tree's values) of every arc, laid out as the scores, in their type.
 
         It is the derivative of the marginals in the direction of the values, which are laid out as the scores are and
         count on possible arcs only: an infinite one or NaN there gives NaN at all of its sentence. O(n^3) a sentence.
-
-        Args:
-            raises: false: of a sentence without a tree all are 0, of one whose scores are none NaN.
         """
         found = np.zeros(self.log_scores.shape, self.log_scores.dtype)
         given, out = self.like_scores(values), self.like_scores(found)
@@ -297,7 +288,7 @@ class TreeBatch:
         def fill_alone(b: int, alone: TreeDistribution) -> None:
             self.own(out, b)[:] = alone.factorisation.arc_covariance(self.own(given, b))
 
-        self.ask(covariances_into(given, out), fill_alone, raises=raises, out=out)
+        self.ask(covariances_into(given, out), fill_alone, out=out)
         return found
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
@@ -402,14 +393,14 @@ class TreeBatch:
     def _shifted(self) -> Float:
         return shifted(tuple(self.scores), self.lengths, self.space.single_root, self.log_scores.size)[0].weights
 
-    def _sum_up(self, out: Matrices | None, raises: bool = True) -> LogPartitions:
+    def _sum_up(self, out: Matrices | None) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""
 
         def fill_alone(b: int, alone: TreeDistribution) -> None:
             if out is not None:
                 self.own(out, b)[:] = alone.marginals()
 
-        return self.ask(sums_into(out), fill_alone, self.precision, raises=raises, out=out)
+        return self.ask(sums_into(out), fill_alone, self.precision, out=out)
 
 
 # The distributions of many sentences at once, for users: those of plain scores are worked out together.

@@ -234,35 +234,31 @@ def check_feasible(allowed: Bool, space: Rules) -> None:
         )
     if not possible_roots(allowed).any():
         root = int(candidates[0])
-        _check_reached(_reached(_between_words(allowed), [root]), f"the possible root {root}", kind)
+        _check_reached(_reached(allowed, [root]), f"the possible root {root}", kind)
 
 
 def crossing_is_needed(allowed: Bool, space: Rules) -> DeptreeError:
     """What to say where every tree of allowed arcs, (n+1, n+1), has some that cross; there is a tree. Names two."""
     kind = "single-root tree" if space.single_root else "tree"
-    remedy = f"Allow more arcs, or leave out {errors.PROJECTIVE}"
     supported = supported_arcs(allowed, space)
     certain = supported & (supported.sum(axis=0) == 1)
-    for (head, word), (other, below) in crossing_pairs(certain):
+    pair = next(crossing_pairs(certain), None)
+    if pair is not None:
+        (head, word), (other, below) = pair
         problem = f"no projective tree is possible: the arcs {head} -> {word} and {other} -> {below} cross, and words "
-        return DeptreeError(
-            f"{problem}{min(word, below)} and {max(word, below)} have no other head",
-            remedy,
-            options=[errors.PROJECTIVE],
-        )
-    (head, word), (other, below) = _crossing_in_a_tree(allowed, certain, space)
-    problem = f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross, such as "
-    return DeptreeError(f"{problem}{head} -> {word} and {other} -> {below}", remedy, options=[errors.PROJECTIVE])
+        problem += f"{min(word, below)} and {max(word, below)} have no other head"
+    else:  # two arcs that cross in some tree; if possible one that is in every tree
+        from deptree_cli.kernels.trees import best_tree
 
-
-def _crossing_in_a_tree(allowed: Bool, certain: Bool, space: Rules) -> tuple[Arc, Arc]:
-    """Two arcs that cross in some tree, which has such; if possible one that is in every tree."""
-    from deptree_cli.kernels.trees import best_tree
-
-    heads, tree = np.empty(len(allowed) - 1, dtype=np.int32), np.zeros_like(allowed)
-    best_tree(read_only(np.where(allowed, 0.0, -np.inf)), space.single_root, heads)
-    tree[heads, np.arange(1, len(allowed))] = True
-    return max(crossing_pairs(tree), key=lambda pair: sum(certain[arc] for arc in pair))
+        heads, tree = np.empty(len(allowed) - 1, dtype=np.int32), np.zeros_like(allowed)
+        best_tree(read_only(np.where(allowed, 0.0, -np.inf)), space.single_root, heads)
+        tree[heads, np.arange(1, len(allowed))] = True
+        pairs = crossing_pairs(tree)
+        (head, word), (other, below) = max(pairs, key=lambda pair: sum(certain[arc] for arc in pair))
+        problem = f"no projective {kind} is possible: in every {kind} of arcs with a finite score some cross, such as "
+        problem += f"{head} -> {word} and {other} -> {below}"
+    remedy = f"Allow more arcs, or leave out {errors.PROJECTIVE}"
+    return DeptreeError(problem, remedy, options=[errors.PROJECTIVE])
 
 
 def all_allowed(allowed: Bool) -> bool:
@@ -276,17 +272,14 @@ def possible_roots(allowed: Bool) -> Bool:
     A word that reaches every other one belongs to the one strongly connected component from which all others are
     reached; if there is any, the word from which the last of successive searches started is one. So two sweeps suffice.
     """
-    between = _between_words(allowed)
-    seen = np.zeros(len(allowed), dtype=bool)
-    seen[0] = True
-    last = 0
+    seen, last = np.zeros(len(allowed), dtype=bool), 0
     for word in range(1, len(allowed)):
         if not seen[word]:
-            seen |= _reached(between, [word])
+            seen |= _reached(allowed, [word])
             last = word
-    if not _reached(between, [last])[1:].all():
+    if not _reached(allowed, [last])[1:].all():
         return np.zeros(len(allowed), dtype=bool)
-    return _reached(between.T, [last]) & allowed[0]
+    return _reached(allowed.T, [last]) & allowed[0]
 
 
 def supported_arcs(allowed: Bool, space: Rules) -> Bool:
@@ -306,14 +299,10 @@ def supported_arcs(allowed: Bool, space: Rules) -> Bool:
         return supported  # no word stands in the way of another
     from deptree_cli.kernels.trees import forbid_dominating  # loads kernels: only where arcs are missing
 
-    forbid_dominating(_between_words(allowed), starts, supported)
-    return supported
-
-
-def _between_words(allowed: Bool) -> Bool:
     between = allowed.copy()
     between[0] = False
-    return between
+    forbid_dominating(between, starts, supported)
+    return supported
 
 
 def _reached(allowed: Bool, start: Sequence[int]) -> Bool:

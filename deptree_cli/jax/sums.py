@@ -338,7 +338,7 @@ def log_partition_of(sentences: Sentences, how: str) -> Array:
     """
     if how == DEVICE:
         return sums(sentences)[0]
-    return _ask(lambda batch: [batch.log_partitions(raises=False)], sentences, how, [sentences.lengths])[0]
+    return _ask(lambda batch: [batch.log_partitions()], sentences, how, [sentences.lengths])[0]
 
 
 @log_partition_of.defjvp
@@ -353,7 +353,7 @@ def log_partition_and_marginals(sentences: Sentences, how: str) -> tuple[Array, 
     if how == DEVICE:
         return sums(sentences)
     shapes = sentences.lengths, sentences.log_scores
-    log_z, found = _ask(lambda batch: batch.log_partitions_and_marginals(raises=False), sentences, how, shapes)
+    log_z, found = _ask(lambda batch: batch.log_partitions_and_marginals(), sentences, how, shapes)
     return log_z, found
 
 
@@ -361,9 +361,7 @@ def log_partition_and_marginals(sentences: Sentences, how: str) -> tuple[Array, 
 def _marginals_jvp(how: str, primals: Any, tangents: Any) -> Any:
     own, changes = primals[0], tangents[0].log_scores
     log_z, marginals = log_partition_and_marginals(own, how)
-    (changed,) = _ask(
-        lambda batch, values: [batch.covariances(values, raises=False)], own, "float64", [changes], changes
-    )
+    (changed,) = _ask(lambda batch, values: [batch.covariances(values)], own, "float64", [changes], changes)
     return (log_z, marginals), ((marginals * changes).sum((-2, -1)), changed)
 
 
@@ -379,7 +377,7 @@ def _ask(question: Any, sentences: Sentences, precision: str, shapes: Sequence[A
         is_length = (words > 0) & (words < log_scores.shape[-1])
         if wrong := not is_length.all():
             words = np.where(is_length, words, 1)
-        batch = TreeBatch(log_scores.reshape(square), words, space, precision, cores())
+        batch = TreeBatch(log_scores.reshape(square), words, space, precision, cores(), raises=False)
         found = list(question(batch, *(each.reshape(square) for each in values)))
         if wrong:
             for part in found:

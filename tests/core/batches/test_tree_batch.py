@@ -211,9 +211,10 @@ def test_a_bad_sentence_is_named(graphs, trees: TreeSpace, bad: float, head: int
         for ask in QUESTIONS:
             with pytest.raises(DeptreeError, match=f"^sentence 3 of the batch: .*({told})"):
                 ask(batch)
-        log_z, marginals = batch.log_partitions_and_marginals(raises=False)
-        np.testing.assert_array_equal(log_z, batch.log_partitions(raises=False))
-        covariances = batch.covariances(batch.log_scores, raises=False)
+        lenient = replace(batch, raises=False)
+        log_z, marginals = lenient.log_partitions_and_marginals()
+        np.testing.assert_array_equal(log_z, lenient.log_partitions())
+        covariances = lenient.covariances(batch.log_scores)
     instead = np.nan if bad != -np.inf else 0.0
     np.testing.assert_array_equal(log_z[3], instead or -np.inf)
     np.testing.assert_array_equal(marginals[3, :4, :4], np.full((4, 4), instead))
