@@ -15,15 +15,7 @@ from typing import Any, TypeVar
 import click
 import numpy as np
 
-from deptree_cli.bitext.files import (
-    NULLS,
-    PairLayout,
-    PairRecord,
-    PairSource,
-    ScoredPair,
-    scored,
-    with_links,
-)
+from deptree_cli.bitext.files import NULLS, PairLayout, PairRecord, PairSource, ScoredPair, scored, with_links
 from deptree_cli.bitext.scores import chart_size, seconds, watched
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import (

@@ -339,12 +339,7 @@ class ArcFactored(OverTrees):
         return self.log_scores[heads, np.arange(1, self.n + 1)].sum(axis=-1)
 
     def labelled(
-        self,
-        names: Sequence[str],
-        scores: ArrayLike,
-        scale: str = "log",
-        *,
-        temperature: float = 1.0,
+        self, names: Sequence[str], scores: ArrayLike, scale: str = "log", *, temperature: float = 1.0
     ) -> Self:
         """The same distribution over trees, with scores of labels for its arcs.
 

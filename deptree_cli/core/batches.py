@@ -40,16 +40,7 @@ from deptree_cli.core.factorisation import (
 )
 from deptree_cli.core.samplers import WORDS
 from deptree_cli.core.scores import MASK
-from deptree_cli.core.spaces import (
-    EisnerChart,
-    Elimination,
-    NonProjective,
-    Projective,
-    Short,
-    TreeSpace,
-    by_space,
-    tree_space,
-)
+from deptree_cli.core.spaces import Elimination, Short, TreeSpace, tree_space
 from deptree_cli.core.streams import SentenceStreams, seed_of
 from deptree_cli.kernels import questions
 from deptree_cli.kernels.packed import Matrices, clear_no_arcs, tree_log_probs
@@ -108,18 +99,9 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
 # Many sentences at once: the questions that a `TreeDistribution` answers.
 
 
-# What is swept of the trees of a space by kernels.
-SWEPT: dict[type[TreeSpace], type[Swept]] = {NonProjective: Elimination, Projective: EisnerChart}
-
-
-def kernels_for(space: TreeSpace) -> type[Swept] | None:
-    found: type[Swept] | None = by_space(SWEPT, space)
-    return found
-
-
 @cache
-def _no_memory(space: TreeSpace, dtype: Any) -> tuple[Any, Any]:
-    return by_space(SWEPT, space).memory(partial(np.empty, dtype=dtype), 0)
+def _no_memory(swept: type[Swept], dtype: Any) -> tuple[Any, Any]:
+    return swept.memory(partial(np.empty, dtype=dtype), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +180,7 @@ class TreeBatch:
             rows: about which sentences kernels may be asked together; None: about all.
             out: the matrices that the question fills, if it does.
         """
-        size, swept = len(self.lengths), kernels_for(self.space)
+        size, swept = len(self.lengths), self.space.swept
         found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
         in_float32 = precision == "float32" and swept is Elimination
         for dtype in (np.float32, np.float64)[not in_float32 :] if swept is not None else ():
@@ -230,17 +212,11 @@ class TreeBatch:
         return 0 < self.log_scores.size <= BLOCK and (self.threads == 1 or work <= COST)
 
     def _fill(
-        self,
-        found: LogPartitions,
-        question: Question,
-        dtype: Any,
-        rows: Rows,
-        first: int = 0,
-        stop: int | None = None,
+        self, found: LogPartitions, question: Question, dtype: Any, rows: Rows, first: int = 0, stop: int | None = None
     ) -> None:
         """Fill in what kernels find of some sentences, or of a block of these, in numbers of one type."""
         rows = rows if isinstance(rows, slice) else rows[first:stop]
-        memory, lengths = _no_memory(self.space, dtype), self.lengths[rows]
+        memory, lengths = _no_memory(self.space.swept, dtype), self.lengths[rows]
         short = SHORT if self.side_by_side and memory[1] is not None else 0
         size = self.log_scores.size if rows is EVERY else int(((lengths + 1) ** 2).sum())
         packed, constants = shifted(chosen(self.scores, rows), lengths, self.space.single_root, size, dtype, short)
@@ -315,7 +291,7 @@ class TreeBatch:
     def _best(self, scores: Float, alone: Callable[[TreeDistribution], Heads]) -> RaggedTrees:
         """The tree of the largest sum of scores of each sentence, (n+1, n+1) one after another."""
         trees, in_range = RaggedTrees.empty(self.lengths, 1), np.zeros(len(self.lengths), dtype=np.bool_)
-        if swept := kernels_for(self.space):
+        if swept := self.space.swept:
             given = tuple(laid_out(scores, self.lengths)), self.lengths, -MASK, self.space.single_root
             questions.best_trees(*swept.memory(np.empty, 0), *given, trees.heads, trees.starts, in_range)
         for b in np.flatnonzero(~in_range).tolist():

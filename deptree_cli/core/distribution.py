@@ -91,38 +91,19 @@ class TreeDistribution(ArcFactored):
             stream = offshoot(stream) if stream is rng else stream
             return conditionals.draw(ALGORITHMS.get(algorithm), self, size, stream, mass)
 
-    def argmax(self) -> Heads:
-        """The most probable tree, (n,)."""
-        return decoding.maximum_tree(self)
-
     def top_k(self, k: int) -> Heads:
         """The k most probable trees, the best first, (k, n) or fewer."""
         with room_for_trees(how_many(k)) as size:
             return decoding.best_trees(self, size)
 
-    def top_mass(self, mass: float, most: int = decoding.MOST_RANKED) -> decoding.Ranked:
-        """The fewest trees with this total probability, the best first; `most` at most: see `decoding.covering`."""
-        return decoding.covering(self, mass, most)
-
-    def within(self, nats: float, most: int = decoding.MOST_RANKED) -> decoding.Ranked:
-        """All trees at most `nats` below the best log-probability, the best first: see `decoding.within`."""
-        return decoding.within(self, nats, most)
-
-    def entropy(self) -> float:
-        """Shannon entropy, in nats."""
-        return expectations.entropy(self)
-
-    def renyi(self, order: float) -> float:
-        """Renyi entropy of a positive order, in nats; Shannon entropy at order 1."""
-        return expectations.renyi(self, order)
-
-    def kl(self, other: ArcFactored) -> float:
-        """The Kullback-Leibler divergence from `other` in nats; infinite if `other` forbids a possible arc."""
-        return expectations.kl(self, other)
-
-    def cross_entropy(self, other: ArcFactored) -> float:
-        """E[-log of the probability under `other`] in nats; infinite if `other` forbids a possible arc."""
-        return expectations.cross_entropy(self, other)
+    # What is explained where it is worked out; entropies and divergences are in nats.
+    argmax = decoding.maximum_tree
+    top_mass = decoding.covering
+    within = decoding.within
+    entropy = expectations.entropy
+    renyi = expectations.renyi
+    kl = expectations.kl
+    cross_entropy = expectations.cross_entropy
 
     def _repr_svg_(self) -> str | None:
         """The distribution as ``deptree show`` draws it, for notebooks: by whoever offers pictures, a floor above."""

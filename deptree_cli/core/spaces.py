@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, combinations, islice
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -53,10 +53,12 @@ class TreeSpace(Rules, ABC):
         name: in registers, and as users call it.
         trees: what its trees are called in messages.
         single_root, projective: see `Rules`.
+        swept: what kernels that take many sentences make of one; None without such.
     """
 
     name: str
     trees: str
+    swept: ClassVar[type[Swept] | None] = None
 
     @property
     def kind(self) -> str:
@@ -247,41 +249,6 @@ class Conditioned(Factorisation):
 # underflow, the same sweep runs on numbers with a wider exponent (`kernels/numbers.py`).
 
 
-class NonProjective(TreeSpace):
-    """Dependency trees (one ROOT arc) or spanning trees (one or more)."""
-
-    kind = ALL
-
-    def check_feasible(self, allowed: Bool) -> None:
-        check_feasible(allowed, self)
-
-    def support(self, allowed: Bool) -> Bool:
-        return supported_arcs(allowed, self)
-
-    def factorise(self, log_scores: Float) -> Elimination:
-        """See `TreeSpace`; O(n^3): n^3/3 multiply-adds."""
-        shifted = shift(log_scores, self)
-        found = Elimination.of(shifted, self, REAL, int(shifted.log_weights[0].argmax()))
-        if self.single_root and not found.in_range:
-            best, log_weight = self.maximum_tree(shifted.log_weights)
-            root = int(best.argmin()) + 1  # reaches all other words, by arcs as heavy as can be
-            found = Elimination.of(shifted, self, REAL if log_weight > kernels.operations.SAFE_LOG else WIDE, root)
-        return found.checked()
-
-    def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
-        """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
-        heads = np.empty(len(scores) - 1, dtype=np.int32)
-        foresee(4.0 * scores.size)
-        scores = read_only(scores.view())  # compiled for these alone
-        return heads, kernels.trees.best_tree(scores, self.single_root, heads)
-
-    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
-        """See `TreeSpace`; O(n^3) each."""
-        from deptree_cli.core import lawler
-
-        return lawler.trees_in_order(scores, self)
-
-
 class Elimination(Swept):
     """The factors of one sentence's distribution over non-projective trees."""
 
@@ -325,6 +292,42 @@ class Elimination(Swept):
         return found
 
 
+class NonProjective(TreeSpace):
+    """Dependency trees (one ROOT arc) or spanning trees (one or more)."""
+
+    kind = ALL
+    swept = Elimination
+
+    def check_feasible(self, allowed: Bool) -> None:
+        check_feasible(allowed, self)
+
+    def support(self, allowed: Bool) -> Bool:
+        return supported_arcs(allowed, self)
+
+    def factorise(self, log_scores: Float) -> Elimination:
+        """See `TreeSpace`; O(n^3): n^3/3 multiply-adds."""
+        shifted = shift(log_scores, self)
+        found = Elimination.of(shifted, self, REAL, int(shifted.log_weights[0].argmax()))
+        if self.single_root and not found.in_range:
+            best, log_weight = self.maximum_tree(shifted.log_weights)
+            root = int(best.argmin()) + 1  # reaches all other words, by arcs as heavy as can be
+            found = Elimination.of(shifted, self, REAL if log_weight > kernels.operations.SAFE_LOG else WIDE, root)
+        return found.checked()
+
+    def maximum_tree(self, scores: Float) -> tuple[Heads, float]:
+        """See `TreeSpace`; Chu-Liu-Edmonds, with a single root Stanojevic and Cohen 2021. O(n^2)."""
+        heads = np.empty(len(scores) - 1, dtype=np.int32)
+        foresee(4.0 * scores.size)
+        scores = read_only(scores.view())  # compiled for these alone
+        return heads, kernels.trees.best_tree(scores, self.single_root, heads)
+
+    def trees_in_order(self, scores: Float) -> Iterator[Heads]:
+        """See `TreeSpace`; O(n^3) each."""
+        from deptree_cli.core import lawler
+
+        return lawler.trees_in_order(scores, self)
+
+
 def elimination_of(factorisation: Factorisation) -> Elimination:
     """The factorisation of a distribution over non-projective trees, for samplers that serve no others."""
     assert isinstance(factorisation, Elimination)
@@ -337,6 +340,28 @@ def elimination_of(factorisation: Factorisation) -> Elimination:
 # numbers only, in float64 where its range suffices, else in wide numbers (`kernels/numbers.py`).
 
 
+class EisnerChart(Swept):
+    """The chart of one sentence's distribution over projective trees."""
+
+    @staticmethod
+    def memory(new: Callable[[int], Any], nodes: int) -> tuple[Any, Any]:
+        return new(kernels.charts.TABLES * nodes**2), None
+
+    @property
+    def grammar(self) -> Grammar:
+        shape = kernels.charts.TABLES, self.n + 1, self.n + 1
+        chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
+        return kernels.charts.Eisner(self.space.single_root, chart)
+
+    def root_marginals(self) -> Float:
+        """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
+        if not self.space.single_root:
+            return self.marginals()[0]
+        found = np.zeros(self.n + 1)
+        kernels.charts.root_marginals(self.grammar.chart, found)
+        return found
+
+
 class Projective(TreeSpace):
     """Dependency trees (one ROOT arc) or spanning trees (one or more) in which no two arcs cross, ROOT's included.
 
@@ -344,6 +369,7 @@ class Projective(TreeSpace):
     """
 
     kind = WITHOUT_CROSSING
+    swept = EisnerChart
 
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
@@ -386,28 +412,6 @@ class Projective(TreeSpace):
         scores = read_only(np.ascontiguousarray(scores).view())
         heads: Heads = kernels.charts.best_projective_trees(scores, self.single_root, size)
         return heads.copy()  # without the room for more
-
-
-class EisnerChart(Swept):
-    """The chart of one sentence's distribution over projective trees."""
-
-    @staticmethod
-    def memory(new: Callable[[int], Any], nodes: int) -> tuple[Any, Any]:
-        return new(kernels.charts.TABLES * nodes**2), None
-
-    @property
-    def grammar(self) -> EisnerGrammar:
-        shape = kernels.charts.TABLES, self.n + 1, self.n + 1
-        chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
-        return kernels.charts.EisnerGrammar(self.space.single_root, chart)
-
-    def root_marginals(self) -> Float:
-        """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
-        if not self.space.single_root:
-            return self.marginals()[0]
-        found = np.zeros(self.n + 1)
-        kernels.charts.root_marginals(self.grammar.chart, found)
-        return found
 
 
 def factorise_near(log_scores: Float, space: Rules, typical: Float) -> EisnerChart:

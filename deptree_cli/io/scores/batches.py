@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.core.batches import TreeBatch, kernels_for
+from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import only_plain, starts_of
 from deptree_cli.core.dtypes import Bool, Float, Int
 from deptree_cli.core.spaces import TreeSpace
@@ -107,7 +107,7 @@ class ScoredBatch:
 def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temperature: float) -> ScoredBatch | None:
     """Return the records that can be worked on together; None where there are none."""
     fitting = [place for place, record in enumerate(records) if _fits(record, layout)]
-    if not fitting or kernels_for(space) is None:
+    if not fitting or space.swept is None:
         return None
     return ReadAlike.of([records[place] for place in fitting]).batch(layout, space, temperature, fitting)
 
