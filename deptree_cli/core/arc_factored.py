@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.factorisation import shift
+from deptree_cli.core.factorisation import Factorisation, shift
 from deptree_cli.core.labels import Labels, conditional, is_root, joint
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import may_be_masks, need_of_masks
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
-from deptree_cli.core.spaces import Factorisation, Short, TreeSpace, tree_space, with_roots
+from deptree_cli.core.spaces import Short, TreeSpace, tree_space, with_roots
 from deptree_cli.kernels.budget import foresee
 
 GivenHeads = Sequence[int | None]

@@ -351,5 +351,3 @@ OF_DISTRIBUTIONS = (
     OfDistribution("covariance", covariance, None, (ARRAYS,), scalar=False),
     OfDistribution("ge", generalised, generalised_gradient, (ARRAYS, TARGET)),
 )
-
-__all__ = ["OF_DISTRIBUTIONS", "Input", "OfDistribution", "cross_entropy", "entropy", "expected_sum", "kl", "renyi"]

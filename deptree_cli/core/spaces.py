@@ -461,25 +461,6 @@ class Short(TypedDict, total=False):
     projective: bool | None
 
 
-__all__ = [
-    "MULTI_ROOT",
-    "PROJECTIVE",
-    "PROJECTIVE_MULTI",
-    "SINGLE_ROOT",
-    "SPACES",
-    "Factorisation",
-    "GeneralSpace",
-    "Short",
-    "SpaceLike",
-    "TreeSpace",
-    "by_space",
-    "refuse_unknown",
-    "space",
-    "tree_space",
-    "with_roots",
-]
-
-
 @cache
 def space(single_root: bool = True, projective: bool = False) -> TreeSpace:
     """The space of trees with one ROOT arc, or with one or more; of all trees, or of those without crossing arcs."""
