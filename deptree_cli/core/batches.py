@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptree_cli.core.blocks import (
-    LogPartitions,
     RaggedTrees,
     alike,
     laid_out,
@@ -30,6 +29,7 @@ from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers, read_onl
 from deptree_cli.core.errors import DeptreeError, counted, in_batch, name_in_batch
 from deptree_cli.core.factorisation import (
     EVERY,
+    LogPartitions,
     Question,
     Rows,
     Swept,

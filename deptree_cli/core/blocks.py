@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -106,23 +106,6 @@ def alike(lengths: Int) -> list[Alike]:
     arcs, words = starts_of((lengths + 1) ** 2), starts_of(lengths)
     every = [(np.flatnonzero(lengths == n), n) for n in np.unique(lengths).tolist()]
     return [Alike(rows, n, arcs[rows], words[rows]) for rows, n in every]
-
-
-class LogPartitions(NamedTuple):
-    """The log-partition functions (B,) of shifted scores, what these lost by the shift, and which are `in_range`."""
-
-    shifted: Float
-    constants: Float
-    in_range: Bool
-
-    @property
-    def total(self) -> Float:
-        """Those of the scores, (B,)."""
-        return self.shifted + self.constants
-
-    def log_ratios(self, other: LogPartitions) -> Float:
-        """log Z less that of the same scores over other trees, (B,): offsets cost no digits."""
-        return (self.shifted - other.shifted) + (self.constants - other.constants)
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,11 +78,8 @@ class Rules:
         if self.single_root:
             found[..., 0, :] &= ~_others(pinned[..., 0, :], axis=-1)
         if self.projective:
-            from deptree_cli.kernels.trees import prune_crossing
-
-            first, last = reach_of(pinned)
             for place in np.ndindex(pinned.shape[:-2]):
-                prune_crossing(first[place], last[place], found[place])
+                kernels.trees.prune_crossing(*reach_of(pinned[place]), found[place])
         return found
 
 
@@ -104,9 +101,7 @@ def hung(xp: Any, heads: Any, lengths: Any) -> tuple[Any, Any]:
 
 def are_trees(heads: Integers) -> Bool:
     """Whether each row of heads (k, n), 0 for ROOT, is a tree over the words, with one ROOT arc or more, (k,)."""
-    from deptree_cli.kernels import orders  # loads kernels: if there is work
-
-    found: Bool = orders.are_trees(np.array(heads, dtype=np.int64, order="C"))
+    found: Bool = kernels.orders.are_trees(np.array(heads, dtype=np.int64, order="C"))
     return found
 
 
@@ -115,17 +110,16 @@ def crossings(heads: Integers) -> Int:
 
     heads: (k, n), which need be no trees.
     """
-    from deptree_cli.kernels import orders
-
     foresee(float(np.abs(heads - np.arange(1, heads.shape[1] + 1)).sum()))
-    found: Int = orders.crossings(np.array(heads, dtype=np.int64, order="C"))
+    found: Int = kernels.orders.crossings(np.array(heads, dtype=np.int64, order="C"))
     return found
 
 
 def reach_of(pinned: Bool) -> tuple[Int, Int]:
-    """Return the outermost nodes that every node is linked with by pinned arcs, or is itself, (..., n+1) each."""
-    linked = pinned | np.swapaxes(pinned, -1, -2) | np.eye(pinned.shape[-1], dtype=np.bool_)
-    return linked.argmax(axis=-1), pinned.shape[-1] - 1 - linked[..., ::-1].argmax(axis=-1)
+    """Return the outermost nodes that every node is linked with by pinned arcs, or is itself, (n+1,) each."""
+    first, last = np.empty(len(pinned), dtype=np.int64), np.empty(len(pinned), dtype=np.int64)
+    kernels.trees.reach(pinned, first, last)
+    return first, last
 
 
 def _others(pinned: Bool, axis: int) -> Bool:
@@ -157,10 +151,8 @@ def shift(log_scores: Float, space: Rules) -> Shifted:
 
     Under the single-root constraint the maximum is over words as heads, and ROOT's row is shifted as a whole.
     """
-    from deptree_cli.kernels.shift import shift_sentence  # loads kernels: when there is work
-
     log_weights, peaks = np.empty_like(log_scores), np.empty(len(log_scores))
-    constant = shift_sentence(log_scores, np.inf, space.single_root, peaks, log_weights)[0]
+    constant = kernels.shift.shift_sentence(log_scores, np.inf, space.single_root, peaks, log_weights)[0]
     return Shifted(log_weights, float(constant))
 
 
@@ -248,10 +240,8 @@ def crossing_is_needed(allowed: Bool, space: Rules) -> DeptreeError:
         problem = f"no projective tree is possible: the arcs {head} -> {word} and {other} -> {below} cross, and words "
         problem += f"{min(word, below)} and {max(word, below)} have no other head"
     else:  # two arcs that cross in some tree; if possible one that is in every tree
-        from deptree_cli.kernels.trees import best_tree
-
         heads, tree = np.empty(len(allowed) - 1, dtype=np.int32), np.zeros_like(allowed)
-        best_tree(read_only(np.where(allowed, 0.0, -np.inf)), space.single_root, heads)
+        kernels.trees.best_tree(read_only(np.where(allowed, 0.0, -np.inf)), space.single_root, heads)
         tree[heads, np.arange(1, len(allowed))] = True
         pairs = crossing_pairs(tree)
         (head, word), (other, below) = max(pairs, key=lambda pair: sum(certain[arc] for arc in pair))
@@ -297,11 +287,9 @@ def supported_arcs(allowed: Bool, space: Rules) -> Bool:
     n = len(allowed) - 1
     if starts.sum() > 1 and np.count_nonzero(allowed[1:, 1:]) == n * (n - 1):
         return supported  # no word stands in the way of another
-    from deptree_cli.kernels.trees import forbid_dominating  # loads kernels: only where arcs are missing
-
     between = allowed.copy()
     between[0] = False
-    forbid_dominating(between, starts, supported)
+    kernels.trees.forbid_dominating(between, starts, supported)
     return supported
 
 
@@ -389,6 +377,23 @@ def _only(number: int) -> Int:
 
 def _matrices_of_one(array: Float) -> tuple[Any, ...]:
     return array.reshape(-1), _only(0), _only(len(array))
+
+
+class LogPartitions(NamedTuple):
+    """The log-partition functions (B,) of shifted scores, what these lost by the shift, and which are `in_range`."""
+
+    shifted: Float
+    constants: Float
+    in_range: Bool
+
+    @property
+    def total(self) -> Float:
+        """Those of the scores, (B,)."""
+        return self.shifted + self.constants
+
+    def log_ratios(self, other: LogPartitions) -> Float:
+        """log Z less that of the same scores over other trees, (B,): offsets cost no digits."""
+        return (self.shifted - other.shifted) + (self.constants - other.constants)
 
 
 # What is worked out once from a sentence's log-scores: its log-partition function, edge marginals and samples.

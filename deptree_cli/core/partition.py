@@ -12,18 +12,18 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.expectations import entropy
+from deptree_cli.core.factorisation import LogPartitions
 from deptree_cli.core.spaces import TreeSpace, space, with_roots
 
 if TYPE_CHECKING:
     from deptree_cli.core.batches import TreeBatch
-    from deptree_cli.core.blocks import LogPartitions
 
 
 LOG_LARGEST = math.log(sys.float_info.max)
 
 # One sentence, or many at once; and sums over the trees of spaces.
 Sentences = Union[ArcFactored, "TreeBatch"]
-Sums = dict[TreeSpace, "LogPartitions"]
+Sums = dict[TreeSpace, LogPartitions]
 
 
 class Partition(NamedTuple):
@@ -98,8 +98,6 @@ def _sums(sentences: Sentences, *others: TreeSpace) -> Sums:
 
 def _sum_over(trees: TreeSpace, sentences: Sentences) -> LogPartitions:
     """The sums over the trees of a space: -inf where one sentence has none, though it has trees in its own."""
-    from deptree_cli.core.blocks import LogPartitions  # loads kernels: when there is work
-
     if not isinstance(sentences, ArcFactored):
         return sentences.over(trees).log_partition_parts()
     try:
