@@ -29,7 +29,6 @@ from deptree_cli.kernels.budget import foresee
 
 GivenHeads = Sequence[int | None]
 GivenLabels = Sequence[str | None]
-Conditioned = tuple[Float, Labels | None]
 
 
 def _shares(
@@ -194,7 +193,7 @@ class OverTrees(Frozen, ABC):
         found[sound] = self.tree_log_probs(rows[sound])
         return found
 
-    def _conditioned(self, heads: GivenHeads | None, names: GivenLabels | None) -> Conditioned:
+    def _conditioned(self, heads: GivenHeads | None, names: GivenLabels | None) -> tuple[Float, Labels | None]:
         """Log-scores (n+1, n+1) and labels, given heads and labels of some words, n of each: None where any may be.
 
         A label's name that `labels` do not have is certain wherever it may stand, for nothing is known of it. Of scores

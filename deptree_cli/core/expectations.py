@@ -4,8 +4,8 @@ Values are sums over arcs of marginals times something additive (their first-ord
 with respect to the log-scores, (n+1, n+1): each is one covariance of arcs with a direction, O(n^3) too, and 0 for
 forbidden arcs.
 
-To add one, write it in a file of this folder, with the inputs that it needs, and give it an entry below: all entries
-are in the register of quantities (`core/quantities.py`).
+To add one, write it here, with the inputs that it needs, and give it an entry below: all entries are in the register
+of quantities (`core/quantities.py`).
 """
 
 from __future__ import annotations
@@ -95,15 +95,11 @@ def expected(quantity: OverArcs) -> OfDistribution:
 
 
 def _of_values(function: Callable[[ArcFactored, Float], Any], quantity: OverArcs, distribution: ArcFactored) -> Any:
-    return function(distribution, values_of(quantity, distribution))
-
-
-def values_of(quantity: OverArcs, distribution: ArcFactored) -> Float:
     values = quantity.arc_values(distribution.n, distribution.space)
     if values is None:
         problem = f"{quantity.name} is no sum over arcs in {distribution.space.trees}"
         raise DeptreeError(problem, "Estimate it from trees: deptree estimate", sent_id=distribution.id)
-    return values
+    return function(distribution, values)
 
 
 def mean_and_variance(distribution: ArcFactored, values: Float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from deptree_cli.core.factorisation import possible_roots, shift
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import Kind
 from deptree_cli.core.samplers import from_sums, is_few
-from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, NonProjective, TreeSpace, elimination_of
+from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, NonProjective, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.kernels import wilson as kernel
 from deptree_cli.kernels.head_path import LEVELS, PathTables, draw_ancestral
@@ -56,7 +56,6 @@ def draw_roots(probs: Float, size: int, rng: np.random.Generator) -> Int:
 
 
 Tables = NDArray[np.uint64]
-Walk = Callable[..., tuple[int, int]]
 
 # Steps that all walks may take: so many, about five milliseconds, and so many for each tree. Far below 2^48, so that
 # the 48-bit thresholds of the tables cannot tell (at most 1e-8 of total variation).
@@ -65,17 +64,17 @@ LIMIT, LIMIT_PER_TREE = 1_000_000, 10_000
 
 def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
-    return _draw_unrooted(kernel.walk_trees, distribution, size, rng)
+    return _walked(distribution, size, rng, kernel.walk_trees)
 
 
 def draw_marginal(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Dependency trees: the root from its marginal, then Wilson on the graph of the words (Stanojevic 2022, Alg. 3)."""
-    return _walked(distribution, distribution.root_marginals, size, rng)
+    return _walked(distribution, size, rng, kernel.walk_trees, distribution.root_marginals)
 
 
 def draw_root_corrected(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Wilson-RC (Zmigrod et al. 2021a, Fig. 3): the root by its own arc's weight. **Biased**; kept for audits."""
-    return _walked(distribution, local_root_probs(distribution), size, rng)
+    return _walked(distribution, size, rng, kernel.walk_trees, local_root_probs(distribution))
 
 
 def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
@@ -83,7 +82,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
 
     Which trial is accepted depends on its tree alone, not on the cycles popped.
     """
-    return _draw_unrooted(kernel.walk_until_single_root, distribution, size, rng)
+    return _walked(distribution, size, rng, kernel.walk_until_single_root)
 
 
 def local_root_probs(distribution: ArcFactored) -> Float:
@@ -101,41 +100,32 @@ def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
     return tables.ravel(), bits
 
 
-def _draw_unrooted(walk: Walk, distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
-    tables, bits = alias_tables(shifted_weights(distribution, MULTI_ROOT), first_head=0)
-    return _walked(walk, distribution, tables, bits, np.zeros(size, dtype=np.int64), rng)
-
-
-def _draw_rooted(distribution: ArcFactored, root_probs: Float, size: int, rng: np.random.Generator) -> Integers:
-    """Trees whose roots follow root_probs (n+1,), each tree its distribution given the root."""
-    weights, roots = shifted_weights(distribution, SINGLE_ROOT), np.zeros(size, dtype=np.int64)
-    weights[:, 0] = root_probs
-    tables, bits = alias_tables(weights, first_head=1)
-    kernel.draw_roots(tables, bits, kernel_state(rng), roots)
-    return _walked(kernel.walk_trees, distribution, tables, bits, roots, rng)
-
-
 def _walked(
-    walk: Walk, distribution: ArcFactored, tables: Tables, bits: int, roots: Int, rng: np.random.Generator
+    distribution: ArcFactored,
+    size: int,
+    rng: np.random.Generator,
+    walk: Callable[..., tuple[int, int]],
+    root_probs: Float | None = None,
 ) -> Integers:
-    """Trees by walking, and once the limit is reached by elimination, each for its own root.
+    """Trees by walking, and once the limit is reached by elimination.
 
-    root_probs: (n+1,), of the words that they hang on; None: they hang on ROOT.
+    root_probs: (n+1,), of the roots, each tree being then one by its probability given the root; None: trees hang on
+    ROOT.
     """
-    space, first_head = (MULTI_ROOT, 0) if root_probs is None else (SINGLE_ROOT, 1)
-    weights, roots = np.exp(shift(distribution.possible_scores, space).log_weights), np.zeros(size, dtype=np.int64)
-    if root_probs is not None:
+    space, roots = MULTI_ROOT if root_probs is None else SINGLE_ROOT, np.zeros(size, dtype=np.int64)
+    weights = REAL.exp(shift(distribution.possible_scores, space).log_weights)
+    if root_probs is None:
+        tables, bits = alias_tables(weights, first_head=0)
+    else:
         weights[:, 0] = root_probs
-    tables, bits = alias_tables(weights, first_head)
-    if root_probs is not None:
+        tables, bits = alias_tables(weights, first_head=1)
         kernel.draw_roots(tables, bits, kernel_state(rng), roots)
-    heads, state, walked = empty_heads(size, distribution.n), kernel_state(rng), 0
-    left = LIMIT + LIMIT_PER_TREE * size
+    heads, state, walked, left = empty_heads(size, distribution.n), kernel_state(rng), 0, LIMIT + LIMIT_PER_TREE * size
     for rows, block in blocks_to_fill(heads):
         if left >= 0:
             count, left = kernel.walk_trees(tables, bits, roots[rows], state, left, until_single_root, block)
             walked += count
-    if walked < len(roots):
+    if walked < size:
         left_over = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
         draw, state = elimination_of(distribution.factorisation).rooted_sampler(), kernel_state(rng)
         trees = empty_heads(len(left_over), distribution.n)
