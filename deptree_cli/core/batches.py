@@ -181,7 +181,7 @@ class TreeBatch:
             out: the matrices that the question fills, if it does.
         """
         size, swept = len(self.lengths), self.space.swept
-        found = LogPartitions(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+        found = LogPartitions.unknown(size)
         in_float32 = precision == "float32" and swept is Elimination
         for dtype in (np.float32, np.float64)[not in_float32 :] if swept is not None else ():
             if rows is None and self._is_short:
@@ -219,11 +219,13 @@ class TreeBatch:
         memory, lengths = _no_memory(self.space.swept, dtype), self.lengths[rows]
         short = SHORT if self.side_by_side and memory[1] is not None else 0
         size = self.log_scores.size if rows is EVERY else int(((lengths + 1) ** 2).sum())
-        packed, constants = shifted(chosen(self.scores, rows), lengths, self.space.single_root, size, dtype, short)
-        np.exp(packed.weights, out=packed.weights)
-        log_z = np.empty(len(lengths))
-        question((*memory, tuple(packed), log_z, False), rows)
-        found.shifted[rows], found.constants[rows], found.in_range[rows] = log_z, constants, packed.in_range
+        own = found if rows is EVERY else LogPartitions.unknown(len(lengths))
+        packed = shifted(chosen(self.scores, rows), lengths, self.space.single_root, size, own, dtype, short)
+        np.exp(packed[0], out=packed[0])
+        question((*memory, packed, own.shifted, False), rows)
+        if own is not found:
+            for target, values in zip(found, own, strict=True):
+                target[rows] = values
 
     def _missing(self, b: int, out: Matrices | None) -> float:
         """What stands for log Z of a sentence that has no distribution; fills in what stands for its results."""
@@ -367,7 +369,9 @@ class TreeBatch:
 
     @cached_property
     def _shifted(self) -> Float:
-        return shifted(tuple(self.scores), self.lengths, self.space.single_root, self.log_scores.size)[0].weights
+        how = self.space.single_root, self.log_scores.size, LogPartitions.unknown(len(self.lengths))
+        log_weights: Float = shifted(tuple(self.scores), self.lengths, *how)[0]
+        return log_weights
 
     def _sum_up(self, out: Matrices | None) -> LogPartitions:
         """Log Z; fills zeros with marginals, unless there are none."""

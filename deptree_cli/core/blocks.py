@@ -11,8 +11,9 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, did_you_mean, one_of
+from deptree_cli.core.factorisation import LogPartitions
 from deptree_cli.core.scores import MASK
-from deptree_cli.kernels.packed import Matrices, Packed, find_plain, shift_sentences
+from deptree_cli.kernels.packed import Matrices, find_plain, shift_sentences
 
 # What sums are computed in. Elimination never subtracts, so that float32 keeps marginals within 5e-6.
 PRECISIONS = ("float64", "float32")
@@ -62,19 +63,18 @@ def shifted(
     lengths: Int,
     single_root: bool,
     size: int,
+    found: LogPartitions,
     dtype: type[np.floating] = np.float64,
     short: int = 0,
-) -> tuple[Packed, Float]:
-    """The shifted log-scores of sentences, and what log Z of each loses by the shift, (B,).
+) -> tuple[Any, ...]:
+    """The shifted log-scores of sentences, a plain tuple of `Packed`; fills in what log Z of each loses by the shift.
 
     size: as many numbers as there are, or more. Those whose rows have at most `short` bytes go side by side.
     """
-    weights, constants = np.empty(size, dtype), np.empty(len(lengths))
-    starts, final_words = np.empty((2, len(lengths)), dtype=np.int64)
-    in_range = np.empty(len(lengths), dtype=np.bool_)
-    packed = Packed(weights, starts, lengths, final_words, single_root, short // weights.itemsize, in_range)
-    end = shift_sentences(scores, MASK, tuple(packed), constants)
-    return packed._replace(weights=weights[:end]), constants
+    weights, (starts, final_words) = np.empty(size, dtype), np.empty((2, len(lengths)), dtype=np.int64)
+    rest = starts, lengths, final_words, single_root, short // weights.itemsize, found.in_range
+    end = shift_sentences(scores, MASK, (weights, *rest), found.constants)
+    return weights[:end], *rest
 
 
 @dataclass(frozen=True, eq=False)

@@ -386,6 +386,10 @@ class LogPartitions(NamedTuple):
     constants: Float
     in_range: Bool
 
+    @classmethod
+    def unknown(cls, size: int) -> LogPartitions:
+        return cls(np.empty(size), np.empty(size), np.zeros(size, dtype=np.bool_))
+
     @property
     def total(self) -> Float:
         """Those of the scores, (B,)."""
@@ -537,5 +541,9 @@ class Swept(Factorisation):
     def sample(self, size: int, rng: np.random.Generator) -> Integers:
         heads, state = empty_heads(size, self.n), kernel_state(rng)
         for _, block in blocks_to_fill(heads):
-            self._ask(samples_into(block.reshape(-1), _only(0), len(block), state.reshape(1, -1)))
+            self._draw(state, block)
         return heads
+
+    @abstractmethod
+    def _draw(self, state: Any, heads: Heads) -> None:
+        """Fill heads (k, n) with independent trees; state: of a kernel's generator."""

@@ -92,7 +92,7 @@ def _sums(sentences: Sentences, *others: TreeSpace) -> Sums:
     That of its own space comes last: it is kept, and a long sentence's takes much memory.
     """
     own = sentences.space
-    spaces = {*others, space(own.single_root, projective=True), space(own.single_root)}
+    spaces = dict.fromkeys((*others, space(own.single_root, projective=True), space(own.single_root)))
     return {trees: _sum_over(trees, sentences) for trees in sorted(spaces, key=lambda trees: trees == own)}
 
 

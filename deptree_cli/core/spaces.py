@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict
 
@@ -277,6 +277,13 @@ class Elimination(Swept):
         whole = factors, pivots, across, weights, self.final_word, self.space.single_root
         return partial(kernels.elimination.sample_trees, *whole)
 
+    def _draw(self, state: Any, heads: Heads) -> None:
+        self._sampler(np.zeros(len(heads), dtype=np.int64), state, heads)
+
+    @cached_property
+    def _sampler(self) -> Callable[[Int, Any, Heads], None]:  # kept: users draw one tree after another
+        return self.rooted_sampler()
+
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0. O(n^2), nothing subtracted, under the single-root constraint."""
         return self.kind.floats(self._root_products()) if self.space.single_root else self.marginals()[0]
@@ -352,6 +359,9 @@ class EisnerChart(Swept):
         shape = kernels.charts.TABLES, self.n + 1, self.n + 1
         chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
         return kernels.charts.Eisner(self.space.single_root, chart)
+
+    def _draw(self, state: Any, heads: Heads) -> None:
+        kernels.charts.sample_trees(self.grammar, state, heads)
 
     def root_marginals(self) -> Float:
         """P(ROOT -> word), shape (n+1,), entry 0 is 0; O(n) under the single-root constraint."""
