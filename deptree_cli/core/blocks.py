@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,12 @@ def laid_out(values: Array, lengths: Int) -> Matrices:
     """The matrices of sentences in an array: padded, (B, N, N), or one after another, (n+1, n+1) each."""
     if values.ndim == 1:
         return Matrices(values, starts_of((lengths + 1) ** 2), lengths + 1)
-    count, size = len(lengths), values.shape[-1]
-    return Matrices(values.reshape(-1), np.arange(0, count * size**2, size**2), np.full(count, size))
+    return Matrices(values.reshape(-1), *_padded(len(lengths), values.shape[-1]))
+
+
+@lru_cache(64)  # the next step of training is laid out alike
+def _padded(count: int, size: int) -> tuple[Int, Int]:
+    return np.arange(0, count * size**2, size**2), np.full(count, size)
 
 
 def of_sentence(matrices: Matrices, b: int) -> Array:
