@@ -481,7 +481,9 @@ def tree_space(
     name: SpaceLike = None, single_root: bool | None = None, projective: bool | None = None, **unknown: object
 ) -> TreeSpace:
     """The tree space of a name, or of the short names `single_root` (true if not given) and `projective` (false)."""
-    refuse_unknown(unknown)
+    for argument in unknown:  # other libraries have other names for tree spaces
+        how = "single_root=False is for trees with several roots, projective=True for trees without crossing arcs"
+        raise TypeError(f"unexpected keyword argument {argument!r} ({how})")
     if name is None:
         return space(single_root is None or bool(single_root), bool(projective))
     found = name if isinstance(name, TreeSpace) else SPACES.get(name)
@@ -490,13 +492,6 @@ def tree_space(
             both = Setting("space", found.name), Setting(short, bool(wanted), option)
             raise DeptreeError("{} contradicts {}".format(*both), "Leave out one of them", options=both)
     return found
-
-
-def refuse_unknown(arguments: Mapping[str, object]) -> None:
-    """Raise a TypeError for the first argument, if there is one: other libraries have other names for tree spaces."""
-    for name in arguments:
-        how = "single_root=False is for trees with several roots, projective=True for trees without crossing arcs"
-        raise TypeError(f"unexpected keyword argument {name!r} ({how})")
 
 
 def by_space(table: Mapping[type[TreeSpace], Any], trees: TreeSpace, default: Any = None) -> Any:
