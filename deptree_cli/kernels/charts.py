@@ -101,26 +101,20 @@ def inside(weights, single_root, chart):
     for start in range(1, n + 1, COLUMNS):
         stop = min(start + COLUMNS, n + 1)
         for i in range(stop - 2, -1, -1):
-            for j in range(max(start, i + 1), stop):
-                fill_items(weights, single_root, chart, i, j, n)
+            for j in range(max(start, i + 1), stop):  # all that items from i to j are summed from is known
+                between = sum_of_parts(single_root, chart, BETWEEN, i, j)
+                put(chart, (BETWEEN, i, j), between)
+                put(chart, (ARC, i, j), multiply(between, get(weights, (i, j))))
+                put(chart, (ARC, j, i), multiply(between, get(weights, (j, i))))
+                if is_right(single_root, i, j, n):
+                    right = sum_of_parts(single_root, chart, RIGHT, i, j)
+                    put(chart, (RIGHT, i, j), right)
+                    put(chart, (RIGHT, j, i), right)
+                if i > 0:
+                    left = sum_of_parts(single_root, chart, LEFT, i, j)
+                    put(chart, (LEFT, i, j), left)
+                    put(chart, (LEFT, j, i - 1), left)
     return get(chart, (RIGHT, 0, n))
-
-
-@kernel(forceinline=True)
-def fill_items(weights, single_root, chart, i, j, n):
-    """Fill in the items from i to j; all that these are summed from are known."""
-    between = sum_of_parts(single_root, chart, BETWEEN, i, j)
-    put(chart, (BETWEEN, i, j), between)
-    put(chart, (ARC, i, j), multiply(between, get(weights, (i, j))))
-    put(chart, (ARC, j, i), multiply(between, get(weights, (j, i))))
-    if is_right(single_root, i, j, n):
-        right = sum_of_parts(single_root, chart, RIGHT, i, j)
-        put(chart, (RIGHT, i, j), right)
-        put(chart, (RIGHT, j, i), right)
-    if i > 0:
-        left = sum_of_parts(single_root, chart, LEFT, i, j)
-        put(chart, (LEFT, i, j), left)
-        put(chart, (LEFT, j, i - 1), left)
 
 
 @kernel(forceinline=True)

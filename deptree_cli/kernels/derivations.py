@@ -274,7 +274,13 @@ def insert(trie, tree):
         other, together = LEAF_BASE - below[slots[depth]], True
         load_path(trie, other, depth)
         while together:
-            slots[depth + 1] = open_node(trie, slots[depth], item_at(path, depth)) + place_in(grammar, path, depth)
+            item, node = item_at(path, depth), trie.cursor[USED]
+            first, stop, _ = places(grammar, item, 0)
+            for k in range(first, stop):
+                put(trie.left, node + k - first, share(grammar, item, k))
+                below[node + k - first] = NONE
+            trie.cursor[USED] += stop - first
+            below[slots[depth]], slots[depth + 1] = node, node + place_in(grammar, path, depth)
             together = path[depth, SPLIT] == trie.other[depth, SPLIT]
             depth += 1
         beside = slots[depth] + trie.other[depth - 1, SPLIT] - path[depth - 1, SPLIT]
@@ -294,19 +300,6 @@ def insert(trie, tree):
 def place_in(grammar, path, depth):
     """Return which of its item's places a choice of a path is, counted from 0."""
     return path[depth, SPLIT] - places(grammar, item_at(path, depth), 0)[0]
-
-
-@kernel(forceinline=True)
-def open_node(trie, slot, item):
-    """Add an item's node below a slot; return its first slot."""
-    first, stop, _ = places(trie.grammar, item, 0)
-    node = trie.cursor[USED]
-    for k in range(first, stop):
-        put(trie.left, node + k - first, share(trie.grammar, item, k))
-        trie.below[node + k - first] = NONE
-    trie.cursor[USED] += stop - first
-    trie.below[slot] = node
-    return node
 
 
 @kernel(forceinline=True)

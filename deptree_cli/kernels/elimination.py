@@ -385,21 +385,16 @@ def put_products(W, adjoints, totals, out):
     nodes = length(W)
     clear(totals, nodes)
     for i in range(nodes):
-        add_row(row(W, i), row(adjoints, i), nodes, totals, row(out, i))
+        weights, given, found, none = row(W, i), row(adjoints, i), row(out, i), zero(totals)
+        for j in range(Index(nodes)):
+            weight = get(weights, j)
+            x = multiply(weight, get(given, j)) if is_positive(weight) else none
+            put(totals, j, add(get(totals, j), x))
+            put_rounded(found, j, x if is_positive(x) else none)
     in_range = True
     for j in range(1, nodes):
         in_range = in_range and abs(as_float(get(totals, j)) - 1.0) < tolerance(totals)
     return in_range
-
-
-@kernel(forceinline=True)
-def add_row(weights, adjoints, nodes, totals, out):
-    """Put a row's products into a row of `out`, and add them to the totals (n+1,)."""
-    for j in range(Index(nodes)):
-        weight, none = get(weights, j), zero(weights)
-        x = multiply(weight, get(adjoints, j)) if is_positive(weight) else none
-        put(totals, j, add(get(totals, j), x))
-        put_rounded(out, j, x if is_positive(x) else none)
 
 
 # Other arcs from ROOT in the factors of a sentence with a single root: no pivot depends on them, so each costs O(n^2).

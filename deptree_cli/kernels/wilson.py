@@ -38,58 +38,43 @@ def build_tables(weights, first_head, bits, tables):
     """Fill alias tables (Walker 1974, Vose 1991): row u draws word u's head from first_head..n, row 0 the root.
 
     weights: (n+1, n+1), ``[head, dependent]``, at most about 1 each; column 0 has the weights of roots. tables: uint64
-    (n+1, 2^bits), filled where a column has a positive weight. A head of weight 0 is never drawn, whatever rounding
-    leaves over.
+    (n+1, 2^bits), filled where a column has a positive weight: buckets with less than their share of it are paired with
+    ones that have more. A head of weight 0 is never drawn, whatever rounding leaves over.
     """
-    nodes = weights.shape[0]
-    buckets = 1 << bits
-    small = np.empty(buckets, np.int64)
-    large = np.empty(buckets, np.int64)
-    q = np.empty(buckets)
+    nodes, buckets = weights.shape[0], 1 << bits
+    small, large, q = np.empty(buckets, np.int64), np.empty(buckets, np.int64), np.empty(buckets)
     for u in range(nodes):
-        total = 0.0
-        top = first_head
+        total, top, table, smalls, larges = 0.0, first_head, tables[u], 0, 0  # top: the heaviest head
         for v in range(first_head, nodes):
             total += weights[v, u]
             if weights[v, u] > weights[top, u]:
                 top = v
-        if total > 0.0:
-            fill_row(weights[:, u], first_head, buckets / total, top, tables[u], q, small, large)
-
-
-@kernel
-def fill_row(weights, first_head, factor, top, table, q, small, large):
-    """Fill one word's table (2^bits,): pair buckets with less than their share of the weight with ones that have more.
-
-    weights: (n+1,); factor: what scales them so that a bucket's share is 1; top: the heaviest head; q, small, large:
-    (2^bits,) to compute in.
-    """
-    smalls = 0
-    larges = 0
-    for b in range(table.shape[0]):
-        q[b] = weights[b] * factor if first_head <= b < weights.shape[0] else 0.0
-        if q[b] < 1.0:
-            small[smalls] = b
-            smalls += 1
-        else:
-            large[larges] = b
-            larges += 1
-    while smalls > 0 and larges > 0:
-        smalls -= 1
-        a = small[smalls]
-        b = large[larges - 1]
-        table[a] = entry(U64(q[a] * 281474976710656.0), b)
-        q[b] = (q[b] + q[a]) - 1.0
-        if q[b] < 1.0:
-            larges -= 1
-            small[smalls] = b
-            smalls += 1
-    for i in range(larges):
-        table[large[i]] = entry(ALWAYS, large[i])
-    for i in range(smalls):  # rounding left these a little below their share
-        b = small[i]
-        own = first_head <= b < weights.shape[0] and weights[b] > 0.0
-        table[b] = entry(ALWAYS, b) if own else entry(U64(0), top)
+        if not total > 0.0:
+            continue
+        factor = buckets / total  # so that a bucket's share is 1
+        for b in range(buckets):
+            q[b] = weights[b, u] * factor if first_head <= b < nodes else 0.0
+            if q[b] < 1.0:
+                small[smalls] = b
+                smalls += 1
+            else:
+                large[larges] = b
+                larges += 1
+        while smalls > 0 and larges > 0:
+            smalls -= 1
+            a, b = small[smalls], large[larges - 1]
+            table[a] = entry(U64(q[a] * 281474976710656.0), b)
+            q[b] = (q[b] + q[a]) - 1.0
+            if q[b] < 1.0:
+                larges -= 1
+                small[smalls] = b
+                smalls += 1
+        for i in range(larges):
+            table[large[i]] = entry(ALWAYS, large[i])
+        for i in range(smalls):  # rounding left these a little below their share
+            b = small[i]
+            own = first_head <= b < nodes and weights[b, u] > 0.0
+            table[b] = entry(ALWAYS, b) if own else entry(U64(0), top)
 
 
 @kernel(forceinline=True)
