@@ -96,17 +96,15 @@ def shift_sentences(scores, mask, packed, constants):
 FIRST, LAST, DIAGONAL = 0, 1, 2
 
 
-@kernel(allocates=True)
-def lay_out(values, shapes, starts, dep_head, root, lengths, offsets, found, back):
-    """Fill found with the matrices of sentences of lengths (B,), each (n+1, n+1) from its offset on; or back.
+@kernel
+def lay_out(source, target, shapes, starts, dep_head, root, lengths, offsets, back):
+    """Copy the numbers of arcs from matrices as they were read to such of sentences of lengths (B,), or back.
 
-    values: the numbers of all as they were read, a matrix of shapes (B, 2) from each of starts (B,) on. dep_head (B,):
-    whether its rows are dependents. What belongs to no arc is left as it is.
+    As read: a matrix of shapes (B, 2) from each of starts (B,) on; dep_head (B,): whether its rows are dependents. Of
+    sentences: (n+1, n+1) from each of offsets (B,) on. What belongs to no arc is left as it is.
     """
     for b in range(lengths.shape[0]):
         n, rows, columns = lengths[b], shapes[b, 0], shapes[b, 1]
-        given = values[starts[b] : starts[b] + rows * columns].reshape(rows, columns)
-        target = sentence(found, offsets[b], n)
         for i in range(rows):
             for j in range(columns):
                 head, word, dependents = (j, i, rows) if dep_head[b] else (i, j, columns)
@@ -114,12 +112,14 @@ def lay_out(values, shapes, starts, dep_head, root, lengths, offsets, found, bac
                     head, word = 0 if head == word else head + 1, word + 1
                 else:
                     shift = 0 if root == FIRST else 1
-                    head, word = (head + shift) % (n + 1), (word + shift) % (n + 1) if dependents > n else word + 1
+                    head, word = head + shift, word + (shift if dependents > n else 1)
+                    head, word = head if head <= n else 0, word if word <= n else 0
                 if word > 0 and head != word:
+                    read, own = starts[b] + i * columns + j, offsets[b] + head * (n + 1) + word
                     if back:
-                        given[i, j] = target[head, word]
+                        target[read] = source[own]
                     else:
-                        target[head, word] = given[i, j]
+                        target[own] = source[read]
 
 
 @kernel

@@ -68,13 +68,13 @@ class RaggedLayout:
     def to_head_dep(self, values: Float, forbidden: float) -> Float:
         """Matrices as they were read, one after another, as ``[head, dependent]``."""
         found = np.full(int(((self.lengths + 1) ** 2).sum()), forbidden)
-        lay_out(values, *self._given, self.lengths, self.offsets, found, False)
+        lay_out(values, found, *self._given, self.lengths, self.offsets, False)
         return found
 
     def from_head_dep(self, found: Float) -> list[Float]:
         """The inverse, for numbers of arcs; other cells are 0."""
         values = np.zeros(int(self.shapes.prod(axis=1).sum()))
-        lay_out(values, *self._given, self.lengths, self.offsets, found, True)
+        lay_out(found, values, *self._given, self.lengths, self.offsets, True)
         starts = self._given[1].tolist()
         return [
             values[start : start + rows * columns].reshape(rows, columns)
