@@ -14,6 +14,8 @@ import pytest
 
 from deptree_cli import TreeDistribution
 from deptree_cli.core.audit import UNBIASED, Tally, judge
+from deptree_cli.core.batches import TreeBatch
+from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, TreeSpace
 from deptree_cli.io.scores.arrays import ReadSpec
 from deptree_cli.io.scores.containers import CONTAINERS, open_scores
 from tests.oracle import Oracle
@@ -23,9 +25,10 @@ DATA = ROOT / "sample_data"
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-def worked(language: str, name: str) -> str:
-    """The one code block of the page that has a name in it."""
-    (found,) = (block for block in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if name in block)
+def worked(language: str, pattern: str) -> str:
+    """The one code block of the page that a pattern occurs in."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    (found,) = (block for block in blocks if re.search(pattern, block, re.MULTILINE))
     return found
 
 
@@ -35,7 +38,8 @@ def defined() -> Any:
 
     def run(name: str) -> Any:
         names: dict[str, Any] = {"__name__": "of_this_page"}
-        exec(compile(worked("python", name), "CONTRIBUTING.md", "exec", dont_inherit=True), names)
+        code = worked("python", rf"^(def |class )?{name}\b")
+        exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), names)
         return names[name]
 
     return run
@@ -59,6 +63,27 @@ def test_the_space_is_that_of_enumeration(n: int, defined: Any, graphs: Any) -> 
     assert found.log_partition == pytest.approx(oracle.log_z, rel=1e-12)
     np.testing.assert_allclose(found.marginals(), oracle.marginals(), rtol=0, atol=1e-12)
     assert found.argmax().tolist() == oracle.trees[oracle.log_probs.argmax()].tolist()
+
+
+@pytest.mark.parametrize("space", [SINGLE_ROOT, PROJECTIVE], ids=str)
+def test_the_question_is_answered_by_kernels_and_alone(space: TreeSpace, defined: Any, graphs: Any) -> None:
+    """Against enumeration, of sentences of several lengths; the last leaves the range of float64."""
+    words, out, left = np.array([2, 4, 3, 4]), np.zeros(4), []
+    scores = [graphs.gaussian(n, seed=n) for n in words]
+    scores[3][[1, 2], [2, 1]] += 2000.0  # words that choose each other
+    lengths_of = [abs(np.subtract.outer(range(n + 1), range(n + 1))) for n in words]
+
+    def alone(b: int, distribution: TreeDistribution) -> None:
+        left.append(b)
+        out[b] = (distribution.marginals() * lengths_of[b]).sum()
+
+    batch = TreeBatch(np.concatenate([each.ravel() for each in scores]), words, space, side_by_side=False)
+    log_z = batch.ask(defined("lengths_into")(out), alone).total
+    oracles = [Oracle(TreeDistribution(each, space=space)) for each in scores]
+    np.testing.assert_allclose(log_z, [each.log_z for each in oracles], rtol=1e-12)
+    expected = [(each.marginals() * length).sum() for each, length in zip(oracles, lengths_of, strict=True)]
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    assert left == [3]
 
 
 def test_the_container_reads_what_numpy_reads(
