@@ -222,14 +222,6 @@ class AlignmentMask(NamedTuple):
     log_weights: Float = NO_TABLE
     is_turned: bool = False
 
-    def weigh(self, weights: LinkWeights, kind: Kind) -> LinkWeights:
-        """Return the weights under the mask."""
-        links, source_nulls, target_nulls = map(kind.scaled, weights, self.factors)
-        own, logs = weights.bispans, self.log_weights
-        if len(logs):
-            own = kind.scaled(own, np.exp(logs)) if length(own) else kind.exp(logs)
-        return weights._replace(links=links, source_nulls=source_nulls, target_nulls=target_nulls, bispans=own)
-
 
 def pinned(positive: Bool, negative: Bool, is_turned: bool = False) -> AlignmentMask:
     """The mask that requires some links and forbids others, (p, q) each.
@@ -244,10 +236,8 @@ def pinned(positive: Bool, negative: Bool, is_turned: bool = False) -> Alignment
     allowed[sources] = False
     allowed[:, targets] = False
     allowed[sources, targets] = len(sources) == np.sum(target_of != NONE) == np.sum(source_of != NONE)
-    links, sources_free, targets_free = (np.asarray(each, float) for each in (allowed, target_of < 0, source_of < 0))
-    return AlignmentMask(
-        partial(keep_around_links, target_of, source_of), (links, sources_free, targets_free), NO_TABLE, is_turned
-    )
+    factors = allowed.astype(float), (target_of < 0).astype(float), (source_of < 0).astype(float)
+    return AlignmentMask(partial(keep_around_links, target_of, source_of), factors, NO_TABLE, is_turned)
 
 
 def nothing_pinned(shifted: ShiftedLinks) -> AlignmentMask:
@@ -288,7 +278,11 @@ class ItgChart:
     def filled(self, mask: AlignmentMask) -> ItgChart:
         """Sum over the alignments under a mask: the chart itself or one in wide numbers, valid until the next mask."""
         mask.keep(self._kept)
-        self._weights = mask.weigh(self._unmasked, self.kind)
+        kind, bispans, logs = self.kind, self._unmasked.bispans, mask.log_weights
+        if len(logs):
+            bispans = kind.scaled(bispans, np.exp(logs)) if length(bispans) else kind.exp(logs)
+        links, *nulls = map(kind.scaled, self._unmasked, mask.factors)
+        self._weights = LinkWeights(links, nulls[0], nulls[1], bispans, *self._unmasked[4:])
         self._total = _sum(self._shifted, self._weights, self._kept, self._items, "sums")
         log_z = logarithm(self._total) if is_positive(self._total) else -math.inf
         self.log_z = log_z + self._shifted.constant
@@ -305,7 +299,6 @@ class ItgChart:
         return log_z < math.inf and log_z > LOG_SMALLEST - LOG_LOST + surroundings
 
     def marginals(self) -> Float:
-        """P(link) under the mask, (p, q)."""
         found = self.kind.zeros((self._p, self._q))
         given = self._weights, self._kept, self._items, self._total, self._adjoints, found
         what = f"probabilities of {_words(self._shifted)}"
@@ -337,7 +330,6 @@ def best_links(shifted: ShiftedLinks) -> Heads | None:
 
 
 def _sum(shifted: ShiftedLinks, weights: LinkWeights, kept: SpanMask, items: Any, what: str) -> Any:
-    """Fill a chart; return what it sums up to."""
     p, q = shifted.links.shape
     for begin, end in pieces(p, q, f"{what} of {_words(shifted)}"):
         total = inside(weights, kept, items, begin, end)

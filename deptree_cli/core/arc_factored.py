@@ -105,7 +105,6 @@ class Frozen:
         return found
 
     def _with(self, **changed: Any) -> Self:
-        """The same with other parts, which are taken as they are."""
         return self._made_of(self._fields | changed)
 
     @property

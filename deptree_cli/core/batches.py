@@ -308,12 +308,10 @@ class TreeBatch:
 
     @property
     def marginals(self) -> Float:
-        """See `sums`; read-only."""
         return self.sums[1]
 
     @cached_property
     def entropies(self) -> Float:
-        """Shannon's entropy of each sentence, (B,), in nats."""
         log_z, marginals = self.sums
         values = np.where(marginals > 0, self._log_weights(log_z), 0.0)
         means = [np.vdot(*both) for both in zip(self.matrices(marginals), self.matrices(values), strict=True)]

@@ -23,7 +23,6 @@ PLAIN = 2500.0
 
 
 def require_precision(name: str) -> None:
-    """Raise a DeptreeError unless sums are computed in a precision of this name."""
     if name not in PRECISIONS:
         raise DeptreeError(f"unknown precision {name!r}", did_you_mean(name, PRECISIONS, one_of(PRECISIONS)))
 
@@ -94,19 +93,16 @@ class Alike:
     words: Int
 
     def of_arcs(self, values: Array) -> Array:
-        """Numbers of arcs of all sentences, as an array (b, n+1, n+1) of these."""
         nodes = self.n + 1
         found: Array = values[self.arcs[:, None] + np.arange(nodes**2)].reshape(-1, nodes, nodes)
         return found
 
     def of_words(self, values: Array) -> Array:
-        """Numbers of words of all sentences, as an array (b, n) of these."""
         found: Array = values[self.words[:, None] + np.arange(self.n)]
         return found
 
 
 def alike(lengths: Int) -> list[Alike]:
-    """Sentences of lengths (B,), those of a length together."""
     arcs, words = starts_of((lengths + 1) ** 2), starts_of(lengths)
     every = [(np.flatnonzero(lengths == n), n) for n in np.unique(lengths).tolist()]
     return [Alike(rows, n, arcs[rows], words[rows]) for rows, n in every]
@@ -126,14 +122,11 @@ class RaggedTrees:
 
     @cached_property
     def starts(self) -> Int:
-        """(B,), where the trees of each sentence begin."""
         return starts_of(self.lengths * self.size)
 
     def of(self, b: int) -> Heads:
-        """The trees of a sentence, (K, n)."""
         n, start = int(self.lengths[b]), int(self.starts[b])
         return self.heads[start : start + n * self.size].reshape(self.size, n)
 
     def __iter__(self) -> Iterator[Heads]:
-        """The trees of each sentence, (K, n)."""
         return map(self.of, range(len(self.lengths)))

@@ -158,7 +158,6 @@ def _surprisal(distribution: ArcFactored, drawn: ArcFactored) -> float:
 
 
 def _orders_to(order: float) -> list[float]:
-    """The nodes of Gauss's rule between 1 and an order."""
     return [1.0 + node * (order - 1.0) for node in NODES]
 
 
@@ -267,7 +266,6 @@ def attachment_gradient(distribution: ArcFactored, gold: Heads) -> Float:
 
 
 def _wrong(distribution: ArcFactored, gold: Heads) -> Float:
-    """1 for arcs that give a word another head than the gold one."""
     wrong = np.zeros((distribution.n + 1, distribution.n + 1))
     known = np.flatnonzero(gold >= 0)
     wrong[:, known + 1] = 1.0

@@ -392,7 +392,6 @@ class LogPartitions(NamedTuple):
 
     @property
     def total(self) -> Float:
-        """Those of the scores, (B,)."""
         return self.shifted + self.constants
 
     def log_ratios(self, other: LogPartitions) -> Float:
@@ -438,7 +437,6 @@ class Factorisation(ABC):
         """P(head -> dependent), (n+1, n+1); the columns of words sum to 1."""
 
     def root_marginals(self) -> Float:
-        """P(ROOT -> word), (n+1,)."""
         return self.marginals()[0]
 
     def arc_covariance(self, values: Float) -> Float:
@@ -513,7 +511,6 @@ class Swept(Factorisation):
 
     @property
     def weights(self) -> Any:
-        """Exp of the shifted scores, (n+1, n+1)."""
         return self.kind.each(lambda part: part.reshape(self.n + 1, -1), self.packed[0])
 
     @property

@@ -205,7 +205,6 @@ def _facts(scores: Float, marginals: Float) -> tuple[Any, ...]:
 
 
 def _masses(sentences: Sentences) -> list[tuple[float, float]]:
-    """The masses of a `Peakedness`, of each sentence."""
     if sentences.space.single_root:
         return [(each.single_root_mass, each.projective_mass) for each in partitions(sentences)]
     return [(1.0, math.exp(each)) for each in log_projective_masses(sentences).tolist()]

@@ -74,7 +74,6 @@ class Sampler:
         return 0.5 * float(np.abs(difference).sum())
 
     def check_serves(self, space: TreeSpace) -> None:
-        """Raise a DeptreeError unless it serves the tree space."""
         if not self.serves(space):
             changes = min((space.change_to(SPACES.get(other)) for other in self.spaces), key=len)
             remedy = ", or ".join(filter(None, [one_of(names(space)), " and ".join(changes)]))

@@ -224,7 +224,6 @@ class Conditioned(Factorisation):
         return np.where(with_heads(log_weights > -np.inf, arcs), log_weights, -np.inf)
 
     def _marginals(self, arcs: Sequence[Arc]) -> Float:
-        """Those given some arcs."""
         log_scores = self._given(arcs)
         found = np.zeros_like(log_scores)
         for word in range(1, len(log_scores)):
@@ -293,7 +292,6 @@ class Elimination(Swept):
         return WIDE.log(self.in_wide_numbers._root_products())
 
     def _root_products(self) -> Any:
-        """P(ROOT -> word), (n+1,), in this kind of numbers: single root only."""
         found = self.kind.zeros(self.n + 1)
         kernels.elimination.root_products(self.weights, self.final_word, *self.factors, found)
         return found

@@ -186,7 +186,7 @@ class SecondOrder(OverTrees):
         return SecondOrderChart(self.shifted, self.shifted.everything).or_wide()
 
     def tree_log_probs(self, trees: Integers) -> Float:
-        return self.factorisation.tree_log_probs(trees)
+        return np.minimum(part_scores(self.shifted.log_weights, trees)[0] - self.factorisation.shifted_log_z, 0.0)
 
     def sample(self, k: int, rng: Randomness | None = None, *, seed: int | None = None) -> Heads:
         """Sample k independent trees exactly, (k, n); rng and seed as in `TreeDistribution.sample`.
@@ -302,10 +302,6 @@ class SecondOrderChart:
     def or_wide(self) -> SecondOrderChart:
         return self if self.in_range else self.in_wide_numbers
 
-    def tree_log_probs(self, trees: Integers) -> Float:
-        """Log-probabilities of projective trees, (k, n) heads -> (k,), at most 0; -inf where a part is forbidden."""
-        return np.minimum(part_scores(self.shifted.log_weights, trees)[0] - self.shifted_log_z, 0.0)
-
     def marginals(self, adjoints: Any = None) -> Float:
         """P(head -> dependent) for every arc, (n+1, n+1); the columns of words sum to 1. As costly as two charts.
 
@@ -318,7 +314,6 @@ class SecondOrderChart:
         return marginals if self.kind is WIDE or sum_to_one(marginals) else self.in_wide_numbers.marginals()
 
     def sample(self, size: int, rng: np.random.Generator) -> Heads:
-        """Independent exact trees, (size, n); O(n^2) each at worst."""
         heads = np.empty((size, self.shifted.n), dtype=np.int32)
         sample_trees(self.shifted.grammar(self._weights, self._chart), kernel_state(rng), heads)
         return heads
@@ -418,13 +413,11 @@ class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
         return np.flatnonzero(first_order.marginals() >= CONFIDENT)
 
     def compile(self, selected: Bool, assigned: Bool) -> ArcMask:
-        """See `Program`; `kept_arcs` and `kept_items` say what is pruned."""
         pinned, forbidden = (selected & assigned).reshape(self._shape), (selected & ~assigned).reshape(self._shape)
         arcs = kept_arcs(pinned, forbidden, self._distribution.space)
         return kept_items(pinned, arcs, self._shifted.by_grandparent)
 
     def inside(self, mask: ArcMask) -> tuple[float, SecondOrderChart]:
-        """See `Program`; O(n^4) at worst, O(n^3) without grandparents."""
         if self._kept is not None:
             clear(self._kept, self._chart)
         self._kept = mask
@@ -432,7 +425,6 @@ class SecondOrderArcs(Program[ArcMask, SecondOrderChart, Heads]):
         return found.log_z, found
 
     def outside(self, chart: SecondOrderChart) -> Float:
-        """Return the marginals of arcs under the mask, (n+1, n+1); as costly as two charts."""
         if chart.kind is WIDE:
             return chart.marginals()
         found = chart.marginals(self._adjoints)
@@ -462,7 +454,6 @@ def kept_arcs(pinned: Bool, forbidden: Bool, space: TreeSpace) -> Bool:
 
 
 def kept_items(pinned: Bool, arcs: Bool, by_grandparent: bool) -> ArcMask:
-    """Which items of a second-order chart are kept: `pinned` arcs are those selected and positive."""
     heads = possible_heads(arcs, by_grandparent=True)
     above = heads if by_grandparent else possible_heads(arcs, by_grandparent)
     kept = ArcMask(np.ones_like(arcs), arcs, np.ones_like(arcs), above)
