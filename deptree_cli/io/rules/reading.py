@@ -11,25 +11,10 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from deptree_cli.core import rules as kinds
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
 from deptree_cli.core.labels import ROOT, Labels, is_root, is_special
-from deptree_cli.core.rules import (
-    ANY,
-    LEFT,
-    NOT,
-    RIGHT,
-    AtMostOne,
-    Below,
-    Condition,
-    Mask,
-    NoCrossing,
-    NoGaps,
-    OutOfGaps,
-    ProjectiveArcs,
-    Words,
-    labels_named,
-    pattern_in,
-)
+from deptree_cli.core.rules import ANY, LEFT, NOT, RIGHT, Condition, Mask, Words, labels_named, pattern_in
 from deptree_cli.core.ruleset import WHICH, Rule, Ruleset, joined
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import decoded
@@ -221,11 +206,11 @@ def _mask(name: str, fields: Fields) -> Mask:
     return found
 
 
-def _below(name: str, fields: Fields) -> Below:
+def _below(name: str, fields: Fields) -> kinds.Below:
     allow, deny = (_conditions(fields, key) for key in OF_OTHERS)
     if allow and deny:
         raise DeptreeError("it has both 'allow' and 'deny'", "Give one of them")
-    found = Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
+    found = kinds.Below(name, _condition(fields), allow, deny, _texts(fields, "unless"))
     if found.head.is_any and not (allow or deny):
         raise DeptreeError("it forbids every dependent of every word", "Name some, for example label = [...]")
     return found
@@ -250,16 +235,16 @@ OF_OTHERS = ("allow", "deny")
 # Each kind of rules with its fields beside a name.
 KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
     "mask": (_mask, (*WHICH, "head-upos", "head-feats", "direction", "distance", "root", "allow")),
-    "at-most-one": (_by_label(AtMostOne), ("label",)),
-    "leaf": (_by_label(lambda name, label: Below(name, Condition(label))), ("label",)),
+    "at-most-one": (_by_label(kinds.AtMostOne), ("label",)),
+    "leaf": (_by_label(lambda name, label: kinds.Below(name, Condition(label))), ("label",)),
     "below": (_below, (*WHICH, *OF_OTHERS, "unless")),
     "no-gaps": (
-        lambda name, fields: NoGaps(name, _required(fields, "label"), _texts(fields, "between")),
+        lambda name, fields: kinds.NoGaps(name, _required(fields, "label"), _texts(fields, "between")),
         ("label", "between"),
     ),
-    "projective": (_by_label(ProjectiveArcs), ("label",)),
-    "out-of-gaps": (_by_label(OutOfGaps), ("label",)),
-    "no-crossing": (_by_label(NoCrossing), ("label",)),
+    "projective": (_by_label(kinds.ProjectiveArcs), ("label",)),
+    "out-of-gaps": (_by_label(kinds.OutOfGaps), ("label",)),
+    "no-crossing": (_by_label(kinds.NoCrossing), ("label",)),
 }
 
 
