@@ -203,7 +203,18 @@ class TreeFile:
         """The words of all sentences; none of those of which nothing is known."""
         self._flush()
         parts, self._parts = self._parts or [words_of([], Vocabulary())], []
-        return joined(parts)
+        lengths, rows, token_of, in_multiword, heads = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("lengths", "rows", "token_of", "in_multiword", "heads")
+        )
+        return FileWords(
+            [text for part in parts for text in part.texts],
+            starts_of(np.concatenate([part.sizes for part in parts])),
+            starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
+            *(lengths, rows, token_of, in_multiword),
+            [np.concatenate(each) for each in zip(*(part.columns for part in parts), strict=True)],
+            heads,
+        )
 
     def sent_id(self, number: int) -> str:
         return self.names[number] or str(number + 1)
@@ -238,28 +249,10 @@ class TreeFile:
         return int(words.rows[first + token]) if end > first else 0
 
     def _flush(self) -> None:
-        parts = self._parts
         for _, run in groupby(self._waiting, lambda item: getattr(item, "columns", None)):  # maybe of several files
-            parts.append(words_of(list(run), self.vocabulary))
-            while len(parts) > 1 and len(parts[-1].heads) >= len(parts[-2].heads):  # many small arrays never leave us
-                parts[-2:] = [joined(parts[-2:])]
+            self._parts.append(words_of(list(run), self.vocabulary))
         self._waiting.clear()
         self._size = 0
-
-
-def joined(parts: Sequence[FileWords]) -> FileWords:
-    lengths, rows, token_of, in_multiword, heads = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("lengths", "rows", "token_of", "in_multiword", "heads")
-    )
-    return FileWords(
-        [text for part in parts for text in part.texts],
-        starts_of(np.concatenate([part.sizes for part in parts])),
-        starts_of(np.concatenate([np.diff(part.tokens) for part in parts])),
-        *(lengths, rows, token_of, in_multiword),
-        [np.concatenate(each) for each in zip(*(part.columns for part in parts), strict=True)],
-        heads,
-    )
 
 
 def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> TreeFile:
