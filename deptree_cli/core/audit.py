@@ -256,8 +256,7 @@ class Events:
 class Enumerated:
     """A sentence's trees and the tests of how often each was drawn; `probs` (m,) are in the order of `all_trees`.
 
-    `slack` is how far the computed probability of an event may be from the true one. Counts are as `empty` returns
-    them.
+    `slack` is how far the computed probability of an event may be from the true one.
     """
 
     method = "enumeration"
@@ -547,12 +546,10 @@ def detectable_tvs(audits: Sequence[Audit], level: float) -> list[float | None]:
 
 
 class Verdict(NamedTuple):
-    """The verdict on one sentence.
+    """The verdict on one sentence, and its `detectable_tvs` at the level of the strictest of all sentences' tests.
 
-    Attributes:
-        verdict: BIASED if the null hypothesis is rejected, UNDECIDED if not but the trees would not have shown a total
-            variation distance of `LARGEST_DETECTABLE` either, else UNBIASED.
-        detectable_tv: as of `detectable_tvs`, at the level of the strictest of all sentences' tests.
+    BIASED: the null hypothesis is rejected; UNDECIDED: it is not, but the trees would not have shown a total variation
+    distance of `LARGEST_DETECTABLE` either; else UNBIASED.
     """
 
     verdict: str

@@ -39,12 +39,9 @@ def moments(
     rng: np.random.Generator | None,
     reduction: Reduction | None = None,
 ) -> list[Moments]:
-    """Return the moments of quantities of a distribution's trees.
+    """Return the moments of quantities of a distribution's trees; `size` are drawn for what is no sum over arcs.
 
-    Args:
-        size: how many trees to draw for what is no sum over arcs; None: such a quantity has no moments.
-        rng: draws them.
-        reduction: of the trees that are measured; then nothing is a sum over the arcs of the whole ones.
+    Without a size and `rng` that has no moments. With a `reduction` of the trees nothing is a sum over their arcs.
     """
     values = [None if reduction else each.arc_values(distribution.n, distribution.space) for each in quantities]
     trees: Integers | None = None

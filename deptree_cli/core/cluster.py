@@ -10,18 +10,16 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import call as call_with
-from typing import Any, TypeVar
+from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.core.workers import LOCAL
-
-Result = TypeVar("Result")
 
 # The results of a chunk.
 Work = Callable[[list[Any]], list[Any]]
@@ -145,12 +143,7 @@ def _elsewhere() -> Iterator[Callable[..., Any]]:
     So Ctrl-C, which a terminal sends to workers too, is left to the main thread of this process.
     """
     with ThreadPoolExecutor(1, "deptree-dask", _block_signals) as thread:
-
-        def call(function: Callable[..., Result], *arguments: Any) -> Result:
-            future: Future[Result] = thread.submit(function, *arguments)
-            return future.result()
-
-        yield call
+        yield lambda function, *arguments: thread.submit(function, *arguments).result()
 
 
 def _block_signals() -> None:

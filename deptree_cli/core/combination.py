@@ -85,10 +85,7 @@ def majority_labels(heads: Heads, votes: Sequence[LabelledVotes]) -> list[str]:
 
 
 class Pooled(NamedTuple):
-    """Weights (m,) of members that fit gold trees.
-
-    `log_likelihood` is the mean over these in nats, `before` the same under equal weights.
-    """
+    """Weights (m,) that fit gold trees, and the mean log-likelihood of these in nats, `before` under equal weights."""
 
     weights: Float
     log_likelihood: float

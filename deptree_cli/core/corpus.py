@@ -1,7 +1,4 @@
-"""Work over the sentences of a file: in order, by any number of workers, in bounded memory.
-
-Workers are processes of this machine, or a cluster: a context manager ``(function, workers) -> submit``.
-"""
+"""Work over the sentences of a file: in order, by any number of workers, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, repeat
 from multiprocessing.context import BaseContext
@@ -39,13 +36,6 @@ class Workers:
     @property
     def are_elsewhere(self) -> bool:
         return self.jobs > 1 or self.scheduler is not None
-
-    def at_work(self, function: Function) -> AbstractContextManager[Submit]:
-        if self.scheduler is None:
-            return on_processes(function, self)
-        from deptree_cli.core.cluster import on_cluster  # asyncio is not for everyone to wait for
-
-        return on_cluster(partial(apply, function), self.jobs, self.scheduler)
 
 
 # This process alone.
@@ -75,7 +65,7 @@ def apply(function: Function, chunk: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def on_processes(function: Function, workers: Workers) -> Iterator[Submit]:
+def on_processes(function: Function, jobs: int) -> Iterator[Submit]:
     """Processes run everything side by side, at the price of a journey for every item and result.
 
     They end with the block: after its results, or at once where it is left by an exception.
@@ -83,9 +73,7 @@ def on_processes(function: Function, workers: Workers) -> Iterator[Submit]:
     workshop = Workshop()
     in_main_thread = threading.current_thread() is threading.main_thread()
     context = cast(BaseContext, workshop)
-    pool = ProcessPoolExecutor(
-        workers.jobs, context, initializer=_adopt, initargs=(function, os.getpid(), in_main_thread)
-    )
+    pool = ProcessPoolExecutor(jobs, context, initializer=_adopt, initargs=(function, os.getpid(), in_main_thread))
     with undone_at_once(workshop.kill):
         try:
             yield lambda chunk: pool.submit(_apply_adopted, chunk)
@@ -154,12 +142,18 @@ def ordered_map(
         return
     # No more workers than there are chunks: the first ones hold an item each.
     first = list(islice(chunks, jobs))
-    workers = replace(workers, jobs=max(1, sum(isinstance(chunk, list) for chunk in first)))
-    with workers.at_work(function) as submit:
+    jobs = max(1, sum(isinstance(chunk, list) for chunk in first))
+    if workers.scheduler is None:
+        at_work = on_processes(function, jobs)
+    else:
+        from deptree_cli.core.cluster import on_cluster  # asyncio is not for everyone to wait for
+
+        at_work = on_cluster(partial(apply, function), jobs, workers.scheduler)
+    with at_work as submit:
         waiting: deque[Any] = deque()
         for chunk in chain(first, chunks):
             waiting.append(chunk if isinstance(chunk, Raised) else submit(chunk))
-            if len(waiting) >= AHEAD * workers.jobs:
+            if len(waiting) >= AHEAD * jobs:
                 yield from _unpacked(waiting.popleft().result())
         while waiting:
             yield from _unpacked(waiting.popleft().result())

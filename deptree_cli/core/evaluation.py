@@ -197,8 +197,7 @@ def _span(one: Sequence[_Word], two: Sequence[_Word], g: int, s: int) -> tuple[t
 
 
 def _common(one: Sequence[_Word], two: Sequence[_Word], first: tuple[int, int]) -> list[tuple[int, int]]:
-    """The pairs of a longest common subsequence of forms, of several the one that the script takes; `first`: numbers
-    of the first words."""
+    """The pairs of a longest common subsequence of forms, of several that of the script; words count from `first`."""
     longest = [[0] * (len(two) + 1) for _ in range(len(one) + 1)]
     for g in reversed(range(len(one))):
         for s in reversed(range(len(two))):
@@ -241,13 +240,9 @@ UNIVERSAL_FEATURES = frozenset(
     )
 )
 
-METRICS = (
-    *("UAS", "LAS", "CLAS", "MLAS", "BLEX", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "Words", "Tokens"),
-    "Sentences",
-)
-
-# Those that say nothing of aligned words.
+# Those that say nothing of aligned words, and all.
 OF_SPANS = ("Words", "Tokens", "Sentences")
+METRICS = ("UAS", "LAS", "CLAS", "MLAS", "BLEX", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", *OF_SPANS)
 
 # What is counted of each metric: right ones, those of the gold file, those of the system's, gold ones that are aligned.
 CORRECT, GOLD, PREDICTED, ALIGNED = range(4)

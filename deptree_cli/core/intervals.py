@@ -80,12 +80,12 @@ def _with_replacement(n: int, rng: np.random.Generator, size: int) -> Int:
     return np.bincount(places.ravel(), minlength=size * n).reshape(size, n)
 
 
-def _resampled(counts: Integers, size: int, one_by_one: Draw, together: Callable[[Int, int], Array]) -> Float:
+def _resampled(counts: Integers, size: int, draw: Draw, together: Callable[[Int, int], Array]) -> Float:
     """The sums of counts (units, ...) by each of `size` weights of units, (size, ...).
 
     `together` draws the weights of units of the same counts, of which there are so many each.
     """
-    n, draw = len(counts), one_by_one
+    n = len(counts)
     columns, places = _different(counts.reshape(n, -1).T)
     order = np.lexsort(columns[::-1])
     first = np.flatnonzero(np.append(True, (np.diff(columns[:, order]) != 0).any(axis=0)))

@@ -1,10 +1,8 @@
 """The one register of quantities: of a distribution, of a tree, and of a tree as a sum over its arcs.
 
-`deptree expect` computes those of a distribution, and the expectations of sums over arcs; `deptree estimate` estimates
-those of trees from distinct trees; `deptree measure` counts them in a treebank. To add one, write a function whose
-docstring begins with a line for users and has the formula, and give it an entry in `core/measures.py` or
-`core/expectations.py`; another package names its own by an entry point (`deptree.quantities`), an object of one of the
-classes there.
+To add one, write a function whose docstring begins with a line for users and has the formula, and give it an entry in
+`core/measures.py` or `core/expectations.py`; another package names its own by an entry point (`deptree.quantities`), an
+object of one of the classes there.
 """
 
 from __future__ import annotations

@@ -84,13 +84,13 @@ def test_what_is_registered_is_undone_the_latest_first() -> None:
 LEFT_IN_THE_MIDDLE = """
 import time
 from contextlib import suppress
-from deptree_cli.core.corpus import Workers, on_processes
+from deptree_cli.core.corpus import on_processes
 
 def large(_):
     return bytes(2**26)
 
 for wait in range(16):
-    with suppress(ZeroDivisionError), on_processes(large, Workers(1)) as submit:
+    with suppress(ZeroDivisionError), on_processes(large, 1) as submit:
         submit([0] * 4)
         time.sleep(0.05 * (1 + wait))
         1 / 0
