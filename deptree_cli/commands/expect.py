@@ -24,8 +24,8 @@ from deptree_cli.core.expectations import (
     HEADS,
     NUMBER,
     VECTOR,
-    Input,
     OfDistribution,
+    QuantityInput,
     unique_inputs,
 )
 from deptree_cli.core.quantities import EXPECTED
@@ -58,7 +58,7 @@ METAVARS = {NUMBER: "NUMBER", DISTRIBUTION: "FILE", HEADS: "FILE", FEATURES: "NP
 INPUTS = [each for each in unique_inputs(EXPECTED) if each.kind != HEADS]
 
 
-def _option(needed: Input) -> Callable[[Any], Any]:
+def _option(needed: QuantityInput) -> Callable[[Any], Any]:
     takers = [quantity.name for quantity in EXPECTED if needed in quantity.inputs]
     named = ", ".join(takers[:-1]) + " and " * (len(takers) > 1) + takers[-1]
     return option(
@@ -122,7 +122,7 @@ def _with_other(scores: ScoreOptions, path: str) -> ScoreOptions:
     return replace(scores, files=(replace(scores.files[0], other=other), *scores.files[1:]))
 
 
-def _asked_for(needed: Input) -> str:
+def _asked_for(needed: QuantityInput) -> str:
     return f"--{needed.name} {METAVARS[needed.kind]}"
 
 
@@ -159,7 +159,7 @@ class Quantities(Work[dict[str, Any]]):
             row["gradient_other"] = _as_read(quantity.gradient_other(distribution, *inputs), sentence)
         return row
 
-    def _value(self, needed: Input, sentence: ScoredSentence) -> Any:
+    def _value(self, needed: QuantityInput, sentence: ScoredSentence) -> Any:
         if needed.kind == DISTRIBUTION:
             return sentence.other
         if needed.kind == HEADS:
@@ -168,7 +168,7 @@ class Quantities(Work[dict[str, Any]]):
             return self._features(needed, sentence)
         return self.values[needed.name]
 
-    def _features(self, needed: Input, sentence: ScoredSentence) -> Float:
+    def _features(self, needed: QuantityInput, sentence: ScoredSentence) -> Float:
         """Features of arcs, as many as there are targets, if there are any."""
         features = features_of(self.values[needed.name], sentence.record, sentence.interpretation.layout)
         for each in self.quantity.inputs:

@@ -33,7 +33,7 @@ NUMBER, DISTRIBUTION, HEADS, FEATURES, VECTOR = "number", "distribution", "heads
 
 
 @dataclass(frozen=True)
-class Input:
+class QuantityInput:
     """What a quantity needs besides a distribution; the command line makes an option of it.
 
     Attributes:
@@ -58,7 +58,7 @@ class OfDistribution(Quantity):
     """
 
     gradient: Callable[..., Float] | None = None
-    inputs: tuple[Input, ...] = ()
+    inputs: tuple[QuantityInput, ...] = ()
     gradient_other: Callable[..., Float] | None = None
     of_many: Callable[[Any], Float] | None = None
     kind: ClassVar[str] = "a distribution"
@@ -79,7 +79,7 @@ def arc_covariance(distribution: ArcFactored, values: Float) -> Float:
     return distribution.factorisation.arc_covariance(np.where(possible, values, 0.0))
 
 
-def unique_inputs(quantities: Iterable[OfDistribution]) -> list[Input]:
+def unique_inputs(quantities: Iterable[OfDistribution]) -> list[QuantityInput]:
     return list(dict.fromkeys(each for quantity in quantities for each in quantity.inputs))
 
 
@@ -115,7 +115,7 @@ def mean_and_variance(distribution: ArcFactored, values: Float) -> tuple[float, 
 NEAR = 1e-3
 NODES = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)
 
-ORDER = Input("order", NUMBER, "The order")
+ORDER = QuantityInput("order", NUMBER, "The order")
 
 
 def entropy(distribution: ArcFactored) -> float:
@@ -164,7 +164,7 @@ def _orders_to(order: float) -> list[float]:
 # Divergences between two distributions over the trees of a sentence, in nats, and their gradients.
 
 
-OTHER = Input("other", DISTRIBUTION, "The scores to compare with")
+OTHER = QuantityInput("other", DISTRIBUTION, "The scores to compare with")
 
 
 def kl(distribution: ArcFactored, other: ArcFactored) -> float:
@@ -227,7 +227,7 @@ def _goes_beyond(distribution: ArcFactored, other: ArcFactored) -> bool:
 # Expected agreement with gold heads, and its gradients.
 
 
-GOLD = Input("gold", HEADS, "The gold heads")
+GOLD = QuantityInput("gold", HEADS, "The gold heads")
 
 
 def risk(distribution: ArcFactored, gold: Heads) -> float:
@@ -276,8 +276,8 @@ def _wrong(distribution: ArcFactored, gold: Heads) -> Float:
 # Means and covariances of features of arcs, and the generalised expectation objective (Zmigrod et al. 2021b).
 
 
-ARRAYS = Input("features", FEATURES, "Arrays like the scores with one more axis: of features")
-TARGET = Input("target", VECTOR, "Expectations to meet, one number per feature")
+ARRAYS = QuantityInput("features", FEATURES, "Arrays like the scores with one more axis: of features")
+TARGET = QuantityInput("target", VECTOR, "Expectations to meet, one number per feature")
 
 
 def expected_features(distribution: ArcFactored, features: Float) -> Float:
