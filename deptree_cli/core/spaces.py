@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import chain, combinations, islice
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict
+from typing import Any, ClassVar, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -36,10 +36,6 @@ from deptree_cli.core.factorisation import (
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.register import Register
 from deptree_cli.kernels.budget import foresee
-
-if TYPE_CHECKING:
-    from deptree_cli.kernels.charts import EisnerGrammar
-
 
 # The kinds of trees that `single_root` and `projective` are enough to name.
 ALL, WITHOUT_CROSSING = "", "projective"
@@ -353,7 +349,8 @@ class EisnerChart(Swept):
         return new(kernels.charts.TABLES * nodes**2), None
 
     @property
-    def grammar(self) -> Grammar:
+    def grammar(self) -> Any:
+        """The grammar of `kernels/charts.py`, of this chart."""
         shape = kernels.charts.TABLES, self.n + 1, self.n + 1
         chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
         return kernels.charts.Eisner(self.space.single_root, chart)
