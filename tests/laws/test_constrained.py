@@ -11,22 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from deptree_cli.core import rules as kinds
 from deptree_cli.core.constrained import Constrained, constrained
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.monte_carlo import shares
-from deptree_cli.core.rules import (
-    LEFT,
-    AtMostOne,
-    Below,
-    Condition,
-    Function,
-    Mask,
-    NoCrossing,
-    NoGaps,
-    Together,
-    Words,
-)
+from deptree_cli.core.rules import LEFT, Condition, Mask, Words
 from deptree_cli.core.ruleset import Rule, Ruleset
 from deptree_cli.core.spaces import PROJECTIVE, SINGLE_ROOT, SPACES, TreeSpace
 from tests.laws.test_labelled import every, labelled
@@ -100,14 +90,14 @@ def no_a_to_the_left(heads: Sequence[int], labels: Sequence[int]) -> bool:
 
 LEFT_A = Mask("mask", Condition(("a",)), direction=LEFT)
 CASES = {
-    "at-most-one": Case((AtMostOne("one", ("a",)),), one_a_per_head),
-    "leaf": Case((Below("leaf", Condition(("b",))),), nothing_below_b),
-    "no-gaps": Case((NoGaps("gap", ("a",)),), a_side_by_side),
-    "no-crossing": Case((NoCrossing("crossing", ("a",)),), nothing_across_a),
-    "span": Case((Together(),), one_leaves_the_span),
-    "function": Case((Function("one b", words_with_b),), b_below_root_only_once),
+    "at-most-one": Case((kinds.AtMostOne("one", ("a",)),), one_a_per_head),
+    "leaf": Case((kinds.Below("leaf", Condition(("b",))),), nothing_below_b),
+    "no-gaps": Case((kinds.NoGaps("gap", ("a",)),), a_side_by_side),
+    "no-crossing": Case((kinds.NoCrossing("crossing", ("a",)),), nothing_across_a),
+    "span": Case((kinds.Together(),), one_leaves_the_span),
+    "function": Case((kinds.Function("one b", words_with_b),), b_below_root_only_once),
     "mask and others": Case(
-        (LEFT_A, AtMostOne("one", ("a",)), Below("leaf", Condition(("b",)))),
+        (LEFT_A, kinds.AtMostOne("one", ("a",)), kinds.Below("leaf", Condition(("b",)))),
         lambda heads, labels: (
             no_a_to_the_left(heads, labels) and one_a_per_head(heads, labels) and nothing_below_b(heads, labels)
         ),
@@ -220,7 +210,8 @@ def rare(gap: float, space: TreeSpace = SINGLE_ROOT) -> Constrained:
     """A rule that hardly any tree obeys: no `a`, and `b` is `gap` below it for each of the two words not below ROOT."""
     plain = labelled(3, 0.0, gap=gap, trees=space)
     return constrained(
-        plain, Ruleset("no a", (Function("no a", lambda _, names: [names.index("a") + 1] if "a" in names else None),))
+        plain,
+        Ruleset("no a", (kinds.Function("no a", lambda _, names: [names.index("a") + 1] if "a" in names else None),)),
     )
 
 

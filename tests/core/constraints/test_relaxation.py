@@ -16,22 +16,12 @@ import numpy as np
 import pytest
 
 from deptree_cli import TreeDistribution
+from deptree_cli.core import rules as kinds
 from deptree_cli.core.constrained import Constrained, constrained, under
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.rule_search import Relaxation, listed_names
-from deptree_cli.core.rules import (
-    AtMostOne,
-    Below,
-    Choice,
-    Condition,
-    Function,
-    LabelledTree,
-    Mask,
-    NoCrossing,
-    Together,
-    Words,
-)
+from deptree_cli.core.rules import Choice, Condition, LabelledTree, Mask, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, conflicting, constraints_of, of_word, rules_of
 from deptree_cli.core.spaces import SPACES, TreeSpace
 
@@ -69,18 +59,18 @@ def random_demands(rng: np.random.Generator, n: int) -> Iterator[Constraint]:
         arcs = rng.random((n + 1, len(LABELS))) < rng.choice([0.4, 0.6, 0.9])
         yield of_word(f"mask-{number}", Choice(int(rng.integers(1, n + 1)), arcs))
     first = int(rng.integers(1, n + 1))
-    rare = [Function("never", lambda heads, labels: [1, *([n] if n > 1 else [])])] * bool(rng.random() < 0.1)
+    rare = [kinds.Function("never", lambda heads, labels: [1, *([n] if n > 1 else [])])] * bool(rng.random() < 0.1)
     rules = [
-        AtMostOne("single", ("subj", "obj")),
-        Below("leaf", Condition(("subj",))),
-        NoCrossing("crossing", ("obj",)),
-        Function("chain", lambda heads, labels: [1] if 0 not in heads[:1] else None),
+        kinds.AtMostOne("single", ("subj", "obj")),
+        kinds.Below("leaf", Condition(("subj",))),
+        kinds.NoCrossing("crossing", ("obj",)),
+        kinds.Function("chain", lambda heads, labels: [1] if 0 not in heads[:1] else None),
         *rare,
     ]
     for rule in rules:
         if rng.random() < 0.5 and (bound := rule.bound(words)):
             yield Constraint(rule.name, bound)
-    span = Together().bound(Words(LABELS, words.upos, words.feats, ((first, n),)))
+    span = kinds.Together().bound(Words(LABELS, words.upos, words.feats, ((first, n),)))
     if rng.random() < 0.4 and span:
         yield Constraint("span", span)
 
@@ -191,7 +181,7 @@ def test_quickxplain_asks_little() -> None:
 
 def test_masks_are_demands_of_each_word_and_rules_of_the_tree() -> None:
     words = Words(LABELS, ["NOUN", "VERB", "NOUN"], [frozenset()] * 3)
-    rules = Ruleset("r", (Mask("no-subj", Condition(("subj",), ("NOUN",))), AtMostOne("one", ("obj",))))
+    rules = Ruleset("r", (Mask("no-subj", Condition(("subj",), ("NOUN",))), kinds.AtMostOne("one", ("obj",))))
     assert [each.name for each in constraints_of(rules, words)] == ["no-subj of word 1", "no-subj of word 3", "one"]
 
 

@@ -8,18 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from deptree_cli.core import rules as kinds
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rules import (
-    AtMostOne,
-    Below,
-    Condition,
-    Mask,
-    NoCrossing,
-    NoGaps,
-    OutOfGaps,
-    ProjectiveArcs,
-    labels_named,
-)
+from deptree_cli.core.rules import Condition, Mask, labels_named
 from deptree_cli.io.rules.constraints import read_constraints
 from deptree_cli.io.rules.reading import (
     KINDS,
@@ -78,14 +69,14 @@ def test_every_kind_of_rules_is_read(read) -> None:
     assert rules.name == "own.toml-2"
     negation = Condition(("advmod",), ("PART",), ("Polarity=Neg",))
     assert list(rules.rules) == [
-        AtMostOne("at-most-one nsubj csubj", ("nsubj", "csubj")),
-        AtMostOne("at-most-one obj", ("obj",)),
-        AtMostOne("few", ("iobj",)),
-        Below("leaf punct", Condition(("punct",))),
-        NoGaps("no-gaps goeswith", ("goeswith",), ("punct",)),
-        NoCrossing("no-crossing punct", ("punct",)),
-        ProjectiveArcs("projective punct", ("punct",)),
-        OutOfGaps("out-of-gaps punct", ("punct",)),
+        kinds.AtMostOne("at-most-one nsubj csubj", ("nsubj", "csubj")),
+        kinds.AtMostOne("at-most-one obj", ("obj",)),
+        kinds.AtMostOne("few", ("iobj",)),
+        kinds.Below("leaf punct", Condition(("punct",))),
+        kinds.NoGaps("no-gaps goeswith", ("goeswith",), ("punct",)),
+        kinds.NoCrossing("no-crossing punct", ("punct",)),
+        kinds.ProjectiveArcs("projective punct", ("punct",)),
+        kinds.OutOfGaps("out-of-gaps punct", ("punct",)),
         Mask(
             "mask det !det:poss",
             Condition(("det", "!det:poss"), ("DET",), ("Poss=Yes",)),
@@ -95,8 +86,8 @@ def test_every_kind_of_rules_is_read(read) -> None:
             False,
             True,
         ),
-        Below("below case", Condition(("case",)), (Condition(("fixed",)), negation)),
-        Below("no objects below nouns", Condition((), ("NOUN",)), (), (Condition(("obj",)),), ("cop",)),
+        kinds.Below("below case", Condition(("case",)), (Condition(("fixed",)), negation)),
+        kinds.Below("no objects below nouns", Condition((), ("NOUN",)), (), (Condition(("obj",)),), ("cop",)),
     ]
 
 
