@@ -17,24 +17,24 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
     "top": 150,
-    "bitext": 2710,
+    "bitext": 2688,
     "cli": 2863,
-    "commands": 5534,
-    "core": 13177,
+    "commands": 5567,
+    "core": 11902,
     "hpyp": 5501,
-    "io": 11146,
-    "jax": 1297,
-    "kernels": 7259,
+    "io": 11144,
+    "jax": 1295,
+    "kernels": 6292,
     "pruning": 606,
-    "second_order": 1088,
-    "torch": 1378,
+    "second_order": 1075,
+    "torch": 1376,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55352,
+    "tests": 55365,
 }
 
-MOST_FILES = 222
-MOST_SHARED_NAMES = 42
+MOST_FILES = 219
+MOST_SHARED_NAMES = 27
 
 # What may be left of a budget: this share of it, or so many lines.
 SHARE, LINES = 0.05, 100
