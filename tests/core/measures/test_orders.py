@@ -10,14 +10,7 @@ import pytest
 
 from deptree_cli.core import measures
 from deptree_cli.core.dtypes import Int
-from deptree_cli.core.measures import (
-    MEASURES,
-    RANDOM_ORDER,
-    RANDOM_PROJECTIVE_ORDER,
-    SMALLEST,
-    SMALLEST_PLANAR,
-    SMALLEST_PROJECTIVE,
-)
+from deptree_cli.core.measures import MEASURES, RANDOM_ORDER
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import MULTI_ROOT
@@ -26,12 +19,12 @@ OF_LENGTH, OF_CROSSINGS = (NUMBERS.get(name).baselines for name in ("sum_length"
 FUNCTIONS = {
     "expected_sum_length": OF_LENGTH[RANDOM_ORDER].mean,
     "variance_sum_length": OF_LENGTH[RANDOM_ORDER].variance,
-    "expected_sum_length_projective": OF_LENGTH[RANDOM_PROJECTIVE_ORDER].mean,
+    "expected_sum_length_projective": OF_LENGTH[measures.RANDOM_PROJECTIVE_ORDER].mean,
     "expected_crossings": OF_CROSSINGS[RANDOM_ORDER].mean,
     "variance_crossings": OF_CROSSINGS[RANDOM_ORDER].variance,
-    "smallest_sum_length": OF_LENGTH[SMALLEST].mean,
-    "smallest_sum_length_projective": OF_LENGTH[SMALLEST_PROJECTIVE].mean,
-    "smallest_sum_length_planar": OF_LENGTH[SMALLEST_PLANAR].mean,
+    "smallest_sum_length": OF_LENGTH[measures.SMALLEST].mean,
+    "smallest_sum_length_projective": OF_LENGTH[measures.SMALLEST_PROJECTIVE].mean,
+    "smallest_sum_length_planar": OF_LENGTH[measures.SMALLEST_PLANAR].mean,
 }
 
 
