@@ -67,6 +67,16 @@ def lane_count(dtype: Any) -> int:
     return LINE // np.dtype(dtype).itemsize
 
 
+def load(line: Any) -> Any:
+    """Return the numbers that a line of an array holds."""
+    return line.copy()
+
+
+def store(line: Any, x: Any) -> None:
+    """Overwrite a line of an array."""
+    line[:] = x
+
+
 def load_from(x: Any, j: int, stop: int) -> Any:
     """Return the numbers j, j + 1, ... of a row as a vector; 0 for those from `stop` on, which are not read."""
     found = np.zeros(lane_count(x.dtype), x.dtype)
@@ -79,18 +89,6 @@ def store_from(x: Any, j: int, stop: int, vector: Any) -> None:
     """Overwrite the numbers j, j + 1, ... of a row by a vector, up to `stop`."""
     into = x[j : min(stop, j + len(vector))]
     into[:] = vector[: len(into)]
-
-
-@kernel
-def load(line):
-    """Return the numbers that a line of an array holds."""
-    return load_from(line, 0, LINE // line.itemsize)
-
-
-@kernel
-def store(line, x):
-    """Overwrite a line of an array."""
-    store_from(line, 0, LINE // line.itemsize, x)
 
 
 def everywhere(x: Any) -> Any:

@@ -42,9 +42,24 @@ def _code(function: Any, signature: Any) -> Any:
     return lower_builtin(function, types.VarArg(types.Any))
 
 
+@_code(ops.load, lambda line: Vector(line.dtype)(line))
+def _load(context, builder, signature, given):
+    place = _place(context, builder, signature.args[0], given[0], signature.return_type)
+    return builder.load(place, align=LINE // signature.return_type.count)
+
+
+@_code(ops.store, lambda line, x: types.void(line, x))
+def _store(context, builder, signature, given):
+    line, vector = signature.args
+    builder.store(given[1], _place(context, builder, line, given[0], vector), align=LINE // vector.count)
+    return context.get_dummy_value()
+
+
 @_code(ops.load_from, lambda x, j, stop: Vector(x.dtype)(x, types.int64, types.int64))
 def _load_from(context, builder, signature, given):
-    place, mask = _place(context, builder, signature.args[0], given[0], signature.return_type, *given[1:])
+    array, j, stop = given
+    place = _place(context, builder, signature.args[0], array, signature.return_type, j)
+    mask = _before(builder, signature.return_type.count, j, stop)
     zeros = ir.Constant(context.get_value_type(signature.return_type), None)
     return _masked_call(builder, "load", zeros.type, [place, LANE(LINE // zeros.type.count), mask, zeros])
 
@@ -52,7 +67,10 @@ def _load_from(context, builder, signature, given):
 @_code(ops.store_from, lambda x, j, stop, vector: types.void(x, types.int64, types.int64, vector))
 def _store_from(context, builder, signature, given):
     array, j, stop, x = given
-    place, mask = _place(context, builder, signature.args[0], array, signature.args[3], j, stop)
+    place, mask = (
+        _place(context, builder, signature.args[0], array, signature.args[3], j),
+        _before(builder, x.type.count, j, stop),
+    )
     is_full = builder.icmp_signed("<=", builder.add(j, ir.Constant(INT, x.type.count)), stop)
     with builder.if_else(is_full, likely=True) as (full, partly):
         with full:
@@ -62,14 +80,17 @@ def _store_from(context, builder, signature, given):
     return context.get_dummy_value()
 
 
-def _place(context, builder, kind, array, vector, j, stop):
-    """The place of a vector from number j of an array on, and which of its lanes are before number `stop`."""
+def _place(context, builder, kind, array, vector, j=None):
+    """The place of a vector in an array, from number j on."""
     data = context.make_array(kind)(context, builder, array).data
-    pointer = context.get_value_type(vector).as_pointer()
-    integers = ir.VectorType(INT, vector.count)
+    return builder.bitcast(builder.gep(data, [j]) if j else data, context.get_value_type(vector).as_pointer())
+
+
+def _before(builder, count, j, stop):
+    """Which lanes of a vector from number j on are before number `stop`."""
+    integers = ir.VectorType(INT, count)
     left = _everywhere(builder, builder.sub(stop, j), integers)
-    mask = builder.icmp_signed("<", ir.Constant(integers, list(range(vector.count))), left)
-    return builder.bitcast(builder.gep(data, [j]), pointer), mask
+    return builder.icmp_signed("<", ir.Constant(integers, list(range(count))), left)
 
 
 def _masked_call(builder, what, returned, given):
