@@ -513,7 +513,17 @@ def sample_tree(A, S, across, W, single_root, state, places, head):
         if m > 1 and j == NONE:
             head[m] = draw_categorical(row(across, m), 1 if single_root else 0, m, one(S), state)
         elif m > 1:
-            head[m] = head[nearest_root(lowest(j, following), m, head, via)]
+            # The last word with an arc via m on the way up to ROOT: that arc leads into ROOT's component. From the
+            # lowest position of m's list on, which does not depend on where the words' arcs lead. The list's own order
+            # does: a word is attached anew whenever its head comes back.
+            lowest = other = nearest = j
+            while other != NONE:
+                lowest, other = min(lowest, other), following[other]
+            while lowest != 0:
+                if via[lowest] == m:
+                    nearest = lowest
+                lowest = head[lowest]
+            head[m] = head[nearest]
         while j != NONE:
             next_j = following[j]
             head[j] = m
@@ -524,31 +534,6 @@ def sample_tree(A, S, across, W, single_root, state, places, head):
         Ai, direct = row(A, head[m]), get(row(W, head[m]), m)
         total = multiply(get(Ai, m), get(S, m))
         attach(m, draw_via(Ai, row(across, m), total, direct, m, nodes, state), via, first, following)
-
-
-@kernel
-def lowest(j, following):
-    """Return the lowest position in the list that begins with j.
-
-    As a start for `nearest_root` it does not depend on where the words' arcs lead. The list's own order does: a word is
-    attached anew whenever its head comes back.
-    """
-    best = j
-    while j != NONE:
-        best = min(best, j)
-        j = following[j]
-    return best
-
-
-@kernel
-def nearest_root(j, m, head, via):
-    """Return the last word with an arc via m on the path from j up to ROOT; that arc leads into ROOT's component."""
-    nearest = j
-    while j != 0:
-        if via[j] == m:
-            nearest = j
-        j = head[j]
-    return nearest
 
 
 @kernel
