@@ -24,13 +24,13 @@ BUDGET = {
     "hpyp": 5501,
     "io": 11144,
     "jax": 1295,
-    "kernels": 6292,
+    "kernels": 6296,
     "pruning": 606,
     "second_order": 1075,
     "torch": 1376,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55365,
+    "tests": 55358,
 }
 
 MOST_FILES = 219
