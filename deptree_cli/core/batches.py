@@ -360,7 +360,7 @@ class TreeBatch:
 
     def _log_weights(self, log_z: LogPartitions) -> Float:
         """The shifted log-scores that log Z is of, (n+1, n+1) of each sentence, one after another."""
-        found = self._shifted
+        found = self._shifted if log_z.in_range.all() else self._shifted.copy()
         for b in np.flatnonzero(~log_z.in_range).tolist():
             of_sentence(laid_out(found, self.lengths), b)[:] = self.alone(b).factorisation.shifted.log_weights
         return found

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.dtypes import Float, Heads, Integers
+from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.labels import tempered_log_probs
 from deptree_cli.core.spaces import TreeSpace
@@ -163,28 +163,33 @@ Evidence = ArcEvidence | LabelEvidence
 
 
 def by_likelihood(parts: Sequence[Evidence]) -> tuple[float, list[float]]:
-    """Return the temperatures of the highest likelihood; an end of the range if it is beyond that."""
+    """Return the temperatures of the highest likelihood; an end of the range if it is beyond that, NaN without gold."""
+    words = [part.likelihood(1.0).words for part in parts]
 
-    def best(kept: Sequence[Evidence]) -> float:
+    def best(left_out: int | None = None) -> float:
         from scipy.optimize import brentq  # loads scipy: when there is work
+
+        kept = [part for place, part in enumerate(parts) if words[place] and place != left_out]
 
         def slope(log_beta: float) -> float:
             return sum(part.likelihood(math.exp(-log_beta)).slope for part in kept)
 
         low, high = -math.log(HIGHEST), -math.log(LOWEST)
+        if not kept:
+            return math.nan
         if slope(high) >= 0:
             return LOWEST
         return HIGHEST if slope(low) <= 0 else math.exp(-brentq(slope, low, high, xtol=1e-9))
 
-    if not any(part.likelihood(1.0).words for part in parts):
+    if not any(words):
         remedy = f"Give whole trees that the scores allow, or choose {OTHER_CRITERION}"
         problem = "no sentence has a gold tree that is complete and possible"
         raise DeptreeError(problem, remedy, options=[OTHER_CRITERION])
-    return best(parts), [best([*parts[:left_out], *parts[left_out + 1 :]]) for left_out in range(len(parts))]
+    return best(), [best(left_out) for left_out in range(len(parts))]
 
 
 def by_calibration_error(parts: Sequence[Evidence]) -> tuple[float, list[float]]:
-    """Return the temperatures of the least expected calibration error, on a grid: it is not smooth."""
+    """The same of the least expected calibration error, on a grid: it is not smooth."""
     grid = np.geomspace(LOWEST, HIGHEST, int(PER_DOUBLING * math.log2(HIGHEST / LOWEST)) + 1)
     found = [[Calibration() for _ in parts] for _ in grid]
     for row, temperature in zip(found, grid.tolist(), strict=True):
@@ -192,10 +197,14 @@ def by_calibration_error(parts: Sequence[Evidence]) -> tuple[float, list[float]]
             part.count(temperature, calibration)
     gaps = np.array([[each.confidence - each.right for each in row] for row in found])  # add up over parts
 
-    def best(of_parts: Float) -> float:
-        return float(grid[np.abs(of_parts.sum(axis=1)).sum(axis=-1).argmin()])
+    words = np.array([each.words.sum() for each in found[0]])
 
-    return best(gaps), [best(np.delete(gaps, part, axis=1)) for part in range(len(parts))]
+    def best(kept: Bool) -> float:
+        errors = np.abs(gaps[:, kept].sum(axis=1)).sum(axis=-1)
+        return float(grid[errors.argmin()]) if words[kept].any() else math.nan
+
+    every = np.ones(len(parts), dtype=np.bool_)
+    return best(every), [best(np.arange(len(parts)) != part) for part in range(len(parts))]
 
 
 # Each finds the temperature of all parts, and of all parts but each in turn.
@@ -244,6 +253,9 @@ class Fit:
     def of(cls, parts: Sequence[Evidence], criterion: str) -> Fit:
         """Fit by one of the `CRITERIA`; no part has a say in the temperature that it is judged at."""
         temperature, others = CRITERIA[criterion](parts)
+        if any(map(math.isnan, others)):
+            gold = "gold labels" if isinstance(parts[0], LabelEvidence) else "a gold tree that is complete and possible"
+            raise DeptreeError(f"too few sentences have {gold}", "Give two or more, better some hundred")
         return cls(temperature, others, Quality.of(parts, [1.0] * len(parts)), Quality.of(parts, others))
 
     @property

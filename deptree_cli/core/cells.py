@@ -1,4 +1,4 @@
-"""What `auto` chooses: distinct trees by what is left beside those drawn, in a tree that divides their space."""
+"""Distinct trees by `auto`: with replacement, then from a partition tree of the probability that is left."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.conditionals import draw_trie, eisner_of, some_are_improbable, weights_in_range
-from deptree_cli.core.numbers import REAL, WIDE, Kind, in_range
+from deptree_cli.core.numbers import REAL, WIDE, Kind, in_wide_if_needed
 from deptree_cli.core.spaces import EisnerChart, NonProjective, Projective, by_space, elimination_of
 from deptree_cli.core.streams import kernel_state
 from deptree_cli.core.swor import LEAST, Draws, clock_of
@@ -50,22 +50,17 @@ def draw_auto(distribution: ArcFactored, size: int, rng: np.random.Generator, ma
         count, lowest = draw(distribution, kind, drawn, count, rng)
         return None, not (drawn.log_left[count] <= lowest and some_are_improbable(drawn.log_weights))
 
-    in_range(
-        fill, sums.kind if isinstance(sums, EisnerChart) else REAL
-    )  # shares of cells need no wide numbers to begin
-    return Draws.timed(heads[:count], distribution.tree_log_probs(heads[:count]), log_left[: count + 1], clock)
-
-
-def enlarged(drawn: Any, count: int) -> Any:
-    """The trees drawn, of which there are so many, with room for more in their hash table."""
-    return drawn._replace(seen=hash_table(drawn.heads, count))
+    first = sums.kind if isinstance(sums, EisnerChart) else REAL  # shares of cells need no wide numbers to begin
+    in_wide_if_needed(fill, first)
+    heads = drawn.heads[:count]
+    return Draws.timed(heads, distribution.tree_log_probs(heads), drawn.log_left[: count + 1], clock)
 
 
 def longer(array: Any) -> Any:
     """An array with room for twice as many rows, the new ones not filled."""
-    longer = np.empty((2 * len(array) + 2, *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+    grown = np.empty((2 * len(array) + 2, *array.shape[1:]), dtype=array.dtype)
+    grown[: len(array)] = array
+    return grown
 
 
 # Trees that may cross: the partition tree of `kernels/cells.py`.
@@ -185,11 +180,11 @@ def draw_from_cells(
 
     kernel.begin(tree, own.exp(top), count)
     if count:
-        in_range(divided, own)
-    of_sentence, of_cell = cache(lambda: EliminationTables(whole)), ()
+        in_wide_if_needed(divided, own)
+    of_sentence, of_cell = cache(whole.rooted_sampler), ()
     while (needs := kernel.draw_by_walk(tree)) != kernel.DONE:
         if needs == kernel.DIVIDE:
-            in_range(divided, own)
+            in_wide_if_needed(divided, own)
             continue
         place, root = cursor[kernel.PLACE], int(tree.choices[0])
         cursor[kernel.FROM_INSIDE] = 1
@@ -221,7 +216,7 @@ def factors_of_cell(weights: Any, root: int, fixed: Any, first: Kind) -> tuple[A
         factors, suffices = kernel.factorise_cell(weights(kind), root, fixed)
         return (weights(kind), root, fixed, factors), suffices
 
-    return in_range(factorised, first)
+    return in_wide_if_needed(factorised, first)
 
 
 # Projective trees: with replacement, then from the trie of `kernels/derivations.py`, made of how trees are made.

@@ -16,7 +16,7 @@ from deptree_cli.core.dtypes import Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError, Setting
 from deptree_cli.core.factorisation import Factorisation
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.numbers import REAL, WIDE, Kind, in_range
+from deptree_cli.core.numbers import REAL, WIDE, Kind, in_wide_if_needed
 from deptree_cli.core.spaces import Conditioned, EisnerChart, NonProjective, Projective, by_space, elimination_of
 from deptree_cli.core.swor import Algorithm, Draws, clock_of, most_certain, size_for_mass
 from deptree_cli.core.walks import path_tables
@@ -149,7 +149,7 @@ class Conditionals(TreeChoices):
             head_path.log_head_probs_of_each(self.weights(kind), *given, *self._tables(kind), out, found)
             return out, bool(found.all())
 
-        return in_range(ask, self.first)
+        return in_wide_if_needed(ask, self.first)
 
     def branch(self, prefix: Prefix, rng: np.random.Generator) -> tuple[Float, Choices]:
         """See `TreeChoices`; of a prefix that is not empty, O(m^3) in all."""
@@ -162,7 +162,7 @@ class Conditionals(TreeChoices):
             given = self.weights(kind), roots[0], heads[0], free, tables, uniforms, probs
             return (out, chosen), head_path.log_heads_along(*given, chosen, out)
 
-        return in_range(ask, self.first)
+        return in_wide_if_needed(ask, self.first)
 
     def beam(self, size: int) -> Callable[[Choices, Int], Float]:
         """See `TreeChoices`; O(n^3) for each prefix in all, and without memory for that O(n^4)."""
@@ -211,7 +211,7 @@ class HeadPaths:
             tables, probs = self._tables, kind.zeros(n + 1)
             return out, head_path.log_next_heads(self._paths, choices.weights(kind), parts[0], tables, probs, out)
 
-        return in_range(ask, self._kind)
+        return in_wide_if_needed(ask, self._kind)
 
     def _start(self, kind: Kind, parts: tuple[Choices, Choices, Choices]) -> None:
         """Begin at the prefixes that have these parts, in tables of its own each."""

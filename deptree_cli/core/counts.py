@@ -31,6 +31,6 @@ def how_many(k: SupportsIndex, what: str = "trees", least: int = 0) -> int:
 
 @contextmanager
 def room_for_trees(count: int, what: str = "trees") -> Iterator[int]:
-    """Make a DeptreeError of a lack of memory for so many; the number, or one that is too large too and has a size."""
+    """Yield the number, at most `MOST`: a MemoryError within becomes a DeptreeError."""
     with memory_for(0, f"{count:,} {what}", "Ask for fewer"):
         yield min(count, MOST)

@@ -1,4 +1,4 @@
-"""What messages tell users to set: by an argument in Python, by an option on the command line."""
+"""Errors that users can mend: place, problem and remedy, and what that tells them to set, in Python or by an option."""
 
 from __future__ import annotations
 

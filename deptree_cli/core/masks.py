@@ -17,7 +17,7 @@ MOST = 1e8
 
 
 def may_be_masks(log_scores: Float, finite: Bool, n: int, most: float = MOST) -> bool:
-    """Whether finite scores are so far apart that shifted ones of n words may add up to so little."""
+    """Whether a tree's shifted scores may add up to less than -most: quickly; that they do not is certain."""
     least = log_scores.max() - most / (2 * n)
     return bool(np.count_nonzero(finite) > np.count_nonzero(log_scores >= least))
 

@@ -18,7 +18,7 @@ class MonteCarloEstimate:
         expectations: those of the features.
         standard_errors: those of the expectations, of the same shape; None for exact sums or too few iterations.
         log_partition: log Z, if it is known exactly.
-        iterations: the number of iterations of each chain after burn-in, of runs, or of trees; None if there is one.
+        iterations: how many each chain has after burn-in, or the number of runs, or of trees; None if none was drawn.
         r_hat: the potential scale reduction of the worst feature (Gelman and Rubin 1992), 1 if chains agree.
         effective_size: the effective sample size, in independent iterations.
         is_interrupted: whether the estimate was stopped early.

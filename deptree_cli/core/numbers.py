@@ -48,7 +48,7 @@ REAL = Kind("REAL", np.exp, np.zeros, np.multiply, np.log, lambda array: array)
 WIDE = Kind("WIDE", *map(_wide, ("wide_exp", "wide_zeros", "wide_scaled", "wide_log", "wide_floats")))
 
 
-def in_range(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:
+def in_wide_if_needed(run: Callable[[Kind], tuple[Found, bool]], first: Kind = REAL) -> Found:
     """Return what is found with float64, or with wide numbers if float64 does not hold every term that counts."""
     found, is_in_range = run(first)
     return found if is_in_range or first is WIDE else run(WIDE)[0]

@@ -133,7 +133,7 @@ class Register(Generic[Entry]):
 
 
 def imported(target: str | Callable[..., Any], folder: str) -> Callable[..., Any]:
-    """The function that an entry names, imported now: ``package.module:name``, or ``.file:name`` in a folder."""
+    """The function that an entry names, imported now: ``package.module:name``, or ``.module:name`` in a package."""
     if not isinstance(target, str):
         return target
     module, name = target.split(":")

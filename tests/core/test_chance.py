@@ -9,7 +9,7 @@ from deptree_cli.core import chance
 from deptree_cli.core.chance import moments, of_random_trees, sampled, uniform_marginals
 from deptree_cli.core.measures import OverArcs
 from deptree_cli.core.oracle import all_trees
-from deptree_cli.core.quantities import NUMBERS
+from deptree_cli.core.quantities import NUMBERS, QUANTITIES
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
 
@@ -40,6 +40,18 @@ def test_formulas_of_long_sentences_are_means_arc_by_arc(trees: TreeSpace, n: in
     monkeypatch.setattr(chance, "ARC_BY_ARC", 0)
     by_formula = of_random_trees(n, trees, NAMES[::-1], None, None)[::-1]
     np.testing.assert_allclose(by_formula, arc_by_arc, rtol=1e-13)
+
+
+@IN_EACH
+def test_long_sentences_of_a_quantity_without_baselines(trees: TreeSpace, monkeypatch) -> None:
+    """As another package registers it: its mean is summed arc by arc, however long the sentence is."""
+    mine = OverArcs("mine", lambda heads, words: heads)
+    monkeypatch.setattr(QUANTITIES, "_entries", {**QUANTITIES._entries, "mine": mine})
+    chance.of_random_trees.cache_clear()
+    found = of_random_trees(6, trees, ("mine",), None, None)
+    monkeypatch.setattr(chance, "ARC_BY_ARC", 0)
+    chance.of_random_trees.cache_clear()
+    np.testing.assert_allclose(of_random_trees(6, trees, ("mine",), None, None), found, rtol=1e-13)
 
 
 @IN_EACH

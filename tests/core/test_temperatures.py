@@ -125,6 +125,19 @@ def test_unknown_heads_count_for_calibration_only(graphs) -> None:
         by_likelihood([part])
 
 
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_no_part_is_judged_at_a_temperature_that_nothing_was_fitted_to(graphs, criterion: str) -> None:
+    """Words without gold fitted nothing, and the other part was judged at an end of the range, in silence."""
+    distribution, none = graphs.distribution(graphs.gaussian(4)), np.array([-1, -1, -1, -1], np.int32)
+    without = ArcEvidence([GoldArcs.of(distribution, none)], distribution.space)
+    with pytest.raises(DeptreeError, match="too few sentences have a gold tree"):
+        Fit.of([arcs(graphs), without], criterion)
+    no_labels = LabelEvidence(np.zeros((0, 5)), np.zeros(0, dtype=np.int64))
+    with pytest.raises(DeptreeError, match="too few sentences have gold labels"):
+        Fit.of([no_labels, labels(1)], criterion)
+    assert Fit.of([no_labels, labels(1), labels(2)], criterion).others[0] > LOWEST
+
+
 def test_impossible_gold_trees_have_no_likelihood(graphs) -> None:
     """Their words still count for calibration; the fit is that to the others."""
     possible = arcs(graphs)
