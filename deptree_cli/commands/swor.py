@@ -142,7 +142,7 @@ def draw_distinct(
     if by_label:
         from deptree_cli.core import conditionals  # loads kernels: when there is work
 
-        draws = conditionals.draw(algorithm, distribution, size, rng, mass)
+        draws = conditionals.draw_labelled(algorithm, distribution, size, rng, mass)
         return Drawn(sentence, draws, draws.labels, mass < 1, by_label)
     drawn = algorithm.draw(distribution, size, rng, mass)
     known = distribution.labels

@@ -19,8 +19,8 @@ from deptree_cli.core.blocks import (
     laid_out,
     of_sentence,
     only_plain,
+    pack_shifted,
     require_precision,
-    shifted,
     starts_of,
 )
 from deptree_cli.core.counts import how_many
@@ -220,7 +220,7 @@ class TreeBatch:
         short = SHORT if self.side_by_side and memory[1] is not None else 0
         size = self.log_scores.size if rows is EVERY else int(((lengths + 1) ** 2).sum())
         own = found if rows is EVERY else LogPartitions.unknown(len(lengths))
-        packed = shifted(chosen(self.scores, rows), lengths, self.space.single_root, size, own, dtype, short)
+        packed = pack_shifted(chosen(self.scores, rows), lengths, self.space.single_root, size, own, dtype, short)
         np.exp(packed[0], out=packed[0])
         question((*memory, packed, own.shifted, False), rows)
         if own is not found:
@@ -368,7 +368,7 @@ class TreeBatch:
     @cached_property
     def _shifted(self) -> Float:
         how = self.space.single_root, self.log_scores.size, LogPartitions.unknown(len(self.lengths))
-        log_weights: Float = shifted(tuple(self.scores), self.lengths, *how)[0]
+        log_weights: Float = pack_shifted(tuple(self.scores), self.lengths, *how)[0]
         return log_weights
 
     def _sum_up(self, out: Matrices | None) -> LogPartitions:

@@ -61,7 +61,7 @@ def of_sentence(matrices: Matrices, b: int) -> Array:
     return found
 
 
-def shifted(
+def pack_shifted(
     scores: tuple[Any, ...],
     lengths: Int,
     single_root: bool,
@@ -81,7 +81,7 @@ def shifted(
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class SameLength:
     """The sentences (b,), by their number in the batch, that have n words: what is known of them fits into one array.
 
     `arcs` and `words` are where that of each begins in what is of arcs, and of words, one sentence after another.
@@ -102,10 +102,10 @@ class Alike:
         return found
 
 
-def alike(lengths: Int) -> list[Alike]:
+def alike(lengths: Int) -> list[SameLength]:
     arcs, words = starts_of((lengths + 1) ** 2), starts_of(lengths)
     every = [(np.flatnonzero(lengths == n), n) for n in np.unique(lengths).tolist()]
-    return [Alike(rows, n, arcs[rows], words[rows]) for rows, n in every]
+    return [SameLength(rows, n, arcs[rows], words[rows]) for rows, n in every]
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,8 +89,8 @@ def _in_random_order(quantity: OfTree, n: int, space: TreeSpace) -> float:
     """The mean among all trees: that of any one, here a chain, over random orders of words. NaN of no sum of arcs."""
     if quantity.arc_values(1, space) is None:
         return np.nan
-    if RANDOM_ORDER not in quantity.baselines:  # as of other packages' quantities
-        return float(np.vdot(uniform_marginals(n, space), quantity.arc_values(n, space)))
+    if RANDOM_ORDER not in quantity.baselines and (values := quantity.arc_values(n, space)) is not None:
+        return float(np.vdot(uniform_marginals(n, space), values))  # as of other packages' quantities
     chain = float(quantity.baselines[RANDOM_ORDER].mean(np.arange(n), np.array([0, n]))[0])
     return chain if space.single_root else chain * n / (n + 1)  # of n (n - 1) / (n + 1) arcs
 

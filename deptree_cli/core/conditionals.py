@@ -450,7 +450,7 @@ def _log_left(conditionals: TreeChoices, prefix: Prefix, drawn: Choices, log_sha
 # The order is exact while arrival times are numbers: for trees of probability above e^-700.
 
 
-def draw(
+def draw_labelled(
     algorithm: Algorithm, distribution: ArcFactored, size: int, rng: np.random.Generator, mass: float = 1.0
 ) -> Draws:
     """Up to `size` distinct labelled trees; `mass` is as of `Algorithm.draw`.

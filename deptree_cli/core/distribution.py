@@ -89,7 +89,7 @@ class TreeDistribution(ArcFactored):
             from deptree_cli.core import conditionals  # loads kernels: when there is work
 
             stream = offshoot(stream) if stream is rng else stream
-            return conditionals.draw(ALGORITHMS.get(algorithm), self, size, stream, mass)
+            return conditionals.draw_labelled(ALGORITHMS.get(algorithm), self, size, stream, mass)
 
     def top_k(self, k: int) -> Heads:
         """The k most probable trees, the best first, (k, n) or fewer."""

@@ -396,7 +396,7 @@ def gap_cliques(point: Point, group: Bool) -> Iterator[Inequality]:
             yield Inequality(1.0, [(cells(heads, other), 1.0)], [(cells(beyond, word, group), 1.0)])
 
 
-@kernel(allocates=True)
+@kernel(allocates=True)  # type: ignore[untyped-decorator]
 def reaches(capacity: Any, source: Any, sink: Any, need: Any, reached: Any) -> bool:
     """Whether so much flows from a node to another; if not, fill reached (k,) with the nodes that still reach the sink.
 

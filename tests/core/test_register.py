@@ -233,7 +233,10 @@ def test_imported() -> None:
 
     assert imported(function, "deptree_cli.core.samplers") is function
     assert imported(".walks:draw_auto", "deptree_cli.core").__module__ == "deptree_cli.core.walks"
-    assert imported("deptree_cli.core.conditionals:draw", "elsewhere").__module__ == "deptree_cli.core.conditionals"
+    assert (
+        imported("deptree_cli.core.conditionals:draw_labelled", "elsewhere").__module__
+        == "deptree_cli.core.conditionals"
+    )
 
 
 def test_the_registers_of_this_floor() -> None:

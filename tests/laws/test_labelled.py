@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from deptree_cli.core.conditionals import draw
+from deptree_cli.core.conditionals import draw_labelled
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.estimate import weights
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace
@@ -50,7 +50,7 @@ def every(given: TreeDistribution) -> dict[tuple[tuple[int, ...], tuple[int, ...
 
 
 def drawn(given: TreeDistribution, size: int, seed: int, algorithm: Algorithm = AUTO, mass: float = 1.0):
-    draws = draw(algorithm, given, size, sentence_stream(seed, "s"), mass)
+    draws = draw_labelled(algorithm, given, size, sentence_stream(seed, "s"), mass)
     assert draws.labels is not None
     trees = [(tuple(heads), tuple(row)) for heads, row in zip(draws.heads.tolist(), draws.labels.tolist(), strict=True)]
     return draws, trees
