@@ -181,7 +181,7 @@ def test_shares_of_arcs_with_labels_are_their_probabilities(name: str, space: Tr
     given, exact, _ = under(name, space)
     found = given.sample(SIZE, seed=13)
     assert found.labels is not None
-    estimate = shares(found.heads, found.labels, 3)
+    estimate = shares(found.heads, labels=found.labels, names=3)
     assert estimate.iterations == SIZE
     assert estimate.standard_errors is not None
     probs = np.zeros((N + 1, N + 1, 3))
