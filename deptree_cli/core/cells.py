@@ -127,50 +127,10 @@ def draw_from_cells(
         with np.errstate(divide="ignore"):
             top = whole.log_root_marginals() if own is WIDE else np.log(distribution.root_marginals)
 
-    def __init__(
-        self, distribution: ArcFactored, kind: Kind, drawn: Any, count: int, stop: float, rng: np.random.Generator
-    ) -> None:
-        whole, n, log_weights = elimination_of(distribution.factorisation), distribution.n, drawn.log_weights
-        self._whole, self._kind, self._weights = whole, kind, cache(lambda kind: kind.exp(log_weights))
-        self.rules = Thresholds(float(REPEATS), LEAST, stop, SAFE_LOG if kind is REAL else -np.inf)
-        drawn.state[:] = kernel_state(rng)
-        order = np.argsort(-distribution.marginals()[:, 1:].max(axis=0), kind="stable") + 1  # the most certain first
-        rank = np.full(n + 1, n)
-        rank[order] = np.arange(n)
-        single_root, is_wide = whole.space.single_root, whole.is_wide
-        tables, bits = alias_tables(self._weights(REAL), 1 if single_root else 0)
-        choices, fixed, free, stamp = (
-            np.zeros(length, dtype=np.int64) for length in (n if single_root else n + 1, n + 1, n, n + 1)
-        )
-        self._tree = kernel.PartitionTree(
-            rules=self.rules,
-            drawn=drawn,
-            cells=no_cells(CELLS, len(drawn.heads), n, kind),
-            walks=kind is REAL,
-            tree_steps=int(n * (WIDE_TREE if is_wide else TREE)),
-            factor_steps=WIDE_FACTORS if is_wide else FACTORS,
-            single_root=single_root,
-            order=order,
-            rank=rank,
-            tables=tables,
-            bits=bits,
-            choices=choices,
-            fixed=fixed,
-            free=free,
-            stamp=stamp,
-            row=np.zeros(n, dtype=np.int32),
-        )
-        self._top = np.where(np.arange(n + 1) == 0, 0.0, -np.inf)  # log P(root): of several, all hang on node 0
-        if single_root:
-            with np.errstate(divide="ignore"):
-                self._top = whole.log_root_marginals() if kind is WIDE else np.log(distribution.root_marginals)
-        self._draw_rooted: Any = None
-        self._factors: Any = None
-        self._rooms: dict[Kind, Any] = {}
-        self.cursor = np.array([count, NONE, NONE, 0, NONE, NONE, 0], dtype=np.int64)
-        kernel.begin(self._tree, kind.exp(self._top), count)
-        if count:
-            self._divide()
+    @cache
+    def room(kind: Kind) -> tuple[Any, ...]:
+        lossless = kind is WIDE or weights_in_range(log_weights)
+        return weights(kind), lossless, path_tables(n, kind), kind.zeros(n + 1)
 
     def divided(kind: Kind) -> tuple[None, bool]:
         nonlocal tree
@@ -188,10 +148,10 @@ def draw_from_cells(
             continue
         place, root = cursor[kernel.PLACE], int(tree.choices[0])
         cursor[kernel.FROM_INSIDE] = 1
-        if place[0] == 0 and self._reaches(root):
-            self._draw_rooted = self._draw_rooted or self._whole.rooted_sampler()
-            self._draw_rooted(np.array([root]), tree.drawn.state, tree.row[None])
-            return
+        # The sentence's factors do for trees that hang on a node unless it is hardly ever the root.
+        if place[0] == 0 and (is_wide or root == 0 or top[root] - log_weights[0, root] > SAFE_LOG):
+            of_sentence()(np.array([root]), drawn.state, tree.row[None])
+            continue
         if (cursor[kernel.INSIDE_PLACE] != place).any():
             of_cell = factors_of_cell(weights, root, tree.fixed.copy(), own)
             cursor[kernel.INSIDE_PLACE] = place

@@ -209,7 +209,7 @@ class HeadPaths:
             if self._paths is None or kind is not self._kind:
                 self._start(kind, parts)
             tables, probs = self._tables, kind.zeros(n + 1)
-            return out, head_path.log_next_heads(self._paths, choices.weights(kind), parts[0], tables, probs, out)
+            return out, head_path.log_next_heads(self._paths, choices.weights(kind), tables, probs, out)
 
         return in_wide_if_needed(ask, self._kind)
 

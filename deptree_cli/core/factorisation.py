@@ -78,8 +78,9 @@ class Rules:
         if self.single_root:
             found[..., 0, :] &= ~_others(pinned[..., 0, :], axis=-1)
         if self.projective:
+            first, last = reach_of(pinned)
             for place in np.ndindex(pinned.shape[:-2]):
-                kernels.trees.prune_crossing(*reach_of(pinned[place]), found[place])
+                kernels.trees.prune_crossing(first[place], last[place], found[place])
         return found
 
 
@@ -116,10 +117,9 @@ def crossings(heads: Integers) -> Int:
 
 
 def reach_of(pinned: Bool) -> tuple[Int, Int]:
-    """Return the outermost nodes that every node is linked with by pinned arcs, or is itself, (n+1,) each."""
-    first, last = np.empty(len(pinned), dtype=np.int64), np.empty(len(pinned), dtype=np.int64)
-    kernels.trees.reach(pinned, first, last)
-    return first, last
+    """Return the outermost nodes that every node is linked with by pinned arcs, or is itself, (..., n+1) each."""
+    linked = pinned | np.swapaxes(pinned, -1, -2) | np.eye(pinned.shape[-1], dtype=np.bool_)
+    return linked.argmax(axis=-1), pinned.shape[-1] - 1 - linked[..., ::-1].argmax(axis=-1)
 
 
 def _others(pinned: Bool, axis: int) -> Bool:

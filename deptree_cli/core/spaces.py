@@ -353,7 +353,7 @@ class EisnerChart(Swept):
         """The grammar of `kernels/charts.py`, of this chart."""
         shape = kernels.charts.TABLES, self.n + 1, self.n + 1
         chart = self.kind.each(lambda part: part.reshape(shape), self.swept[0])
-        return kernels.charts.Eisner(self.space.single_root, chart)
+        return kernels.charts.EisnerGrammar(self.space.single_root, chart)
 
     def _draw(self, state: Any, heads: Heads) -> None:
         kernels.charts.sample_trees(self.grammar, state, heads)

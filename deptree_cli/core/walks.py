@@ -64,17 +64,17 @@ LIMIT, LIMIT_PER_TREE = 1_000_000, 10_000
 
 def draw_spanning(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Spanning trees: Wilson 1996 on the whole graph, ROOT included."""
-    return _walked(distribution, size, rng, kernel.walk_trees)
+    return _walked(distribution, None, size, rng)
 
 
 def draw_marginal(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Dependency trees: the root from its marginal, then Wilson on the graph of the words (Stanojevic 2022, Alg. 3)."""
-    return _walked(distribution, size, rng, kernel.walk_trees, distribution.root_marginals)
+    return _walked(distribution, distribution.root_marginals, size, rng)
 
 
 def draw_root_corrected(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
     """Wilson-RC (Zmigrod et al. 2021a, Fig. 3): the root by its own arc's weight. **Biased**; kept for audits."""
-    return _walked(distribution, size, rng, kernel.walk_trees, local_root_probs(distribution))
+    return _walked(distribution, local_root_probs(distribution), size, rng)
 
 
 def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) -> Integers:
@@ -82,7 +82,7 @@ def draw_reject(distribution: ArcFactored, size: int, rng: np.random.Generator) 
 
     Which trial is accepted depends on its tree alone, not on the cycles popped.
     """
-    return _walked(distribution, size, rng, kernel.walk_until_single_root)
+    return _walked(distribution, None, size, rng, until_single_root=True)
 
 
 def local_root_probs(distribution: ArcFactored) -> Float:
@@ -102,36 +102,35 @@ def alias_tables(weights: Float, first_head: int) -> tuple[Tables, int]:
 
 def _walked(
     distribution: ArcFactored,
+    root_probs: Float | None,
     size: int,
     rng: np.random.Generator,
-    walk: Callable[..., tuple[int, int]],
-    root_probs: Float | None = None,
+    until_single_root: bool = False,
 ) -> Integers:
-    """Trees by walking, and once the limit is reached by elimination.
+    """Trees by walking, and once the limit is reached by elimination, each for its own root.
 
-    root_probs: (n+1,), of the roots, each tree being then one by its probability given the root; None: trees hang on
-    ROOT.
+    root_probs: (n+1,), of the words that they hang on; None: they hang on ROOT.
     """
-    space, roots = MULTI_ROOT if root_probs is None else SINGLE_ROOT, np.zeros(size, dtype=np.int64)
-    weights = REAL.exp(shift(distribution.possible_scores, space).log_weights)
-    if root_probs is None:
-        tables, bits = alias_tables(weights, first_head=0)
-    else:
+    space, first_head = (MULTI_ROOT, 0) if root_probs is None else (SINGLE_ROOT, 1)
+    weights, roots = np.exp(shift(distribution.possible_scores, space).log_weights), np.zeros(size, dtype=np.int64)
+    if root_probs is not None:
         weights[:, 0] = root_probs
-        tables, bits = alias_tables(weights, first_head=1)
+    tables, bits = alias_tables(weights, first_head)
+    if root_probs is not None:
         kernel.draw_roots(tables, bits, kernel_state(rng), roots)
-    heads, state, walked, left = empty_heads(size, distribution.n), kernel_state(rng), 0, LIMIT + LIMIT_PER_TREE * size
+    heads, state, walked = empty_heads(size, distribution.n), kernel_state(rng), 0
+    left = LIMIT + LIMIT_PER_TREE * size
     for rows, block in blocks_to_fill(heads):
         if left >= 0:
             count, left = kernel.walk_trees(tables, bits, roots[rows], state, left, until_single_root, block)
             walked += count
     if walked < size:
-        left_over = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
+        order = walked + np.argsort(roots[walked:], kind="stable")  # one sweep a root
         draw, state = elimination_of(distribution.factorisation).rooted_sampler(), kernel_state(rng)
-        trees = empty_heads(len(left_over), distribution.n)
+        trees = empty_heads(len(order), distribution.n)
         for rows, block in blocks_to_fill(trees):
-            draw(roots[left_over[rows]], state, block)
-        heads[left_over] = trees
+            draw(roots[order[rows]], state, block)
+        heads[order] = trees
     return heads
 
 

@@ -368,7 +368,7 @@ def factorise_cell(weights, root, fixed):
             words[nodes] = u
             nodes += 1
     words, first = words[:nodes], np.full(nodes, NONE)
-    find_tops(root, fixed, words, tops)
+    find_tops(root, fixed, words[1:], 1, 0, tops)
     for u in range(fixed.shape[0] - 1, -1, -1):
         if tops[u] != NONE:
             following[u] = first[tops[u]]
@@ -470,7 +470,7 @@ def divide(tree, r, h, weights, in_range, tables, probs):
         other = tree.following[other]
     path = start_path(weights, root, tree.fixed, words, in_range, tables)
     for x in range(words.shape[0]):
-        log_pivots = next_heads(path, weights, root, tables, probs)
+        log_pivots = next_heads(path, weights, tables, tables, probs)
         if not path_in_range(weights, path, log_pivots, log_pivots):
             if x == 0:
                 return UNSOUND
