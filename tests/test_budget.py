@@ -20,17 +20,17 @@ BUDGET = {
     "bitext": 2688,
     "cli": 2863,
     "commands": 5567,
-    "core": 11902,
+    "core": 11814,
     "hpyp": 5501,
     "io": 11144,
     "jax": 1295,
-    "kernels": 6296,
+    "kernels": 6382,
     "pruning": 606,
     "second_order": 1075,
     "torch": 1376,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55358,
+    "tests": 55387,
 }
 
 MOST_FILES = 219

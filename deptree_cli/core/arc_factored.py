@@ -15,11 +15,12 @@ from typing import Any, ClassVar, Self, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deptree_cli import kernels
 from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.factorisation import Factorisation, shift
-from deptree_cli.core.labels import Labels, conditional, drop, fill_beyond, fill_left, is_root, joint
+from deptree_cli.core.labels import Labels, conditional, is_root, joint
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import may_be_masks, need_of_masks
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
@@ -391,13 +392,13 @@ class ArcFactored(OverTrees):
             known = labels.log_probs, forbidden
             weights, left = np.empty_like(labels.log_probs), np.empty_like(labels.log_probs)
             highest, some = np.empty_like(log_scores), np.empty(log_scores.shape, dtype=np.bool_)
-            fill_beyond(*known, highest, weights, some)
+            kernels.trees.fill_beyond(*known, highest, weights, some)
             np.exp(weights, out=weights)  # however improbable the labels are that are left
-            drop(*known, weights)
+            kernels.trees.drop(*known, weights)
             with np.errstate(divide="ignore", invalid="ignore"):
                 shares = np.where(some, highest + np.log(weights.sum(axis=-1)), 0.0)
                 best = highest - shares  # in the order of what it is taken from
-            fill_left(*known, shares, left)
+            kernels.trees.fill_left(*known, shares, left)
             log_scores = np.where(log_scores > -np.inf, log_scores + shares, -np.inf)
             labels = labels.with_log_probs(left, best)
         found = self._with(log_scores=log_scores, labels=labels)

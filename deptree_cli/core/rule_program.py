@@ -11,7 +11,6 @@ bounds the costs of all trees (Lagrangian relaxation), whatever these duals are 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +26,6 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.rules import AtMostOne, Bound, LabelledTree, Nogood, OutOfGaps, ProjectiveArcs
 from deptree_cli.core.spaces import TreeSpace, space
-from deptree_cli.kernels.flags import kernel
 
 # A point breaks a row by more than this. Arcs are priced in, and bounds are apart, by more than that of the costs.
 BROKEN, NEAR = 1e-6, 1e-11
@@ -396,44 +394,10 @@ def gap_cliques(point: Point, group: Bool) -> Iterator[Inequality]:
             yield Inequality(1.0, [(cells(heads, other), 1.0)], [(cells(beyond, word, group), 1.0)])
 
 
-@kernel(allocates=True)  # type: ignore[untyped-decorator]
-def reaches(capacity: Any, source: Any, sink: Any, need: Any, reached: Any) -> bool:
-    """Whether so much flows from a node to another; if not, fill reached (k,) with the nodes that still reach the sink.
-
-    By shortest augmenting ways (Edmonds and Karp 1972) through capacity (k, k), ``[from, to]``, which is used up.
-    """
-    nodes, flow = capacity.shape[0], 0.0
-    after, queue = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    while flow < need:
-        after[:] = -1
-        after[sink] = queue[0] = sink
-        first, last = 0, 1
-        while first < last and after[source] < 0:
-            each, first = queue[first], first + 1
-            for before in range(nodes):
-                if after[before] < 0 and capacity[before, each] > 1e-9:
-                    after[before] = each
-                    queue[last] = before
-                    last += 1
-        if after[source] < 0:
-            for each in range(nodes):
-                reached[each] = after[each] >= 0
-            return False
-        push, each = math.inf, source
-        while each != sink:
-            push = min(push, capacity[each, after[each]])
-            each = after[each]
-        each = source
-        while each != sink:
-            capacity[each, after[each]] -= push
-            capacity[after[each], each] += push
-            each = after[each]
-        flow += push
-    return True
-
-
 def descent_cuts(point: Point, group: Bool) -> Iterator[Inequality]:
     """Of words whose arcs have no gaps: what stands between one and its heads must be reached from them (min cuts)."""
+    from deptree_cli.kernels.trees import reaches  # loads kernels: when there is work
+
     own_arcs, size = point.of(group), len(point.arcs)
     nodes, capacity = np.arange(size), np.zeros((size + 1, size + 1))
     capacity[1:size, :size] = point.arcs[1:]

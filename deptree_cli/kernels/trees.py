@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from deptree_cli.kernels.categorical import pick
 from deptree_cli.kernels.elementary import fill
 from deptree_cli.kernels.flags import kernel
 
@@ -135,7 +136,9 @@ def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
     n = tree.shape[0]
     given = scores.copy()
     for word in range(1, first):
-        fix(given, word, tree[word - 1])
+        own = given[tree[word - 1], word]
+        given[:, word] = -math.inf
+        given[tree[word - 1], word] = own
     for h in range(n + 1):
         if banned[h]:
             given[h, first] = -math.inf
@@ -143,16 +146,8 @@ def best_trees_below(scores, single_root, tree, first, banned, heads, totals):
         own = given[tree[word - 1], word]
         given[tree[word - 1], word] = -math.inf
         totals[word - 1] = best_tree(given, single_root, heads[word - 1])
+        given[:, word] = -math.inf
         given[tree[word - 1], word] = own
-        fix(given, word, tree[word - 1])
-
-
-@kernel
-def fix(scores, word, head):
-    """Forbid all heads of a word but `head`, in place."""
-    for h in range(scores.shape[0]):
-        if h != head:
-            scores[h, word] = -math.inf
 
 
 # Which words stand on every way from ROOT to another word: the dominators of a graph, without any weights.
@@ -275,6 +270,102 @@ def apart_under(heads, word):
         if 0 < lower + upper < fewest:
             fewest, best, far = lower + upper, (above, lower, upper, top), each
     return *best, far
+
+
+@kernel(allocates=True)
+def reaches(capacity, source, sink, need, reached):
+    """Whether so much flows from a node to another; if not, fill reached (k,) with the nodes that still reach the sink.
+
+    By shortest augmenting ways (Edmonds and Karp 1972) through capacity (k, k), ``[from, to]``, which is used up.
+    """
+    nodes, flow = capacity.shape[0], 0.0
+    after, queue = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    while flow < need:
+        fill(after, NONE)
+        after[sink] = queue[0] = sink
+        first, last = 0, 1
+        while first < last and after[source] == NONE:
+            each, first = queue[first], first + 1
+            for before in range(nodes):
+                if after[before] == NONE and capacity[before, each] > 1e-9:
+                    after[before] = each
+                    queue[last] = before
+                    last += 1
+        if after[source] == NONE:
+            for each in range(nodes):
+                reached[each] = after[each] != NONE
+            return False
+        push, each = math.inf, source
+        while each != sink:
+            push = min(push, capacity[each, after[each]])
+            each = after[each]
+        each = source
+        while each != sink:
+            capacity[each, after[each]] -= push
+            capacity[after[each], each] += push
+            each = after[each]
+        flow += push
+    return True
+
+
+# Labels of arcs: drawn by their probabilities, and what is left of these where some are forbidden.
+
+
+@kernel
+def draw_labels(probs, heads, uniforms, labels):
+    """Fill labels (k, n) with labels of the arcs heads (k, n), drawn by probs (n+1, n+1, L), ``[head, dependent]``.
+
+    uniforms: (k, n) random numbers from [0, 1). A label of probability 0 is never drawn: see `pick`.
+    """
+    for tree in range(heads.shape[0]):
+        for i in range(heads.shape[1]):
+            own = probs[heads[tree, i], i + 1]
+            labels[tree, i] = pick(own, 0, own.shape[0], uniforms[tree, i])
+
+
+@kernel
+def fill_beyond(log_probs, forbidden, highest, beyond, some):
+    """Fill in what is left of labels' log-probabilities (n+1, n+1, L) where some are forbidden.
+
+    highest (n+1, n+1): the highest that is left, -inf if none is. beyond (n+1, n+1, L): how far each is above that, 0
+    for those that are not left. some (n+1, n+1): whether any is forbidden.
+    """
+    for h in range(log_probs.shape[0]):
+        for d in range(log_probs.shape[1]):
+            own, gone, most = log_probs[h, d], forbidden[h, d], -math.inf
+            any_gone = False
+            for label in range(own.shape[0]):
+                any_gone = any_gone | gone[label]
+                if not gone[label] and own[label] > most:
+                    most = own[label]
+            highest[h, d], some[h, d] = most, any_gone
+            for label in range(own.shape[0]):
+                is_left = not gone[label] and own[label] > -math.inf
+                beyond[h, d, label] = own[label] - most if is_left else 0.0
+
+
+@kernel
+def fill_left(log_probs, forbidden, shares, left):
+    """Fill left (n+1, n+1, L) with the log-probabilities of labels given those that are not forbidden, -inf for others.
+
+    shares (n+1, n+1): the logarithm of what is left of each arc.
+    """
+    for h in range(log_probs.shape[0]):
+        for d in range(log_probs.shape[1]):
+            share = shares[h, d]
+            for label in range(log_probs.shape[2]):
+                is_left = share > -math.inf and not forbidden[h, d, label]
+                left[h, d, label] = log_probs[h, d, label] - share if is_left else -math.inf
+
+
+@kernel
+def drop(log_probs, forbidden, weights):
+    """Set weights (n+1, n+1, L) to 0 that are not left."""
+    for h in range(weights.shape[0]):
+        for d in range(weights.shape[1]):
+            for label in range(weights.shape[2]):
+                if forbidden[h, d, label] or not log_probs[h, d, label] > -math.inf:
+                    weights[h, d, label] = 0.0
 
 
 # Log-probabilities of given trees, from shifted scores and log Z.

@@ -146,13 +146,8 @@ def walk_trees(tables, bits, roots, state, limit, until_single_root, heads):
             limit = walk(tables, bits, roots[i], free, state, limit, walks, stamp, heads[i])
             if limit < 0:
                 return i, limit
-            is_wanted = not until_single_root or root_arcs(heads[i]) == 1
+            root_arcs = 0
+            for head in heads[i]:
+                root_arcs += head == 0
+            is_wanted = not until_single_root or root_arcs == 1
     return heads.shape[0], limit
-
-
-@kernel
-def root_arcs(row):
-    count = 0
-    for head in row:
-        count += head == 0
-    return count

@@ -13,11 +13,12 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rule_program import BranchAndCut, Settled, reaches
+from deptree_cli.core.rule_program import BranchAndCut, Settled
 from deptree_cli.core.rule_search import BranchAndBound, LogScores
 from deptree_cli.core.rules import Bound, LabelledTree
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from deptree_cli.io.rules.constraints import repaired
+from deptree_cli.kernels.trees import reaches
 from tests.heads_first import HEADS_FIRST
 from tests.random_rules import Case, random_case
 

@@ -38,13 +38,13 @@ def test_local_root_probabilities(graphs) -> None:
     assert walks.local_root_probs(graphs.distribution(log_scores)).tolist() == [0, 1, 0, 0]
 
 
+rooted_sampler = Elimination.rooted_sampler
+
+
 def any_root(elimination: Elimination) -> Callable[[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]], None]:
     """A wrong way to redraw: from all trees, whatever the root."""
-
-    def draw(roots: NDArray[np.int64], state: NDArray[np.uint64], heads: NDArray[np.int32]) -> None:
-        heads[:] = elimination.sample(len(heads), np.random.default_rng(int(state[0])))
-
-    return draw
+    draw = rooted_sampler(elimination)
+    return lambda roots, state, heads: draw(np.zeros_like(roots), state, heads)
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.labels import draw_labels
+from deptree_cli.kernels.trees import draw_labels
 
 
 def label_of(probs: list[float], uniform: float) -> int:
