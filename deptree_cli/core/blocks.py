@@ -81,8 +81,8 @@ def pack_shifted(
 
 
 @dataclass(frozen=True, eq=False)
-class SameLength:
-    """The sentences (b,), by their number in the batch, that have n words: what is known of them fits into one array.
+class OfOneLength:
+    """The rows of a batch (b,) whose sentences have n words: what is known of these fits into one array.
 
     `arcs` and `words` are where that of each begins in what is of arcs, and of words, one sentence after another.
     """
@@ -102,10 +102,10 @@ class SameLength:
         return found
 
 
-def alike(lengths: Int) -> list[SameLength]:
+def alike(lengths: Int) -> list[OfOneLength]:
     arcs, words = starts_of((lengths + 1) ** 2), starts_of(lengths)
     every = [(np.flatnonzero(lengths == n), n) for n in np.unique(lengths).tolist()]
-    return [SameLength(rows, n, arcs[rows], words[rows]) for rows, n in every]
+    return [OfOneLength(rows, n, arcs[rows], words[rows]) for rows, n in every]
 
 
 @dataclass(frozen=True, eq=False)
