@@ -20,7 +20,7 @@ BUDGET = {
     "bitext": 2688,
     "cli": 2863,
     "commands": 5567,
-    "core": 11814,
+    "core": 11813,
     "hpyp": 5501,
     "io": 11144,
     "jax": 1295,

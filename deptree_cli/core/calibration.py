@@ -189,14 +189,13 @@ def by_likelihood(parts: Sequence[Evidence]) -> tuple[float, list[float]]:
 
 
 def by_calibration_error(parts: Sequence[Evidence]) -> tuple[float, list[float]]:
-    """The same of the least expected calibration error, on a grid: it is not smooth."""
+    """Return temperatures of the least expected calibration error, of a grid as it is not smooth; NaN without gold."""
     grid = np.geomspace(LOWEST, HIGHEST, int(PER_DOUBLING * math.log2(HIGHEST / LOWEST)) + 1)
     found = [[Calibration() for _ in parts] for _ in grid]
     for row, temperature in zip(found, grid.tolist(), strict=True):
         for part, calibration in zip(parts, row, strict=True):
             part.count(temperature, calibration)
     gaps = np.array([[each.confidence - each.right for each in row] for row in found])  # add up over parts
-
     words = np.array([each.words.sum() for each in found[0]])
 
     def best(kept: Bool) -> float:

@@ -204,8 +204,8 @@ def sums(items, pivots, packed, log_z, is_swept, marginals):
 def covariances(items, pivots, packed, log_z, is_swept, values, out):
     """Fill log_z (B,), and out with Cov(1[arc in tree], sum of the tree's values) for every arc.
 
-    Both sweeps on dual numbers: the derivative of the marginals in the direction of the values, which do not count
-    where an arc's weight is 0. values, out: matrices of each sentence.
+    Both sweeps on dual numbers, whatever is swept already: the derivative of the marginals in the direction of the
+    values, which do not count where an arc's weight is 0. values, out: matrices of each sentence.
     """
     weights, starts, lengths, final_words, single_root, _, in_range = packed
     n, swept = largest(lengths), memory(pivots, items)
