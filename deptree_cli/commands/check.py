@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, noted
 from deptree_cli.cli.options import INPUT, command
-from deptree_cli.cli.run import Job, RunOptions, Source, Work, run_options
+from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import met, rule_option, signature_of, space_options
-from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.terminal import Counted, Table
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.io.conllu.blocks import wrong_tokens
 from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences
-from deptree_cli.io.trees import names_of
+from deptree_cli.io.rules.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 
 if TYPE_CHECKING:
     from deptree_cli.core.spaces import TreeSpace
     from deptree_cli.io.rules.constraints import Constraints
 
 COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
+
+# Of several files.
+PLACES = ("file", "line")
 
 
 @command()
@@ -46,13 +50,13 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     """
     upos, feats = rules.rules.upos, rules.rules.ask_feats
     lead = sentences(trees, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
-    read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
+    read = met(lead.in_order(), rules, possible_names)
     fields = {**signature_of(space), "rules": rules.name}
     source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)
-    job = Job("check", source, run, writing)
-    found = BrokenRules(rules)
-    code = job.write(Check(), sheet=Sheet(COLUMNS, "check"), folds=[found])
-    return max(code, found.exit_code)
+    columns = (*COLUMNS, *PLACES * (len(trees) > 1))
+    found = Violations(BrokenRules(rules))
+    code = Job("check", source, run, writing).write(Check(columns), sheet=Sheet(columns, "check"), folds=[found])
+    return max(code, int(found.any))
 
 
 class Checked(NamedTuple):
@@ -63,17 +67,45 @@ class Checked(NamedTuple):
         return self.found
 
 
+@dataclass(frozen=True)
 class Check(Work[Checked]):
     """Looks for broken rules; wrong tags are counted, but not listed in files that have other tags throughout."""
 
-    def one(self, tree: GivenTree, _: None) -> Checked:
+    columns: tuple[str, ...]
+
+    def one(self, tree: AnnotatedTree, _: None) -> Checked:
         broken = tree.broken if tree.read.has_other_tags else [*tree.broken, *tree.wrong_tags]
-        forms, counts, rows = tree.block.column("form") if broken else [], tree.counts, list[tuple[Any, ...]]()
+        block, name, counts, rows = tree.block, tree.read.sent_id, tree.counts, list[tuple[Any, ...]]()
+        forms = block.column("form") if broken else []
         for rule, word, words in broken:
             head, label = tree.heads[word - 1], tree.labels[word - 1]
-            rows.append((tree.name, rule, word, forms[word - 1], head if head >= 0 else None, label or None, words))
-        if tokens := wrong_tokens(tree.block):
-            for kind, _word, first, last, form in tokens:
-                rows.append((tree.name, kind, first, decoded(form, tree.block.place), None, None, (first, last)))
+            cells = forms[word - 1], head if head >= 0 else None, label or None, words
+            rows.append((name, rule, word, *cells, block.file, block.line_of(word)))
+        if tokens := wrong_tokens(block):
+            for kind, _what, first, last, form in tokens:
+                line = block.line_of(first) if first <= block.n else block.line
+                rows.append(
+                    (name, kind, first, decoded(form, block.place), None, None, (first, last), block.file, line)
+                )
             counts = counts._replace(rules=counts.rules + Counter(rule for rule, *_ in tokens))
-        return Checked([dict(zip(COLUMNS, row, strict=True)) for row in rows], counts)
+        return Checked([dict(zip(self.columns, row, strict=False)) for row in rows], counts)
+
+
+class Violations(Fold[Counts]):
+    """Tells how often each rule is broken."""
+
+    def __init__(self, rules: BrokenRules) -> None:
+        self._rules = rules
+
+    def add(self, counts: Counts) -> None:
+        self._rules.add(counts)
+
+    @property
+    def any(self) -> bool:
+        return bool(self._rules.rows())
+
+    def lines(self) -> Iterator[Table | str]:
+        if rows := self._rules.rows():
+            yield Table("", tuple(rows[0]), [[*row.values()] for row in rows])
+        yield from self._rules.notices()
+        yield str(self._rules)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
+from itertools import count
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, noted
 from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, apply, command, option, reading_option, writing_option
 from deptree_cli.cli.run import Fold, Job, Pipeline, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import (
@@ -32,19 +32,19 @@ from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, nearest, ties
 from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.io.conllu import splicing
-from deptree_cli.io.conllu.splicing import NOTHING, Change, changes_of, not_written
-from deptree_cli.io.conllu.trees import Note, Style, relaxed_notes
+from deptree_cli.io.conllu.blocks import read_blocks_or_errors
+from deptree_cli.io.conllu.splicing import NOTHING, Change, Mended, changes_of, not_written, with_comments
+from deptree_cli.io.conllu.trees import YES_NO, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Sheet, Write
 from deptree_cli.io.files.streams import Reread, rereadable, share_of
+from deptree_cli.io.read import sentence_of
+from deptree_cli.io.rules.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 from deptree_cli.io.rules.reading import successors
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence, Side
-from deptree_cli.io.trees import names_of
-from deptree_cli.io.trees.written import Written, read_written
 
 if TYPE_CHECKING:
-    from deptree_cli.core.ruleset import Violation
     from deptree_cli.io.rules.constraints import Constraints
 
 # The columns of changes.
@@ -53,8 +53,8 @@ CHANGES = ("sent_id", "word", "form", "old_head", "new_head", "old_deprel", "new
 # Which trees are meant: with or without scores.
 _SPACE = ("space", "multi_root", "projective")
 
-# The role of the sentence as it is written beside its scores.
-WRITTEN = "written"
+# The role of what is known of a sentence before it is repaired: that nothing is wrong with it.
+FINE = "fine"
 
 
 def _costs(context: click.Context, parameter: click.Parameter, text: str) -> Costs:
@@ -119,7 +119,7 @@ def repair(
     if like is not None and scored is not None and scored.how.labels is not None:
         raise click.UsageError("--like cannot be combined with --scores, which rank heads and labels. Remove one.")
     asked = Asked(rules, scored.how.space if scored else asked_space(*(how[name] for name in _SPACE)), mends=True)
-    before, habits, suspects = BrokenRules(rules, "rule broken before"), Habits(), None
+    before, habits, suspects = BrokenRules(rules), Habits(), None
     fields = {
         **({"scores": scored.name, **scored.signature_fields} if scored else {}),
         **signature_of(asked.space),
@@ -136,53 +136,35 @@ def repair(
                 habits, _ = _learn(treebank, asked, run, BrokenRules(rules))
         elif scored is None or scored.how.labels is None:
             habits, suspects = _learn(files, asked, run, before)
-        work = Repair(habits, Aims(cost, worth, budget, relax), suspects is not None, bool(rows))
-        if suspects is not None and worth < inf:
-            suspects = bytes(len(suspects) * [1])
-        items: Iterator[Any] = _read(files, asked, suspects)
+        items = _read(files, asked, None if suspects is None or worth < inf else suspects)
         if scored is not None:
-            lead = Side(map(_lead, items), "sentences", ", ".join(each.place for each in files))
+            lead = Side(items, "sentences", ", ".join(each.place for each in files))
             items = scored.files[0].read(scored.how.layout, warn=run.warn, lead=lead)
-        read = _counted(files, met(items, rules, _names_of), len(suspects) if suspects else None)
+        read = _counted(files, met(items, rules, possible_names), len(suspects) if suspects else None)
+        aims = Aims(cost, worth, budget, relax)
+        work = Repair(habits, aims, asked, scored.how if scored else None, suspects is not None, bool(rows))
         repairs = Repairs(before, untaught=scored is None and not habits)
-        prepared = Prepared(asked, scored.how if scored else None)
-        job = Job("repair", Source(read, prepared, fields), run, Writing((CONLLU.name,), header=header))
+        job: Job[Sentence, Sentence] = Job(
+            "repair", Source(read, signature_fields=fields), run, Writing((CONLLU.name,), header=header)
+        )
         code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run)] if relax else [])])
     return max(code, repairs.exit_code)
 
 
-def _read(files: Sequence[Reread], asked: Asked, suspects: Sequence[int] | None = None) -> Iterator[Written]:
-    """The sentences, noted if they have other tags; see `read_written`."""
-    number = 1
+def _read(files: Sequence[Reread], asked: Asked, suspects: Sequence[int] | None) -> Iterator[Sentence | DeptreeError]:
+    """The sentences, noted if they have other tags; `suspects`: by their numbers, whether something is wrong."""
+    numbers, rules = count(1), asked.constraints.rules
     for each in files:
         with each.opened() as file:
-            found = read_written(file.stream, file.place, first=number, suspects=suspects)
-            for written in noted(found, asked.constraints.rules.upos):
-                yield written
-                number = written.number + 1
+            blocks = read_blocks_or_errors(file.stream, file.place, any_heads=True, feats=rules.ask_feats)
+            for sentence in noted(map(sentence_of, blocks, numbers), rules.upos):
+                if suspects is not None and isinstance(sentence, Sentence):
+                    sentence.companions[FINE] = not suspects[sentence.number - 1]
+                yield sentence
 
 
 def _counted(files: Sequence[Reread], items: Iterator[Any], total: int | None = None, note: str = "") -> Counted[Any]:
     return Counted(items, lambda: total, share_of([each.path for each in files]), note=lambda: note)
-
-
-def _names_of(item: Written | Sentence | DeptreeError) -> Sequence[str]:
-    if isinstance(item, DeptreeError):
-        return [item.sent_id]
-    written = item if isinstance(item, Written) else item.companions[WRITTEN]
-    with suppress(DeptreeError):  # malformed: an error of the sentence, raised where it is worked on
-        return [*names_of(written.block.sent_id), written.sent_id]
-    return [written.sent_id]
-
-
-def _lead(written: Written) -> Sentence | DeptreeError:
-    """A sentence that has scores; the error of one that is malformed."""
-    try:
-        block = written.block
-    except DeptreeError as error:
-        return error
-    number, named = written.number, bool(block.sent_id)
-    return Sentence(written.name, number, block.n, written.place, block, named=named, companions={WRITTEN: written})
 
 
 class Looked(NamedTuple):
@@ -191,7 +173,8 @@ class Looked(NamedTuple):
     `habits`: how words attach in it, if it breaks no rule.
     """
 
-    suspect: bool
+    number: int
+    suspect: bool = True
     counts: Counts | None = None
     habits: Habits | None = None
 
@@ -203,27 +186,29 @@ class Look(Work[Looked]):
     asked: Asked
     skip: bool
 
-    def one(self, written: Written, _: None) -> Looked:
+    def one(self, sentence: Sentence, _: None) -> Looked:
         try:
-            tree = self.asked(written)
-            suspect, counts = tree.is_suspect, tree.counts
-        except DeptreeError as error:
-            if self.skip:
-                return Looked(suspect=True)
-            raise _placed(error, written) from None
-        habits = Habits()
-        if not tree.broken:
-            habits.add(tree.asked.words.all_tags, tree.heads, tree.labels)
-        return Looked(suspect, counts, habits)
+            tree = self.asked(sentence)
+            habits = Habits()
+            if not tree.broken:
+                habits.add(tree.asked.words.all_tags, tree.heads, tree.labels)
+            return Looked(sentence.number, tree.is_suspect, tree.counts, habits)
+        except DeptreeError:
+            if not self.skip:
+                raise
+            return Looked(sentence.number)
 
 
 def _learn(files: Sequence[Reread], asked: Asked, run: RunOptions, before: BrokenRules) -> tuple[Habits, bytes]:
     """How words attach in the sentences without mistakes; and of each sentence whether it has some."""
-    habits, suspects = Habits(), bytearray()
-    source = Source(_counted(files, _read(files, asked), note="looked at"), Prepared(asked, looks=True))
-    pipeline: Pipeline[Written, Any] = Pipeline(source, replace(run, shard=(1, 1)))
-    results: Iterator[Looked] = pipeline.map(Look(asked, run.messages.skips))
+    habits, suspects, skips = Habits(), bytearray(), run.messages.skips
+    read = (each for each in _read(files, asked, None) if not (skips and isinstance(each, DeptreeError)))
+    pipeline: Pipeline[Sentence, Sentence] = Pipeline(
+        Source(_counted(files, read, note="looked at")), replace(run, shard=(1, 1))
+    )
+    results: Iterator[Looked] = pipeline.map(Look(asked, skips))
     for looked in results:
+        suspects += bytes(looked.number - 1 - len(suspects))  # of those that are malformed
         suspects.append(looked.suspect)
         if looked.counts is not None:
             before.add(looked.counts)
@@ -232,66 +217,11 @@ def _learn(files: Sequence[Reread], asked: Asked, run: RunOptions, before: Broke
     return habits, bytes(suspects)
 
 
-def _placed(error: DeptreeError, written: Written) -> DeptreeError:
-    """The error with the sentence's place and own name, if it has one."""
-    try:
-        return error.at(written.block.place, written.name)
-    except DeptreeError:
-        return error.at(written.place, written.sent_id)
-
-
-def given_of(tree: GivenTree) -> Given:
+def given_of(tree: AnnotatedTree) -> Given:
     """Return what is given: a head that is no number is a number of no word, which somebody meant to be one."""
     beyond, tags = tree.block.n + 1, tree.asked.words.all_tags
     heads = [FREE if head is None else beyond if head < 0 else head for head in tree.block.heads]
     return Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """Looks into the sentences that have to be looked at; it travels to worker processes.
-
-    `looks`: it is for `Look`, which looks into all by itself: one that is malformed may be no error yet.
-    """
-
-    asked: Asked
-    how: Interpretation | None = None
-    looks: bool = False
-
-    def __call__(self, item: Written | Sentence) -> Written | GivenTree:
-        if isinstance(item, Written):
-            return item if self.looks or item.suspect is False else self.asked(item)
-        assert self.how is not None  # there are scores
-        return replace(self.asked(item.companions[WRITTEN]), distribution=self.how(item).distribution)
-
-
-@dataclass(frozen=True)
-class Repair(Work["Kept | Mended"]):
-    """Repairs a sentence, if something is wrong with it.
-
-    `counted`: its broken rules were counted before; `told`: changes are told word by word.
-    """
-
-    habits: Habits
-    aims: Aims
-    counted: bool = False
-    told: bool = False
-
-    def one(self, tree: Written | GivenTree, _: None) -> Kept | Mended:
-        if isinstance(tree, Written):
-            return Kept(tree, NOTHING_DONE)
-        written: Written = tree.read
-        try:
-            before = None if self.counted else tree.counts
-            if self.aims.worth == inf and not written.suspect and not tree.is_suspect:
-                return Kept(written, Done(before))
-            given = given_of(tree)
-            tags = tree.asked.words.all_tags
-            labels, scores = ties(self.habits, given, tags, tree.distribution, tree.asked_labels)
-            found = nearest(given, tree.asked.with_labels(labels), scores, tree.of.space, self.aims)
-        except DeptreeError as error:
-            raise _placed(error, written) from None
-        return Mended(written, found, tree.broken if self.told else (), self.aims.relax, self.told, before)
 
 
 class Sums(NamedTuple):
@@ -324,78 +254,76 @@ class Done(NamedTuple):
 NOTHING_DONE = Done()
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
-    written: Written
+class Outcome(NamedTuple):
+    """A sentence as it is written; what was done to it, told word by word in rows, and which rules were given up."""
+
+    data: bytes
     counted: Done
-    relaxed: None = None
     rows: Sequence[Row] = ()
+    relaxed: tuple[str, str, GivenUp] | None = None
 
     def to_conllu(self, _: Style) -> bytes:
-        return self.written.chunk.data
+        return self.data
 
 
-@dataclass(frozen=True, eq=False)
-class Mended:
-    """A sentence with the nearest tree; `broken`: what was wrong with the given one, where that is told."""
+@dataclass(frozen=True)
+class Repair(Work[Outcome]):
+    """Repairs a sentence, if something is wrong with it.
 
-    written: Written
-    found: Repaired
-    broken: Sequence[Violation]
-    relax: bool
+    `counted`: its broken rules were counted before; `told`: changes are told word by word.
+    """
+
+    habits: Habits
+    aims: Aims
+    asked: Asked
+    how: Interpretation | None
+    counted: bool
     told: bool
-    before: Counts | None
 
-    @cached_property
-    def changes(self) -> list[Change]:
-        return changes_of(self.written.block, self.found.heads.tolist(), self.found.labels)
+    def one(self, sentence: Sentence, _: None) -> Outcome:
+        if self.how is None and sentence.companions.get(FINE):
+            return Outcome(sentence.sentence.raw, NOTHING_DONE)
+        tree = self.asked(sentence)
+        distribution = self.how(sentence).distribution if self.how else None
+        try:
+            before = None if self.counted else tree.counts
+            if self.aims.worth == inf and not tree.is_suspect:
+                return Outcome(tree.block.raw, Done(before))
+            given, tags = given_of(tree), tree.asked.words.all_tags
+            labels, scores = ties(self.habits, given, tags, distribution, tree.asked_labels)
+            found = nearest(given, tree.asked.with_labels(labels), scores, tree.of.space, self.aims)
+        except DeptreeError as error:
+            raise error.at(tree.block.place, sentence.sent_id) from None
+        return self._written(tree, found, before)
 
-    @property
-    def relaxed(self) -> tuple[str, str, GivenUp] | None:
-        """Its place and id with the rules that were given up for it, if some were."""
-        given_up = self.found.given_up
-        return None if given_up is None else (self.written.block.place, self.written.name, given_up)
-
-    @property
-    def counted(self) -> Done:
-        unsure, invalid, written = not self.found.certified, self.found.given_up is not None, self._mended
-        sums = self._sums if self.changes else None
-        return Done(self.before, sums, written.reduced, unsure, invalid, written.left_out)
-
-    @property
-    def _sums(self) -> Sums:
-        return Sums(*(sum(getattr(each, kind) for each in self.changes) for kind in ("moved", "renamed", "filled")))
-
-    @property
-    def rows(self) -> list[Row]:
-        if not self.told or not self.changes:
-            return []
-        name, block = self.written.name, self.written.block
-        forms, found = block.column("form"), list[Row]()
-        for each in self.changes:
-            heads = as_value(each.old_head), each.head
-            labels = as_value(each.old_label), each.label or None
-            rules = dict.fromkeys(broken.rule for broken in self.broken if each.word in broken.words)
-            place = block.file, block.line_of(each.word)
-            row = (name, each.word, forms[each.word - 1], *heads, *labels, tuple(rules), *place)
-            found.append(dict(zip(CHANGES, row, strict=True)))
-        return found
-
-    @cached_property
-    def _mended(self) -> splicing.Mended:
+    def _written(self, tree: AnnotatedTree, found: Repaired, before: Counts | None) -> Outcome:
         """The sentence with changes and notes; without changes it stays as it is, but for what was given up."""
-        certified, gap = self.found.certified, self.found.gap
-        notes = [Note(None, "certified", [certified])] if self.changes else []
-        if self.changes and not certified:
-            notes.append(Note(None, "gap", [gap if isfinite(gap) else None]))
-        notes += relaxed_notes(self.found.given_up, 1) if self.relax else []
-        comments = {note.key: note.texts[0] for note in notes if note.key and note.is_known}
-        if self.changes:
-            return splicing.mended(self.written.block, self.changes, {"repaired": str(self._sums), **comments})
-        return splicing.Mended(splicing.with_comments(self.written.block, comments))
+        block, certified = tree.block, found.certified
+        changes = changes_of(block, found.heads.tolist(), found.labels)
+        sums = Sums(*(sum(getattr(each, kind) for each in changes) for kind in ("moved", "renamed", "filled")))
+        comments = {}
+        if changes:
+            comments = {"repaired": str(sums), "certified": YES_NO[certified]}
+            if not certified and isfinite(found.gap):
+                comments["gap"] = str(found.gap)
+        if self.aims.relax:
+            comments |= {str(note.key): note.texts[0] for note in relaxed_notes(found.given_up, 1) if note.is_known}
+        mended = splicing.mended(block, changes, comments) if changes else Mended(with_comments(block, comments))
+        given_up = None if found.given_up is None else (block.place, tree.read.sent_id, found.given_up)
+        losses = mended.reduced, not certified, given_up is not None, mended.left_out
+        rows = self._rows(tree, changes) if self.told and changes else ()
+        return Outcome(mended.data, Done(before, sums if changes else None, *losses), rows, given_up)
 
-    def to_conllu(self, _: Style) -> bytes:
-        return self._mended.data
+    def _rows(self, tree: AnnotatedTree, changes: Sequence[Change]) -> list[Row]:
+        block, rows = tree.block, list[Row]()
+        forms = block.column("form")
+        for each in changes:
+            heads, labels = (as_value(each.old_head), each.head), (as_value(each.old_label), each.label or None)
+            rules = dict.fromkeys(broken.rule for broken in tree.broken if each.word in broken.words)
+            place = tuple(rules), block.file, block.line_of(each.word)
+            row = (tree.read.sent_id, each.word, forms[each.word - 1], *heads, *labels, *place)
+            rows.append(dict(zip(CHANGES, row, strict=True)))
+        return rows
 
 
 def as_value(text: str) -> int | str | None:
@@ -432,7 +360,8 @@ class Repairs(Fold[Done]):
             self._before.add(counts.before)
 
     def lines(self) -> Iterator[Table | str]:
-        yield from self._before.tables()
+        if rows := self._before.rows():
+            yield Table("", ("rule broken before", "places", "sentences"), [[*row.values()] for row in rows])
         yield from self._before.notices(labels=False)  # they are filled
         if self._untaught and self._repaired:
             yield "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE breaks ties better"

@@ -43,6 +43,17 @@ def trees(put) -> str:
     return put("trees.conllu", TREES)
 
 
+def test_rows_of_several_files_have_file_and_line(deptree, done, put, trees) -> None:
+    more = put("more.conllu", TREES)
+    rows = deptree("check", trees, more).rows
+    assert [(row["sent_id"], row["file"], row["line"]) for row in rows] == [
+        ("two", name, line) for name in (trees, more) for line in (5, 2)
+    ]
+    assert "file" not in deptree("check", trees).rows[0]
+    (first, *_) = deptree("check", trees, more, "--tsv").out.decode().splitlines()
+    assert first.split("\t") == [*COLUMNS, "file", "line"]
+
+
 def test_a_row_for_each_place_and_what_is_counted(deptree, trees) -> None:
     ran = deptree("check", trees)
     assert ran.code == 1

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.encoders.base import TSV, Page, Sheet
-from tests.sample import SCORES
+from tests.sample import DATA, SCORES
+
+GOLD = DATA / "gold.conllu"
 
 COMMANDS = [
     ("partition", *SCORES),
@@ -36,6 +38,15 @@ def test_tsv_has_what_json_has(deptree, args):
         for name, cell in line.items():
             value = row.get(name)
             assert cell == ("" if value is None else value if isinstance(value, str) else json.dumps(value))
+
+
+@pytest.mark.parametrize(
+    "args", [("check", GOLD), ("diff", GOLD, GOLD), ("repair", GOLD, "-o", "copy.conllx", "--changes", "-")]
+)
+def test_tsv_without_rows_has_its_header(done, put, args):
+    put("unrelated", b"")
+    (header,) = done(*args, *["--tsv"] * (args[0] != "repair")).out.decode().splitlines()
+    assert header.startswith("sent_id\t")
 
 
 @pytest.mark.parametrize("args", COMMANDS, ids=lambda args: f"{args[0]} {args[-1]}")

@@ -96,7 +96,7 @@ def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> Dep
 
 
 # Of files that hold sentences.
-CONLLU_SUFFIXES = (".conllu", ".conllup", ".cupt", ".conll")
+CONLLU_SUFFIXES = (".conllu", ".conllup", ".cupt", ".conll", ".conllx")
 
 # Of those that always have ten columns, and of those that always name them.
 _TEN, _NAMED = CONLLU_SUFFIXES[:2]
@@ -153,8 +153,7 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
         repair = "Repair the line; an empty line ends a sentence"
         if text.startswith(b"{") and columns is COLUMNS:
             problem = "a line of JSON where CoNLL-U should be"
-            also = "heads that are no tree: repaired() in Python"
-            repair = f"Write the trees as CoNLL-U first: deptree combine FILE --conllu SENTENCES ({also})"
+            repair = "Add the words first: deptree combine FILE --conllu SENTENCES"
         elif columns is COLUMNS:
             problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
             repair += ", or name other columns in a first line # global.columns = ID FORM ..." * (width > 1 and not n)

@@ -154,6 +154,8 @@ def _tsv(path: str | None, page: Page) -> Iterator[Write]:
                 before = b""
 
         yield write
+        if columns:
+            out.write(before)  # nothing, unless there are no rows
 
 
 def _flattened(result: Any, _: Any) -> list[Row] | bytes:

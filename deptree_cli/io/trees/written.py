@@ -6,13 +6,12 @@ import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
-from deptree_cli.io.conllu.blocks import Block, Chunk, read_blocks_or_errors, split_chunks, split_with_feats
+from deptree_cli.io.conllu.blocks import Block, Chunk, read_blocks_or_errors, split_chunks
 from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_for
 from deptree_cli.io.files.streams import Input, lines_of, open_input, place_of
 from deptree_cli.io.json_lines import object_of, sent_id_of
@@ -29,57 +28,6 @@ _NOTHING = "_"
 
 # What a word may have in a list; a number is a form that its writer took for one.
 _TEXTS = (str, int, float, type(None))
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """A sentence as it is written.
-
-    Attributes:
-        chunk: its bytes, and the number of their first line.
-        file: what messages call the file.
-        number: its running number in all files, from 1.
-        suspect: whether something is wrong with its tree, None where nobody has looked.
-        has_other_tags: whether the column UPOS of that has something else than parts of speech.
-    """
-
-    chunk: Chunk
-    file: str
-    number: int
-    suspect: bool | None = None
-    has_other_tags: bool = False
-    weight = 0
-
-    @property
-    def sent_id(self) -> str:
-        return str(self.number)
-
-    @property
-    def place(self) -> str:
-        return f"{self.file}:{self.chunk.line}"
-
-    @cached_property
-    def block(self) -> Block:
-        """The sentence, whatever its heads are."""
-        return Block(self.chunk, self.file, any_heads=True)
-
-    @property
-    def name(self) -> str:
-        return self.block.sent_id or self.sent_id
-
-
-def read_written(
-    stream: BinaryIO, place: str, first: int = 1, suspects: Sequence[int] | None = None
-) -> Iterator[Written]:
-    """The sentences of a stream of CoNLL-U.
-
-    Args:
-        first: the running number of the first.
-        suspects: of each sentence of all files, whether something is wrong with it; None: nobody has looked.
-    """
-    for number, chunk in enumerate(split_with_feats(stream, place), first):
-        suspect = bool(suspects[number - 1]) if suspects is not None and number <= len(suspects) else None
-        yield Written(chunk, place, number, suspect)
 
 
 def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:

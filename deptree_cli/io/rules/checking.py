@@ -1,4 +1,4 @@
-"""Sentences with trees that somebody gave them, right or not, and what these should be: what check and repair share."""
+"""Annotated sentences, whatever their heads are, held against what trees must obey: what check and repair share."""
 
 from __future__ import annotations
 
@@ -8,45 +8,43 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
-from deptree_cli.cli.run import Fold
-from deptree_cli.cli.terminal import Table
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.blocks import UNLABELLED, Block
-from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of
-from deptree_cli.io.trees.written import Written
 
 if TYPE_CHECKING:
-    from deptree_cli.core.distribution import TreeDistribution
     from deptree_cli.core.ruleset import Violation
+    from deptree_cli.io.encoders.base import Row
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
-
-Read = TypeVar("Read", Sentence | DeptreeError, Written)
 
 # So many tags of a file tell which they are; wrong ones are slips if they are fewer than these, or not the most.
 ENOUGH, FEWEST = 1000, 20
 
 
-def noted(sentences: Iterator[Read], upos: Sequence[str]) -> Iterator[Read]:
+def noted(sentences: Iterator[Sentence | DeptreeError], upos: Sequence[str]) -> Iterator[Sentence | DeptreeError]:
     """The sentences of a file, noted if most of its first tags are no parts of speech: then rules use none of them."""
-    held: list[Read] = []
+    held: list[Sentence | DeptreeError] = []
     tags = Counter[bool]()
     while upos and tags.total() < ENOUGH and (sentence := next(sentences, None)) is not None:
         held.append(sentence)
         with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
-            if not isinstance(sentence, DeptreeError) and (block := sentence.block):
-                tags.update(tag in upos for tag in block.column("upos") if tag != "_")
+            if not isinstance(sentence, DeptreeError):
+                tags.update(tag in upos for tag in sentence.sentence.column("upos") if tag != "_")
     others = FEWEST <= tags[False] > tags[True]
     for sentence in chain(held, sentences):
-        yield replace(sentence, has_other_tags=True) if others and not isinstance(sentence, DeptreeError) else sentence
+        if others and not isinstance(sentence, DeptreeError):
+            sentence.has_other_tags = True
+        yield sentence
 
 
-_NONE = Counter[str]()
+def possible_names(item: Sentence | DeptreeError) -> Sequence[str]:
+    """What files of rules may call a sentence."""
+    return names_of(item.sent_id)
 
 
 class Counts(NamedTuple):
@@ -60,15 +58,16 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GivenTree:
+class AnnotatedTree:
     """What a sentence has for a tree, and what it should be; if its tags are no parts of speech, rules know none."""
 
-    read: Any
-    block: Block
-    name: str
+    read: Sentence
     asked: SentenceConstraints
     of: Asked
-    distribution: TreeDistribution | None = None
+
+    @property
+    def block(self) -> Block:
+        return self.read.sentence
 
     @cached_property
     def heads(self) -> Sequence[int]:
@@ -94,10 +93,10 @@ class GivenTree:
     @property
     def counts(self) -> Counts:
         """What it counts for; wrong tags are broken rules unless trees are repaired, which mends none."""
-        found = [each.rule for each in (self.broken if self.of.mends else [*self.broken, *self.wrong_tags])]
+        found = Counter(each.rule for each in (self.broken if self.of.mends else [*self.broken, *self.wrong_tags]))
         untagged, unlabelled = list(self.asked.words.tags).count(None), self.labels.count("")
         others = len(self.wrong_tags) if self.of.mends or self.read.has_other_tags else 0
-        return Counts(Counter(found) if found else _NONE, untagged, unlabelled, self.asked.names(self.labels), others)
+        return Counts(found, untagged, unlabelled, self.asked.names(self.labels), others)
 
     @property
     def is_suspect(self) -> bool:
@@ -119,31 +118,31 @@ class Asked:
     space: TreeSpace
     mends: bool = False
 
-    def __call__(self, read: Sentence | Written) -> GivenTree:
-        block, name = (read.sentence, read.sent_id) if isinstance(read, Sentence) else (read.block, read.name)
-        names = (each for each in names_of(block.sent_id) if each in self.constraints.of_words)
-        asked = self.constraints.of(next(names, name), block, block.n, None)
+    def __call__(self, read: Sentence) -> AnnotatedTree:
+        block = read.sentence
+        names = (each for each in possible_names(read) if each in self.constraints.of_words)
+        asked = self.constraints.of(next(names, read.sent_id), block, block.n, None)
         if read.has_other_tags:
             asked = replace(asked, words=replace(asked.words, upos=[None] * block.n))
         elif self.mends:
             asked = replace(asked, words=asked.words.knowing(asked.rules.upos))
-        return GivenTree(read, block, name, asked, self)
+        return AnnotatedTree(read, asked, self)
 
 
-class BrokenRules(Fold[Counts]):
-    """How often each rule is broken, and in how many sentences; and what keeps rules from being applied."""
+class BrokenRules:
+    """Counts how often each rule is broken, and in how many sentences; and what keeps rules from being applied."""
 
-    def __init__(self, constraints: Constraints, title: str = "rule") -> None:
-        self._constraints, self._title, self._names = constraints, title, Names()
+    def __init__(self, constraints: Constraints) -> None:
+        self._constraints, self._names = constraints, Names()
         self._places, self._sentences = Counter[str](), Counter[str]()
         self._checked = self._breaking = self._no_upos = self._no_deprel = self._other_upos = 0
 
     def add(self, counts: Counts) -> None:
         self._checked += 1
         if counts.rules:
+            self._breaking += 1
             self._places.update(counts.rules)
             self._sentences.update(counts.rules.keys())
-        self._breaking += bool(counts.rules)
         self._no_upos += counts.no_upos
         self._no_deprel += counts.no_deprel
         self._other_upos += counts.other_upos
@@ -154,10 +153,6 @@ class BrokenRules(Fold[Counts]):
             {"rule": rule, "places": places, "sentences": self._sentences[rule]}
             for rule, places in self._places.most_common()
         ]
-
-    def tables(self) -> Iterator[Table]:
-        if self._places:
-            yield Table("", (self._title, "places", "sentences"), [[*row.values()] for row in self.rows()])
 
     def notices(self, labels: bool = True) -> Iterator[str]:
         """What keeps rules from being applied; `labels`: also that words have none."""
@@ -170,13 +165,8 @@ class BrokenRules(Fold[Counts]):
             yield f"{have} a UPOS that is none of UD's; rules about it are not applied to them"
         yield from filter(None, [old_labels(rules, self._names.label), *self._constraints.notices(self._names)])
 
-    def lines(self) -> Iterator[Table | str]:
-        yield from self.tables()
-        yield from self.notices()
-        sentences, places = counted(self._checked, "sentence"), counted(self._places.total(), "place")
-        found = f"rules are broken in {self._breaking} of {sentences}, at {places}"
-        yield found if self._places else f"no rule is broken in {sentences}"
-
-    @property
-    def exit_code(self) -> int:
-        return 1 if self._places else 0
+    def __str__(self) -> str:
+        sentences = counted(self._checked, "sentence")
+        if not self._places:
+            return f"no rule is broken in {sentences}"
+        return f"rules are broken in {self._breaking} of {sentences}, at {counted(self._places.total(), 'place')}"
