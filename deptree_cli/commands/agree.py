@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, combinations
-from math import isnan
 from typing import Any, NamedTuple
 
 import click
@@ -19,6 +18,7 @@ from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.agreement import (
     STATISTICS,
+    Shares,
     Tested,
     agreement,
     by_distance,
@@ -33,23 +33,25 @@ from deptree_cli.core.agreement import (
     statistics,
     summed,
 )
-from deptree_cli.core.dtypes import Float
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
+from deptree_cli.core.evaluation import universal
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.scores.files import Member, read_several
+from deptree_cli.io.pairing import OPEN, aligned_words, renumbered
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.sets import TreeSet, scores_beside
+from deptree_cli.io.trees import without_heads
+from deptree_cli.io.trees.sets import Member, TreeSet, read_several, scores_beside
 
-SENTENCE, LABEL = "sentence", "label"
+SENTENCE, LABEL, SENT_ID = "sentence", "label", "sent_id"
 
 PERMUTATIONS, ALPHA = 999, 0.05
 
 PAIR = ("a", "b")
 AGREEMENT = tuple(f"{what}{each}" for what in ("attachment", "labelled") for each in ("", "_chance", "_kappa"))
 COLUMNS = (*PAIR, "sentences", "words", *AGREEMENT)
-BY_SENTENCE = ("sent_id", *PAIR, "words", *AGREEMENT)
+BY_SENTENCE = (SENT_ID, *PAIR, "words", *AGREEMENT)
 BY_LABEL = (*PAIR, "label", "words_a", "words_b", "words_both", "dice")
 P_VALUES = (*(f"p_{name}" for name in STATISTICS), "p")
 TEST = (*PAIR, "sentences", "trees_a", "trees_b", *P_VALUES, "verdict")
@@ -101,7 +103,7 @@ def agree(
     if not test:
         job, compared = Job("agree", _source(trees, scores, run), run, writing, first), partial(compare, trees, per)
         if per == SENTENCE:
-            return job.write(compared, sheet=Sheet(BY_SENTENCE))
+            return job.write(compared, sheet=Sheet(BY_SENTENCE), folds=[Gaps(trees)])
         if per == LABEL:
             return job.summarise(compared, LabelAgreement(trees), Sheet(BY_LABEL))
         return job.summarise(compared, Agreement(trees), Sheet(COLUMNS))
@@ -145,131 +147,196 @@ class Result(NamedTuple):
         return self.found
 
 
+class SentenceAgreement(NamedTuple):
+    """What a sentence counts for; agreement, also by chance, is in words.
+
+    Attributes:
+        sizes: how many words it has in each file.
+        agreed: (pairs, 2), of heads and of labels.
+        distances, labels: of heads from their words, and how often each label is there: of all files together.
+        by_label: of each pair, for --per label alone.
+        gaps: (pairs + 2 files), the words of pairs that belong to none of the other file; of files the words without a
+            head, and those without a label, -1 if none has one.
+        chance: by scores, if there are some.
+    """
+
+    sizes: Sequence[int]
+    agreed: Float
+    distances: dict[int, float]
+    labels: dict[str, float]
+    by_label: Sequence[dict[str, Float]]
+    gaps: Sequence[int]
+    chance: float | None
+
+
 def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | ScoredSentence, _: None) -> Result:
     compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
-    sets = _sets(compared, len(files))
-    words, trees = sets[0].n, [each.heads.tolist() for each in sets]
-    heads = [shares(each.times, own) for each, own in zip(sets, trees, strict=True)]
-    labelled = [shares(e.times, own, e.labels) if e.labels else None for e, own in zip(sets, trees, strict=True)]
-    both = [None if a is None or b is None else (a, b) for a, b in combinations(labelled, 2)]
-    known = [by_name(each) for each in labelled if each is not None]
+    sets = [compared.companions[str(number)] for number in range(len(files))]
+    heads, labelled = zip(*map(_shares, sets), strict=True)
+    agreed, by_labels, unpaired = [], [], []
+    for a, b in combinations(range(len(files)), 2):
+        one, other = sets[a], sets[b]
+        words = aligned_words(one.tokens, other.tokens) if one.tokens and other.tokens else None
+        theirs, theirs_labelled = _shares(other, words, one.n) if words else (heads[b], labelled[b])
+        both = bool(labelled[a]) and bool(labelled[b])
+        labels = agreement(labelled[a], theirs_labelled) if both else 0.0
+        agreed.append((agreement(heads[a], theirs), labels))
+        unpaired.append(one.n + other.n - 2 * len(words[0]) if words else 0)
+        by_labels.append(by_label(labelled[a], labelled[b], theirs_labelled) if both and per == LABEL else {})
+    names = [by_name(each) for each in labelled if each]
+    gaps = [
+        *unpaired,
+        *(int((each.heads == OPEN).sum()) for each in sets),
+        *(sum(own.count("_") for own in each.labels) if each.labels else -1 for each in sets),
+    ]
     counts = SentenceAgreement(
-        words,
-        np.array([agreement(*pair) for pair in combinations(heads, 2)]),
-        np.array([agreement(*each) if each else np.nan for each in both]),
+        [each.n for each in sets],
+        np.array(agreed),
         summed(chain.from_iterable(by_distance(each).items() for each in heads)),
-        dict(sorted(summed(chain.from_iterable(each.items() for each in known)).items())),
-        [by_label(*each) if each else {} for each in both] if per == LABEL else [],
+        dict(sorted(summed(chain.from_iterable(each.items() for each in names)).items())),
+        by_labels,
+        gaps,
         marginal_chance(scored.distribution.marginals()) if scored else None,
     )
     if per != SENTENCE:
         return Result((), counts)
-    chance = None if counts.chance is None else counts.chance / words
-    agreed = zip(combinations(files, 2), counts.attachment.tolist(), counts.labelled.tolist(), strict=True)
-    of_sentence = {"sent_id": compared.sent_id}
-    rows = [
-        {**of_sentence, **dict(zip(PAIR, pair, strict=True)), "words": words}
-        | agreement_row(heads, labelled, words, chance)
-        for pair, heads, labelled in agreed
-    ]
-    return Result(rows, counts)
+    known = [each >= 0 for each in gaps[-len(files) :]]
+    chance = None if counts.chance is None else counts.chance / sets[0].n
+    return Result(list(_rows(files, {SENT_ID: compared.sent_id}, counts.sizes, counts.agreed, known, chance)), counts)
 
 
-def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> Result:
-    sets = _sets(compared, 2)
-    found = statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
-    trees = int(sets[0].times.sum()), int(sets[1].times.sum())
-    row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
-    return Result([{**row, **test_row(p_values(found))}], (found, trees))
+def _shares(trees: TreeSet, words: tuple[Int, Int] | None = None, n: int = 0) -> tuple[Shares, Shares]:
+    """The shares of trees that have each arc, and each arc with its label, of words that have one.
 
-
-def _sets(compared: Sentence, files: int) -> list[TreeSet]:
-    return [compared.companions[str(number)] for number in range(files)]
-
-
-class SentenceAgreement(NamedTuple):
-    """What a sentence counts for; agreement, also by chance, is in words, and that of labels NaN where there are none.
-
-    `distances`, of heads from their words, and `labels` are of all files together; `by_label` is of each pair, for
-    --per label alone.
+    `words`: those that are words of another sentence, of n words, as whose they count.
     """
+    heads = renumbered(trees.heads, words, n)
+    labels = [[_MERGED[name] for name in own] for own in trees.labels]
+    if words:
+        own, others = words
+        places = dict(zip(own.tolist(), others.tolist(), strict=True))
+        labels = [[each[places[at]] if at in places else "_" for at in range(n)] for each in labels]
+    found = shares(trees.times, heads.tolist())
+    named = shares(trees.times, heads.tolist(), labels) if labels else {}
+    if (heads < 0).any():
+        found, named = ({arc: share for arc, share in each.items() if arc[1] >= 0} for each in (found, named))
+    if any("_" in own for own in labels):
+        named = {arc: share for arc, share in named.items() if arc[2] != "_"}
+    return found, named
 
-    words: int
-    attachment: Float
-    labelled: Float
-    distances: dict[int, float]
-    labels: dict[str, float]
-    by_label: Sequence[dict[str, Float]]
-    chance: float | None = None
+
+class Merged(dict[str, str]):
+    """Labels as `eval` compares them, without subtypes."""
+
+    def __missing__(self, label: str) -> str:
+        self[label] = universal(label)
+        return self[label]
 
 
-class Agreement(Fold[SentenceAgreement]):
+_MERGED = Merged()
+
+
+def _rows(
+    files: Sequence[str],
+    first: Row,
+    sizes: Sequence[int],
+    agreed: Float,
+    labelled: Sequence[bool],
+    chance: float | None,
+    labels: float | None = None,
+) -> Iterator[Row]:
+    """A row of each pair of files: agreement per word, with what chance does to it.
+
+    Args:
+        first: what stands in all rows; `sent_id` in front of the files.
+        sizes: how many words each file has; a pair has the mean of both.
+        agreed: (pairs, 2), in how many words heads agree, and labels too.
+        labelled: which files have labels.
+        chance, labels: of heads and of labels, per word; a label is chosen independently of the head then.
+    """
+    both = None if chance is None or labels is None else chance * labels
+    for (a, b), sums in zip(combinations(range(len(files)), 2), agreed.tolist(), strict=True):
+        words = (sizes[a] + sizes[b]) / 2
+        pair = dict(zip(PAIR, (files[a], files[b]), strict=True))
+        row = first | pair if SENT_ID in first else pair | first
+        row["words"] = int(words) if words.is_integer() else words
+        for name, own, each in (("attachment", sums[0], chance), ("labelled", sums[1], both)):
+            if name == "attachment" or (labelled[a] and labelled[b]):
+                row[name] = own / words
+                if each is not None:
+                    row |= {f"{name}_chance": each, f"{name}_kappa": kappa(row[name], each)}
+        yield row
+
+
+class Gaps(Fold[SentenceAgreement]):
+    """Counts words without counterparts, heads and labels."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths, self._pairs = paths, list(combinations(range(len(paths)), 2))
+        self._sentences = 0
+        self._labelled = [False] * len(paths)
+        self._unpaired, self._headless, self._unnamed = 0, 0, [0] * len(paths)
+
+    def add(self, counts: SentenceAgreement) -> None:
+        self._sentences += 1
+        pairs, files = len(self._pairs), len(self._paths)
+        self._unpaired += sum(counts.gaps[:pairs])
+        self._headless += sum(counts.gaps[pairs : pairs + files])
+        for file, unnamed in enumerate(counts.gaps[pairs + files :]):
+            self._labelled[file] |= unnamed >= 0
+            self._unnamed[file] += counts.sizes[file] if unnamed < 0 else unnamed
+
+    def lines(self) -> Iterator[str]:
+        unnamed = sum(number for number, known in zip(self._unnamed, self._labelled, strict=True) if known)
+        what = "that the other file divides otherwise", "without HEAD", "without DEPREL"
+        for number, kind in zip((self._unpaired, self._headless, unnamed), what, strict=True):
+            if number:
+                yield f"{counted_thousands(number, 'word')} {kind}: counted as disagreement"
+
+
+class Agreement(Gaps):
     """Sums of agreement; chance is from the distances and labels of all files unless there are scores."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        self._pairs, self._files = list(combinations(paths, 2)), len(paths)
-        self._sentences = self._words = 0
-        self._attachment, self._labelled = np.zeros(len(self._pairs)), np.zeros(len(self._pairs))
+        super().__init__(paths)
+        self._sizes = np.zeros(len(paths), dtype=np.int64)
+        self._agreed = np.zeros((len(self._pairs), 2))
         self._distances, self._lengths = defaultdict[int, float](float), Counter[int]()
         self._labels = defaultdict[str, float](float)
         self._chance: float | None = None
 
     def add(self, counts: SentenceAgreement) -> None:
-        self._sentences += 1
-        self._words += counts.words
-        self._attachment += counts.attachment
-        self._labelled += counts.labelled
+        super().add(counts)
+        self._sizes += counts.sizes
+        self._agreed += counts.agreed
+        self._lengths.update(counts.sizes)
         for label, each in counts.labels.items():
             self._labels[label] += each
-        self._lengths[counts.words] += 1
         for distance, share in counts.distances.items():
-            self._distances[distance] += share / self._files
+            self._distances[distance] += share / len(self._paths)
         if counts.chance is not None:
             self._chance = (self._chance or 0.0) + counts.chance
 
     def rows(self) -> list[Row]:
         check_some(self._sentences)
-        chance = distance_chance(self._distances, self._lengths) if self._chance is None else self._chance
-        heads = chance / self._words
+        files, sizes = len(self._paths), self._sizes.tolist()
+        if self._chance is None:
+            lengths = {n: number / files for n, number in self._lengths.items()}
+            chance = distance_chance(self._distances, lengths) / (sum(sizes) / files)
+        else:
+            chance = self._chance / sizes[0]
         labels = label_chance(self._labels) if self._labels else None
-        return [
-            {
-                **dict(zip(PAIR, pair, strict=True)),
-                "sentences": self._sentences,
-                "words": self._words,
-                **agreement_row(attachment, labelled, self._words, heads, labels),
-            }
-            for pair, attachment, labelled in zip(
-                self._pairs, self._attachment.tolist(), self._labelled.tolist(), strict=True
-            )
-        ]
+        first = {"sentences": self._sentences}
+        return list(_rows(self._paths, first, sizes, self._agreed, self._labelled, chance, labels))
 
 
-def agreement_row(
-    attachment: float, labelled: float, words: int, chance: float | None, labels: float | None = None
-) -> dict[str, float | None]:
-    """Agreement per word of so many words that agree (NaN: no labels), with what chance does to it.
-
-    `chance` and `labels` are of heads and of labels, per word; a label is chosen independently of the head then.
-    """
-    row: dict[str, float | None] = {}
-    both = None if chance is None or labels is None else chance * labels
-    for name, sums, each in (("attachment", attachment, chance), ("labelled", labelled, both)):
-        if isnan(sums):
-            continue
-        observed = sums / words
-        row[name] = observed
-        if each is not None:
-            row |= {f"{name}_chance": each, f"{name}_kappa": kappa(observed, each)}
-    return row
-
-
-class LabelAgreement(Fold[SentenceAgreement]):
+class LabelAgreement(Gaps):
     def __init__(self, paths: Sequence[str]) -> None:
-        self._pairs = list(combinations(paths, 2))
+        super().__init__(paths)
         self._counts: list[dict[str, Float]] = [{} for _ in self._pairs]
 
     def add(self, counts: SentenceAgreement) -> None:
+        super().add(counts)
         for sums, found in zip(self._counts, counts.by_label, strict=True):
             for label, each in found.items():
                 sums[label] = sums.get(label, 0.0) + each
@@ -277,17 +344,26 @@ class LabelAgreement(Fold[SentenceAgreement]):
     def rows(self) -> list[Row]:
         if not any(self._counts):
             raise DeptreeError("no two files have labels", "Leave out --per label, or give trees with labels")
-        return [
-            {
-                **dict(zip(PAIR, pair, strict=True)),
-                "label": label,
-                **dict(zip(BY_LABEL[3:], (one, other, both, 2 * both / (one + other)), strict=True)),
-            }
-            for pair, found in zip(self._pairs, self._counts, strict=True)
-            for one, other, both, label in sorted(
-                ((*each.tolist(), label) for label, each in found.items()), key=lambda row: (-row[0] - row[1], row[3])
-            )
-        ]
+        rows = list[Row]()
+        for (a, b), found in zip(self._pairs, self._counts, strict=True):
+            counts = ((*each.tolist(), label) for label, each in found.items())
+            for one, other, both, label in sorted(counts, key=lambda row: (-row[0] - row[1], row[3])):
+                values = self._paths[a], self._paths[b], label, one, other, both, 2 * both / (one + other)
+                rows.append(dict(zip(BY_LABEL, values, strict=True)))
+        return rows
+
+
+def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> Result:
+    sets = [compared.companions[str(number)] for number in range(2)]
+    if sets[0].n != sets[1].n or (sets[0].tokens and sets[1].tokens and aligned_words(sets[0].tokens, sets[1].tokens)):
+        raise DeptreeError(f"the words at {sets[1].place} are others", "Test samples of the same words")
+    for each in sets:
+        if (each.heads == OPEN).any():
+            raise without_heads([None if head < 0 else head for head in each.heads.min(axis=0).tolist()], each.place, "")
+    found = statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
+    trees = int(sets[0].times.sum()), int(sets[1].times.sum())
+    row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
+    return Result([{**row, **test_row(p_values(found))}], (found, trees))
 
 
 class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):

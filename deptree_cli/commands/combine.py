@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import compress
+from itertools import compress, repeat
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import INPUT, apply, command, option, reading_option
-from deptree_cli.cli.run import Job, Pipeline, RunOptions, Source, run_options
+from deptree_cli.cli.run import Fold, Job, Pipeline, RunOptions, Source, run_options
 from deptree_cli.cli.score_options import MATRIX_OPTIONS, signature_of
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Writing, format_options
@@ -29,10 +29,10 @@ from deptree_cli.core.combination import (
     product,
 )
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.spaces import Short, TreeSpace
-from deptree_cli.io.conllu.columns import no_sentences
+from deptree_cli.io.conllu.columns import UNKNOWN, no_sentences
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.encoders import ARRAYS, SCORES
@@ -40,15 +40,15 @@ from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.encoders.base import CONLLU
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, renumbered
 from deptree_cli.io.read import trees_in
-from deptree_cli.io.scores.arrays import RawScores
-from deptree_cli.io.scores.files import Member, ScoreSource, of_member, read_several
+from deptree_cli.io.scores.files import ScoreSource
 from deptree_cli.io.scores.layout import PRESETS, QUESTIONS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees import is_of_trees
-from deptree_cli.io.trees.sets import TreeSet
+from deptree_cli.io.trees import format_of_trees
+from deptree_cli.io.trees.sets import Member, TreeSet, read_several, words_of
 
 TREES = "trees"
 
@@ -72,8 +72,9 @@ def _split(path: str) -> LaidOutPath:
 
 def _member(path: LaidOutPath, usual: Layout) -> Member:
     """A file; `usual`: the layout that options ask for, for scores without one of their own."""
-    if path.layout == TREES or (path.layout is None and is_of_trees(path)):
-        return Member(path)
+    kind = format_of_trees(path) if path.layout in (TREES, None) else ""
+    if kind or path.layout == TREES:
+        return Member(path, blocks=kind == CONLLU.name)
     source = ScoreSource(path)
     read = source.layout(layout(path.layout) if path.layout else usual)
     if read.labels:
@@ -107,16 +108,29 @@ class Distributions:
     layouts: tuple[Layout | None, ...]
 
     def __call__(self, read: Sentence) -> Combinable:
-        found = [self._of(read, of_member(read, number), each) for number, each in enumerate(self.layouts)]
+        found: list[ArcFactored | TreeSet] = []
+        for number, each in enumerate(self.layouts):
+            item = read.companions[str(number)]
+            if each is None:
+                found.append(_votes(item, words_of(read), read.n))
+                continue
+            try:
+                found.append(self.how.distribution(item.scores, read, each))
+            except DeptreeError as error:
+                raise error.at(item.place, read.sent_id) from None
         return Combinable(read, found, self.how.space)
 
-    def _of(self, read: Sentence, item: RawScores | TreeSet, layout: Layout | None) -> ArcFactored | TreeSet:
-        if isinstance(item, TreeSet) or layout is None:
-            return item  # type: ignore[return-value]
-        try:
-            return self.how.distribution(item.scores, read, layout)
-        except DeptreeError as error:
-            raise error.at(item.place, read.sent_id) from None
+
+def _votes(trees: TreeSet, tokens: Tokens | None, n: int) -> TreeSet:
+    """The trees by the n words of a sentence, which may be others than theirs."""
+    words = aligned_words(tokens, trees.tokens) if tokens and trees.tokens else None
+    if words is None:
+        return trees
+    labels = [[*repeat(UNKNOWN, n)] for _ in trees.labels]
+    for own, given in zip(labels, trees.labels, strict=True):
+        for at, other in zip(*(each.tolist() for each in words), strict=True):
+            own[at] = given[other]
+    return replace(trees, heads=renumbered(trees.heads, words, n), labels=tuple(map(tuple, labels)))
 
 
 def product_of(weights: Float, target: Layout, sentence: Combinable, _: None) -> SentenceScores:
@@ -136,22 +150,25 @@ def mixture_of(weights: Float, sentence: Combinable, _: None) -> Mixed:
     ]
     found = mixture(members, weights)
     heads = consensus(found.expectations, sentence.space)
-    sets = [
-        (weight, each.heads, each.times, each.labels)
-        for weight, each in zip(weights.tolist(), sentence.members, strict=True)
-        if isinstance(each, TreeSet) and each.labels
-    ]
-    return Mixed(sentence.read, found, heads, majority_labels(heads, sets) if sets else None)
+    trees = [(weight, each) for weight, each in zip(weights.tolist(), sentence.members, strict=True)]
+    sets = [(weight, each) for weight, each in trees if isinstance(each, TreeSet)]
+    votes = [(weight, each.heads, each.times, each.labels) for weight, each in sets if each.labels]
+    lost, missing = (sum(int(np.count_nonzero(each.heads == kind)) for _, each in sets) for kind in (LOST, OPEN))
+    return Mixed(sentence.read, found, heads, majority_labels(heads, votes) if votes else None, (lost, missing))
 
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """A sentence's mixture, its consensus tree, (n,) heads, and the labels of that, if there are some."""
+    """A sentence's mixture, its consensus tree, (n,) heads, and the labels of that, if there are some.
+
+    `gaps`: how many heads of votes are of words that files divide otherwise, and how many are missing.
+    """
 
     read: Sentence
     mixture: MonteCarloEstimate
     heads: Heads
     labels: list[str] | None
+    gaps: tuple[int, int]
 
     @property
     def support(self) -> Float:
@@ -178,6 +195,23 @@ class Mixed:
         name, errors = self.read.sent_id, self.mixture.standard_errors
         found = [(name, self.mixture.expectations, "")]
         return found if errors is None else [*found, (name, errors, "standard_errors")]
+
+
+class Gaps(Fold[tuple[int, int]]):
+    """Counts heads of votes that are none: of words that files divide otherwise, and missing ones."""
+
+    attribute = "gaps"
+
+    def __init__(self) -> None:
+        self._gaps = [0, 0]
+
+    def add(self, counts: tuple[int, int]) -> None:
+        self._gaps = [sum(each) for each in zip(self._gaps, counts, strict=True)]
+
+    def lines(self) -> Iterator[str]:
+        for number, what in zip(self._gaps, ("in words that files divide otherwise", "missing"), strict=True):
+            if number:
+                yield f"{counted_thousands(number, 'head')} {what}: no vote"
 
 
 class Fit:
@@ -298,16 +332,18 @@ def combine(
     members = [_member(path, asked) for path in scores]
     mixed = _is_mixture(method, members, fit)
     writing = writing.of_single_trees() if mixed else writing.narrowed("a product, which is scores", SCORES)
-    if conllu is None and writing.encoder(run.output) is CONLLU:
-        raise no_sentences().at(scores[0])
     used = checked_weights(weights, len(members), mixed)
-    space = _space(list(compress(members, used)), how)  # those of weight 0 are not read
+    chosen = list(compress(members, used))  # those of weight 0 are not read
+    of_conllu = conllu is not None or all(each.blocks for each in chosen)
+    if not of_conllu and writing.encoder(run.output) is CONLLU:
+        raise no_sentences().at(scores[0])
+    space = _space(chosen, how)
     interpretation = Interpretation(Layout(), space=space)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
         items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else [], run.warn))
         prepare = Distributions(interpretation, tuple(each.layout for each in read))
-        return Source(items, prepare, _fields(members, how, space), conllu is not None)
+        return Source(items, prepare, _fields(members, how, space), of_conllu)
 
     if fit:
         used = checked_weights(_fitted(source(members), Fit(mixed, scores), run), len(members), mixed)
@@ -315,7 +351,8 @@ def combine(
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
     read, positive = source(list(compress(members, used))), used[used > 0]
     if mixed:
-        return Job("combine", read, run, writing, {"method": MIXTURE}, last).write(partial(mixture_of, positive))
+        job, gaps = Job("combine", read, run, writing, {"method": MIXTURE}, last), Gaps()
+        return job.write(partial(mixture_of, positive), folds=[gaps])
     first = {"from": text_of(WRITTEN), "method": PRODUCT}
     return Job("combine", read, run, writing, first, last).write(partial(product_of, positive, WRITTEN))
 

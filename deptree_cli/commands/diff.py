@@ -27,7 +27,7 @@ from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence, Side
-from deptree_cli.io.trees import is_of_trees
+from deptree_cli.io.trees import format_of_trees
 from deptree_cli.io.trees.written import annotations_of, read_annotations
 
 TEXT = as_text(differences_to_text)
@@ -85,7 +85,7 @@ def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, 
 def _check_trees(paths: Sequence[str]) -> None:
     """Raise for a file of scores: its first bytes tell, but of what comes through pipes, which looking takes away."""
     there = [path for path in paths if path != STDIN and (Path(path).is_file() or not Path(path).exists())]
-    scores = [path for path in there if not is_of_trees(path)]
+    scores = [path for path in there if not format_of_trees(path)]
     if scores:
         trees = [path for path in there if path not in scores]
         problem = f"this has scores, but {place_of(trees[0])} has trees" if trees else "this has scores, not trees"

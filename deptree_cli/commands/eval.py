@@ -44,6 +44,9 @@ _CLASSES = ("by", "class", "metric", "f1", "precision", "recall", "gold")
 # Metrics of the expected score, and of the second system less the first.
 EXPECTED, DIFFERENCE = "expected UAS", "{} difference"
 
+# Where the second and third part of a unit's notes begin.
+_PARTS = len(REFUSED), len(REFUSED) + len(OPTIONAL)
+
 # So many words with the right head would hardly all get the right label from a parser: at 97 %, one time in twenty.
 SUSPICIOUS = 100
 
@@ -211,8 +214,7 @@ class Evaluation(Fold[Unit | Expected]):
         self._classes = [[Counter[Class](), Counter[Class](), Counter[Class]()] for _ in settings.systems]
         self._units = self._sentences = self._words = 0
         self._of = 0, 0, False
-        self._refused = np.zeros(len(REFUSED), dtype=np.int64)
-        self._filled = np.zeros(len(OPTIONAL), dtype=np.int64)
+        self._notes = np.zeros(len(REFUSED) + len(OPTIONAL) + 2 + 2 * len(settings.systems), dtype=np.int64)
         self._expected: Expected | None = None
 
     def add(self, counts: Unit | Expected) -> None:
@@ -226,8 +228,8 @@ class Evaluation(Fold[Unit | Expected]):
         self._units += 1
         self._sentences += counts.sentences
         self._words += counts.words
-        self._of, self._refused = counts.of, self._refused + counts.refused
-        self._filled += counts.filled
+        self._of = counts.of
+        self._notes += counts.notes
         self._flat.frombytes(counts.scores.tobytes())
         for ours, theirs in zip(self._classes, counts.classes, strict=False):
             for total, each in zip(ours, theirs, strict=True):
@@ -239,10 +241,17 @@ class Evaluation(Fold[Unit | Expected]):
         return self._by_class() if self._settings.kinds else self._informative if self._brief else self._scores
 
     def lines(self) -> Iterator[str]:
-        kinds = zip(self._refused.tolist(), REFUSED, strict=True)
+        refused, _, missing = (each.tolist() for each in np.split(self._notes, _PARTS))
+        kinds = zip(refused, REFUSED, strict=True)
         if trees := ", ".join(f"{counted(number, 'tree')} with {kind}" for number, kind in kinds if number):
             yield f"{trees}: compared word by word; the script of the CoNLL 2018 shared task refuses them"
         if self._settings.gold is not None:
+            for number, path in enumerate((self._settings.gold, *self._settings.systems)):
+                for words, column in zip(missing[2 * number :][:2], ("HEAD", "DEPREL"), strict=True):
+                    if words:
+                        what = "left out of UAS, LAS, CLAS, MLAS and BLEX" if not number else "counted as wrong"
+                        what = "_ is compared like a label" if column == "DEPREL" else what
+                        yield f"{path}: {counted_thousands(words, 'word')} without {column}: {what}"
             if self._empty:
                 where = f"{self._settings.gold} has none of these in any word"
                 yield f"{', '.join(self._empty)}: {where}: not informative; counted as in the script of CoNLL 2018"
@@ -259,7 +268,8 @@ class Evaluation(Fold[Unit | Expected]):
 
     @property
     def _empty(self) -> list[str]:
-        return [name for name, filled in zip(OPTIONAL, self._filled.tolist(), strict=True) if not filled]
+        filled = np.split(self._notes, _PARTS)[1].tolist()
+        return [name for name, words in zip(OPTIONAL, filled, strict=True) if not words]
 
     @cached_property
     def _left_out(self) -> list[str]:

@@ -50,7 +50,7 @@ def marginal_chance(marginals: Float) -> float:
     return float((marginals[:, 1:] ** 2).sum())
 
 
-def distance_chance(distances: Mapping[int, float], sentences: Mapping[int, int]) -> float:
+def distance_chance(distances: Mapping[int, float], sentences: Mapping[int, float]) -> float:
     """In how many words two heads agree that are drawn independently, each from the distances that a word allows.
 
     A word at place i of n may have a head at the distances 1 - i to n - i but 0, or ROOT.
@@ -100,9 +100,12 @@ def kappa(observed: float, chance: float) -> float | None:
     return (observed - chance) / (1 - chance) if chance < 1 else None
 
 
-def by_label(first: Shares, second: Shares) -> dict[str, Float]:
-    """In how many words each of two sets says each label, and both do for the same head: (3,)."""
-    counts = list(map(by_name, (first, second, common(first, second))))
+def by_label(first: Shares, second: Shares, renumbered: Shares | None = None) -> dict[str, Float]:
+    """In how many words each of two sets says each label, and both do for the same head: (3,).
+
+    `renumbered`: the second set by the words of the first, if it has others.
+    """
+    counts = list(map(by_name, (first, second, common(first, second if renumbered is None else renumbered))))
     return {name: np.array([each.get(name, 0.0) for each in counts]) for name in sorted({*counts[0], *counts[1]})}
 
 

@@ -79,7 +79,8 @@ def majority_labels(heads: Heads, votes: Sequence[LabelledVotes]) -> list[str]:
     for weight, trees, times, labels in votes:
         for share, tree, names in zip((weight * times / times.sum()).tolist(), trees, labels, strict=True):
             for word in np.flatnonzero(tree == heads).tolist():
-                found[word][names[word]] += share
+                if names[word] != "_":
+                    found[word][names[word]] += share
     usual = np.where(heads == 0, "root", "dep").tolist()
     return [each.most_common(1)[0][0] if each else name for each, name in zip(found, usual, strict=True)]
 

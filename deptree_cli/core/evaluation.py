@@ -135,16 +135,21 @@ def refused(words: FileWords) -> tuple[Bool, Bool, Bool]:
 
 def aligned(gold: FileWords, system: FileWords) -> tuple[Int, Int]:
     """Return the words of a gold file and of a system's of the same text that belong together, (m,) each, in order."""
-    sides = [(*each.spans, each.in_multiword, each.columns[FORM]) for each in (gold, system)]
+    return aligned_spans(*[(*each.spans, each.in_multiword, each.columns[FORM]) for each in (gold, system)])
+
+
+def aligned_spans(*sides: Sequence[Array]) -> tuple[Int, Int]:
+    """The same for words of which both sides say where their tokens begin and end, `in_multiword`, and their forms."""
     if all(map(np.array_equal, *sides)):
-        return (np.arange(len(gold.heads)),) * 2
-    if not (gold.in_multiword.any() or system.in_multiword.any()):
-        return same_spans(*gold.spans, *system.spans)
-    end = int(gold.token_starts[-1]) + 1  # loops are quick with lists; behind the last word stands one beyond all text
-    one, two = ([*map(_Word, *(each.tolist() for each in side)), _Word(end, end, False, -1)] for side in sides)
+        return (np.arange(len(sides[0][0])),) * 2
+    if not any(in_multiword.any() for _, _, in_multiword, _ in sides):
+        return same_spans(*sides[0][:2], *sides[1][:2])
+    end = max(int(ends.max(initial=0)) for _, ends, *_ in sides) + 1
+    # loops are quick with lists; behind the last word stands one beyond all text
+    one, two = ([*map(_Word, *(each.tolist() for each in side)), _Word(end, end, False, None)] for side in sides)
     pairs: list[tuple[int, int]] = []
     g = s = 0
-    while g < len(gold.heads) and s < len(system.heads):
+    while g < len(one) - 1 and s < len(two) - 1:
         if one[g].in_multiword or two[s].in_multiword:
             first, g, s = _span(one, two, g, s)
             pairs += _common(one[first[0] : g], two[first[1] : s], first)
@@ -172,7 +177,7 @@ class _Word(NamedTuple):
     start: int
     end: int
     in_multiword: bool
-    form: int
+    form: object
 
     def ends_beyond(self, end: int) -> bool:
         return (self.start >= end) if self.in_multiword else (self.end > end)
@@ -264,8 +269,9 @@ def universal_features(features: str) -> str:
 class Comparison:
     """The words of a gold file and of a system's, which have the same text, side by side.
 
-    `labels` are the names of their relations by number. `no_punct` leaves out of UAS and LAS what the gold file calls
-    punctuation, and words of the system's that are aligned with nothing if that does.
+    `labels` are the names of their relations by number. Metrics of heads leave out words without a gold head. `no_punct`
+    leaves out of UAS and LAS what the gold file calls punctuation, and words of the system's that are aligned with
+    nothing if that does.
     """
 
     gold: FileWords
@@ -321,14 +327,23 @@ class Comparison:
         gold, system = self._of({PUNCTUATION} if self.no_punct else set())
         g, s = self.alignment
         system[s] = gold[g]
-        return ~gold, ~system
+        gold_known, system_known = self._known
+        return ~gold & gold_known, ~system & system_known
+
+    @cached_property
+    def _known(self) -> tuple[Bool, Bool]:
+        """Which words of each file have a gold head, (W,) each; those of the system's that are aligned with nothing."""
+        (g, s), known = self.alignment, self.gold.heads >= 0
+        system = np.ones(len(self.system.heads), dtype=bool)
+        system[s] = known[g]
+        return known, system
 
     def counts(self, gold_units: Int, system_units: Int) -> Integers:
         """Count all metrics, (units, metrics, 4), by the unit, from 0, that each sentence counts for."""
         found = np.zeros((int(gold_units.max(initial=-1)) + 1, len(METRICS), 4), dtype=np.int32)
-        (g, _), content = self.alignment, self._of(CONTENT)
+        (g, _), content = self.alignment, [own & known for own, known in zip(self._of(CONTENT), self._known, strict=True)]
         every = np.ones(len(self.gold.heads), dtype=bool), np.ones(len(self.system.heads), dtype=bool)
-        of_words = {"UAS": self.counted_words, "LAS": self.counted_words}
+        of_words: dict[str, Sequence[Bool]] = {"UAS": self.counted_words, "LAS": self.counted_words}
         of_words |= dict.fromkeys(("CLAS", "MLAS", "BLEX"), content)
 
         def count(metric: str, *units: Int) -> None:

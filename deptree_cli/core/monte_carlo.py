@@ -41,7 +41,7 @@ class MonteCarloEstimate:
 def shares(heads: Heads, times: Int | None = None, labels: Heads | None = None, names: int = 1) -> MonteCarloEstimate:
     """The shares of independent trees (k, n), or (k,) times each, that have each arc, (n+1, n+1[, names]).
 
-    Standard errors are 0 where all trees agree, and None of a single tree.
+    A head below 0 is none, and no arc. Standard errors are 0 where all trees agree, and None of a single tree.
     """
     k, n = heads.shape
     size, each = (k, None) if times is None else (int(times.sum()), np.repeat(times, n))
@@ -49,6 +49,9 @@ def shares(heads: Heads, times: Int | None = None, labels: Heads | None = None, 
     places = heads.astype(np.int64) * (n + 1) + np.arange(1, n + 1)
     if labels is not None:
         shape, places = (*shape, names), places * names + labels
+    if (heads < 0).any():
+        each = np.ones(k * n) if each is None else each
+        each, places = each * (heads >= 0).ravel(), np.maximum(places, 0)
     found = np.bincount(places.ravel(), each, minlength=prod(shape)).reshape(shape) / size
     errors = np.sqrt(found * (1 - found) / (size - 1)) if size > 1 else None
     return MonteCarloEstimate(found, errors, iterations=size)

@@ -11,16 +11,13 @@ have.
 
 from __future__ import annotations
 
-import unicodedata
 from array import array
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress, groupby, islice, repeat
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 
@@ -50,9 +47,10 @@ from deptree_cli.core.evaluation import (
 from deptree_cli.core.intervals import Score, scores
 from deptree_cli.io.conllu.blocks import Block, error_of_tokens, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
+from deptree_cli.io.pairing import Bare, first_difference, nearest, not_there, text_differs
 from deptree_cli.io.read import unmarked
-from deptree_cli.io.trees import GivenTree, without_heads
-from deptree_cli.kernels.columns import HEAD
+from deptree_cli.io.trees import GivenTree
+from deptree_cli.kernels.columns import HEAD, NO_HEAD
 
 _COLUMNS = ("form", "upos", "xpos", "feats", "lemma", "deprel")
 
@@ -80,14 +78,6 @@ class Numbers(dict[str, int]):
             self.names.append(name)
         self[text] = self._known[name]
         return self[text]
-
-
-class Bare(dict[str, str]):
-    """The characters of forms: without white space within them, as the script of the CoNLL 2018 shared task has it."""
-
-    def __missing__(self, form: str) -> str:
-        self[form] = "".join(char for char in form if unicodedata.category(char) != "Zs")
-        return self[form]
 
 
 class Vocabulary:
@@ -225,18 +215,15 @@ class TreeFile:
         return f"{self.place}:{line if row is None else first + row}"
 
     def check_trees(self) -> None:
-        """Note what is wrong with sentences whose heads are no tree."""
+        """Note which sentences have heads that make a cycle; some words may have none."""
         self._flush()
         before = 0
         for words in self._parts or [self.words]:
-            owners = np.repeat(np.arange(len(words.sizes)), words.sizes)
-            for place in [*np.unique(owners[words.heads < 0]).tolist(), *np.flatnonzero(cyclic(words)).tolist()]:
-                heads, number = words.heads[words.words[place] : words.words[place + 1]].tolist(), before + place
-                known = [None if head < 0 else head for head in heads]
+            for place in np.flatnonzero(cyclic(words)).tolist():
+                heads, number = words.heads[words.words[place] : words.words[place + 1]], before + place
+                known = np.maximum(heads, 0).tolist()  # a word without a head ends every path, as ROOT does
                 try:
-                    if None in known:
-                        raise without_heads(known, self.at(number), self.sent_id(number))
-                    GivenTree(self.sent_id(number), tuple(heads), 1, self.at(number)).check_acyclic()
+                    GivenTree(self.sent_id(number), tuple(known), 1, self.at(number)).check_acyclic()
                 except DeptreeError as error:
                     self.errors.setdefault(number, error)
             before += len(words.texts)
@@ -269,11 +256,6 @@ def read_trees(path: str, vocabulary: Vocabulary, any_heads: bool = False) -> Tr
 # Columns that a gold file may not have, by the metrics that compare them.
 OPTIONAL = {"UPOS": UPOS, "XPOS": XPOS, "UFeats": FEATS, "Lemmas": LEMMA}
 
-# So many characters around the first that differs are shown.
-AROUND = 10
-
-_SAME = "Give files of the same text, or pass --on-error skip to leave this sentence out"
-_COMPOSED = "Accents are characters of their own in one file only: normalise both, for example to NFC"
 _IDS = "Both files have ids, and sentences are paired by id; --on-error skip leaves this one out"
 
 
@@ -359,93 +341,65 @@ def _by_ids(gold: TreeFile, system: TreeFile) -> Pairing:
 
 
 def _by_text(gold: TreeFile, system: TreeFile) -> Pairing:
-    walk = _Walk(gold, system)
-    found = Pairing()
+    """Read two texts one along the other; where they differ, go on with the nearest sentences that have one text."""
+    (ours, theirs), found = (gold.words.texts, system.words.texts), Pairing()
     g = s = 0
-    while g < walk.ours or s < walk.theirs:
-        ends = walk.next_cut(g, s)
-        if ends is None:
-            ends = walk.next_shared(g, s)
-            for own, others, error in walk.left_out(g, s, *ends):
-                found.add(own, others, error)
-            beyond = range(s + ends[0] - g, ends[1])  # more than the gold sentences, which are told of broken ones
-            known = system.errors if ends[0] > g else ()
-            found.beyond += [walk.error(ends[0], each, ends[0], each + 1)[0] for each in beyond if each not in known]
-        else:
+    while g < len(ours) or s < len(theirs):
+        if ends := _next_cut(ours, theirs, g, s):
             errors = (gold.errors.get(each) for each in range(g, ends[0]))
             found.add(range(g, ends[0]), range(s, ends[1]), next(filter(None, errors), None))
+        else:
+            ahead = nearest(islice(ours, g, None), islice(theirs, s, None)) or (len(ours) - g, len(theirs) - s)
+            ends = g + ahead[0], s + ahead[1]
+            _leave_out(gold, range(g, ends[0]), system, range(s, ends[1]), found)
         g, s = ends
     return found
 
 
-@dataclass
-class _Walk:
-    """Two texts that are read one along the other."""
+def _next_cut(ours: Sequence[str], theirs: Sequence[str], g: int, s: int) -> tuple[int, int] | None:
+    """Return the next sentences that both files begin in one place, None if the texts differ before that."""
+    left, begun = "", 0  # what one side has of a sentence beyond the other
+    ahead = False  # whether the gold side has it
+    while True:
+        number, texts = (s, theirs) if ahead else (g, ours)
+        if number == len(texts) or not (piece := texts[number]):
+            return None
+        g, s = g + (not ahead), s + ahead
+        if begun == len(left):
+            left, begun, ahead = piece, 0, not ahead
+            continue
+        rest = len(left) - begun
+        if not (left.startswith(piece, begun) if len(piece) <= rest else piece.startswith(left[begun:])):
+            return None
+        if len(piece) == rest:
+            return g, s
+        if len(piece) < rest:
+            begun += len(piece)
+        else:
+            left, begun, ahead = piece, rest, not ahead
 
-    gold: TreeFile
-    system: TreeFile
 
-    def __post_init__(self) -> None:
-        self.ours, self.theirs = len(self.gold.names), len(self.system.names)
-        self._places: dict[str, list[int]] | None = None
+def _leave_out(gold: TreeFile, ours: range, system: TreeFile, theirs: range, found: Pairing) -> None:
+    """Add the gold sentences of a stretch that cannot be compared, each with the reason, and what lies beyond them."""
+    reason, broken = _problem(gold, ours, system, theirs)
+    for number in ours:
+        error = gold.errors.get(number) or (reason if number == broken else None)
+        if error is None:
+            problem = f"no telling which text is its own: that of {gold.sent_id(broken)} differs"
+            remedy, place = "Correct that one, or pass --on-error skip to leave out both", gold.at(number)
+            error = DeptreeError(problem, remedy, place=place, sent_id=gold.sent_id(number))
+        found.add(range(number, number + 1), theirs if number == ours.start else range(0), error)
+    for number in theirs[len(ours) :]:  # more than the gold sentences, which are told of broken ones
+        if not (ours and number in system.errors):
+            found.beyond.append(_problem(gold, range(ours.stop, ours.stop), system, range(number, number + 1))[0])
 
-    def next_cut(self, g: int, s: int) -> tuple[int, int] | None:
-        """Return the next sentences that both files begin in one place, None if the texts differ before that."""
-        ours, theirs = self.gold.words.texts, self.system.words.texts
-        left, begun = "", 0  # what one side has of a sentence beyond the other
-        ahead = False  # whether the gold side has it
-        while True:
-            number, limit, texts = (s, self.theirs, theirs) if ahead else (g, self.ours, ours)
-            if number == limit or not (piece := texts[number]):
-                return None
-            g, s = g + (not ahead), s + ahead
-            if begun == len(left):
-                left, begun, ahead = piece, 0, not ahead
-                continue
-            rest = len(left) - begun
-            if not (left.startswith(piece, begun) if len(piece) <= rest else piece.startswith(left[begun:])):
-                return None
-            if len(piece) == rest:
-                return g, s
-            if len(piece) < rest:
-                begun += len(piece)
-            else:
-                left, begun, ahead = piece, rest, not ahead
 
-    def next_shared(self, g: int, s: int) -> tuple[int, int]:
-        """Return the nearest sentences behind these that have one text; the ends of the files if there are none."""
-        if self._places is None:
-            self._places = {}
-            for number, text in enumerate(self.system.words.texts):
-                self._places.setdefault(text, []).append(number)
-        best = self.ours - g + self.theirs - s
-        ends = self.ours, self.theirs
-        for number, text in enumerate(self.gold.words.texts[g:], g):
-            if number - g >= best:
-                break
-            places = self._places.get(text, []) if text else []
-            at = bisect_left(places, s)
-            if at < len(places) and number - g + places[at] - s < best:
-                best, ends = number - g + places[at] - s, (number, places[at])
-        return ends
-
-    def left_out(self, g: int, s: int, g_end: int, s_end: int) -> Iterator[tuple[range, range, DeptreeError]]:
-        """The gold sentences of a stretch that cannot be compared, each with the reason."""
-        reason, broken = self.error(g, s, g_end, s_end)
-        for number in range(g, g_end):
-            error = self.gold.errors.get(number) or (reason if number == broken else None)
-            if error is None:
-                problem = f"no telling which text is its own: that of {self.gold.sent_id(broken)} differs"
-                remedy, place = "Correct that one, or pass --on-error skip to leave out both", self.gold.at(number)
-                error = DeptreeError(problem, remedy, place=place, sent_id=self.gold.sent_id(number))
-            yield range(number, number + 1), range(s, s_end) if number == g else range(0), error
-
-    def error(self, g: int, s: int, g_end: int, s_end: int) -> tuple[DeptreeError, int]:
-        """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
-        for number in range(s, s_end):
-            if number in self.system.errors:
-                return self.system.errors[number], g
-        return _difference(self.gold, range(g, g_end), self.system, range(s, s_end))
+def _problem(gold: TreeFile, ours: Sequence[int], system: TreeFile, theirs: Sequence[int]) -> tuple[DeptreeError, int]:
+    """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
+    broken = next((number for number in theirs if number in system.errors), None)
+    if broken is not None:
+        return system.errors[broken], ours[0] if ours else -1
+    return _difference(gold, ours, system, theirs)
 
 
 def _difference(
@@ -453,17 +407,12 @@ def _difference(
 ) -> tuple[DeptreeError, int]:
     """Where the texts of some sentences differ, and in which gold sentence, -1 if there are none."""
     one, two = ("".join(file.words.texts[each] for each in some) for file, some in ((gold, ours), (system, theirs)))
-    at = next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+    at = first_difference(one, two)
     other, there = _place(system, theirs, at)
     if not ours:
-        problem = f"{gold.place} does not have its text here"
-        return DeptreeError(problem, _SAME, place=other, sent_id=system.sent_id(there)), -1
+        return not_there(gold.place).at(other, system.sent_id(there)), -1
     place, here = _place(gold, ours, at)
-    own, others = (repr(text[at : at + AROUND]) if at < len(text) else "nothing" for text in (one, two))
-    where = f"after {one[max(at - AROUND, 0) : at]!r} it has {own}" if at else f"it begins with {own}"
-    problem = f"the text differs: {where}, {others} at {other}"
-    remedy = _COMPOSED if normalize("NFC", one) == normalize("NFC", two) else _SAME
-    return DeptreeError(problem, remedy, place=place, sent_id=gold.sent_id(here)), here
+    return text_differs(one, two, other).at(place, gold.sent_id(here)), here
 
 
 def _place(file: TreeFile, sentences: Sequence[int], at: int) -> tuple[str, int]:
@@ -484,9 +433,9 @@ class Unit:
         sent_id, place: of the first of them.
         sentences, words: how many there are in the gold file.
         scores: (systems, metrics, 4), of `METRICS`.
-        filled: (4,), how many gold words have something in the columns of `OPTIONAL`.
+        notes: how many trees, also of systems, have each of `REFUSED`; how many gold words have something in each column
+            of `OPTIONAL`; how many words of each file have no head, and how many no label.
         classes: for each system the words of each class: right, gold, predicted.
-        refused: (3,), how many trees are `refused`, those of systems too.
         of: how many sentences the gold file has, how many words, and whether more that cannot be read.
     """
 
@@ -495,9 +444,8 @@ class Unit:
     sentences: int
     words: int
     scores: Integers
-    filled: Int
+    notes: Int
     classes: Sequence[Sequence[Counter[Class]]]
-    refused: Int
     of: tuple[int, int, bool]
 
     @property
@@ -571,8 +519,8 @@ def compared(
 
 def _counted(
     sides: Sequence[tuple[FileWords, Int, Int]], labels: Sequence[str], kinds: Sequence[Classes], no_punct: bool
-) -> Iterator[tuple[int, Integers, Int, Sequence[Sequence[Counter[Class]]], Int]]:
-    """The words of each unit, its scores, and what it has of `filled`, `classes` and `refused`, some units at a time.
+) -> Iterator[tuple[int, Integers, Int, Sequence[Sequence[Counter[Class]]]]]:
+    """The words of each unit, and what else `Unit` has from `scores` on, some units at a time.
 
     Args:
         sides: of the gold file and of the systems the words, the numbers of sentences that are compared, and the unit
@@ -580,23 +528,26 @@ def _counted(
     """
     size = int(sides[0][2].max(initial=-1)) + 1
     for first in range(0, size, _UNITS):
-        taken, refusals, starts = [], np.zeros((min(_UNITS, size - first), len(REFUSED)), dtype=np.int64), []
+        taken, starts, here = [], [], min(_UNITS, size - first)
+        refusals = np.zeros((len(REFUSED), here), dtype=np.int64)
         for words, sentences, units in sides:
             some = slice(*np.searchsorted(units, [first, first + _UNITS]))
             part, own = words.taken(sentences[some]), units[some] - first
             taken.append((part, own))
-            starts.append(starts_of(np.bincount(own, part.sizes, len(refusals)).astype(np.int64)))
-            refusals += np.stack([np.bincount(own[each], minlength=len(refusals)) for each in refused(part)], axis=1)
+            starts.append(starts_of(np.bincount(own, part.sizes, here).astype(np.int64)))
+            refusals += np.stack([np.bincount(own[each], minlength=here) for each in refused(part)])
         (gold, gold_units), *systems = taken
         comparisons = [Comparison(gold, system, labels, no_punct) for system, _ in systems]
         counts = [each.counts(gold_units, units) for each, (_, units) in zip(comparisons, systems, strict=True)]
-        filled = [np.diff(starts_of(gold.columns[column] != MISSING)[starts[0]]) for column in OPTIONAL.values()]
-        facts = [np.diff(starts[0]).tolist(), np.stack(counts, axis=1), np.stack(filled, axis=1)]
-        classes: Iterator[Any] = repeat(())
+        noted = [(gold.columns[column] != MISSING, starts[0]) for column in OPTIONAL.values()]
+        for (part, _), own in zip(taken, starts, strict=True):
+            noted += [(part.heads == NO_HEAD, own), (part.columns[DEPREL] == MISSING, own)]
+        notes = np.stack([*refusals, *(np.diff(starts_of(each)[own]) for each, own in noted)], axis=1)
+        classes: Iterator[Any] = repeat((), here)
         if kinds:
             found = zip(comparisons, starts[1:], strict=True)
             classes = zip(*(by_class(each, kinds, starts[0], own) for each, own in found), strict=True)
-        yield from zip(*facts, islice(classes, len(refusals)), refusals, strict=True)
+        yield from zip(np.diff(starts[0]).tolist(), np.stack(counts, axis=1), notes, classes, strict=True)
 
 
 def compared_files(

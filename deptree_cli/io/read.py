@@ -2,8 +2,8 @@
 
 Results come in the order of the leading side. A companion is paired with it by ids if both sides have ids, whatever is
 missing or moved: the n-th item of an id with the n-th sentence of that id. Otherwise it is paired by order, and both
-sides must have as many items. Which it is, the first items decide; but running keys of arrays (s00579, s00580, ...) are
-ids only if a sentence has one of them.
+sides must have as many items, unless both have words: then sentences of one text are paired (`pairing.py`). Which it
+is, the first items decide; but running keys of arrays (s00579, s00580, ...) are ids only if a sentence has one of them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, count, islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, loaded, unheard
+
+if TYPE_CHECKING:
+    from deptree_cli.io.pairing import ByText
 
 Item = TypeVar("Item")
 
@@ -284,7 +287,7 @@ def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard)
         DeptreeError: neither ids nor an order are known.
         OutOfStep: sides that are paired by order do not hold the same sentences.
     """
-    pairings: list[ByIds | ByOrder] = []
+    pairings: list[ByIds | ByOrder | ByText] = []
     found = lead.in_order()
     for each in companions:
         found = _with(found, each, lead, pairings, warn)
@@ -294,7 +297,7 @@ def read(lead: Side, companions: Sequence[Companion] = (), warn: Warn = unheard)
 
 
 def _with(
-    sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder], warn: Warn
+    sentences: Iterator[Any], companion: Companion, lead: Side, pairings: list[ByIds | ByOrder | ByText], warn: Warn
 ) -> Iterator[Any]:
     """The sentences, each with what a companion has of it; also errors have companions."""
     sentences, first = peeked(sentences)
@@ -321,7 +324,7 @@ def _with(
 
 def _pairing(
     companion: Companion, lead: Side, names: Sequence[str], sentences: Iterator[Any], warn: Warn
-) -> tuple[ByIds | ByOrder, Iterator[Any]]:
+) -> tuple[ByIds | ByOrder | ByText, Iterator[Any]]:
     """How a companion is paired with sentences, the first of which has these names; and the sentences."""
     side = companion.side
     items, name = _first(side, names)
@@ -341,6 +344,11 @@ def _pairing(
         if not each.ordered:
             missing = f", and {name!r} and {names[0]!r} are names of two kinds" if names and name else ""
             raise DeptreeError(f"the order of the {each.what} is not known{missing}", _UNORDERED, place=each.place)
+    if items is not None and side.tokens and lead.tokens:
+        from deptree_cli.io.pairing import Ahead, ByText  # few commands read several files of trees
+
+        theirs, ours = Ahead(items), Ahead(sentences)
+        return ByText(companion, lead, theirs, ours, ByOrder(companion, lead, theirs, ours, warn)), ours
     return ByOrder(companion, lead, items, sentences, warn), sentences
 
 

@@ -130,6 +130,7 @@ class Side:
         names: of an item, likeliest first; none if it has only a running number.
         ordered: False if nobody knows the order.
         keys: the names of all arrays, if these are arrays and all names are known before they are read.
+        tokens: of an item its words (`pairing.Tokens`), by which sides without ids are paired; None if it has none.
     """
 
     items: Mapping[str, Any] | Iterable[Any]
@@ -138,6 +139,7 @@ class Side:
     names: Callable[[Any], Sequence[str]] = attrgetter("names")
     ordered: bool = True
     keys: Collection[str] = ()
+    tokens: Callable[[Any], Any] | None = None
 
     def in_order(self) -> Iterator[Any]:
         return in_order(self.items)

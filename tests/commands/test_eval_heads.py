@@ -11,7 +11,7 @@ from tests.sample import SCORES
 
 @pytest.mark.parametrize(
     ("head", "says"),
-    [("7", "not a tree: word 7 is its own ancestor"), ("_", "word 7 has no HEAD"), ("9", "HEAD is '9', not _ or 0")],
+    [("7", "not a tree: word 7 is its own ancestor"), ("9", "HEAD is '9', not _ or 0")],
 )
 def test_gold_trees_must_be_trees(deptree, put, head, says) -> None:
     gold = changed(put, "\t2\tobl\t", f"\t{head}\tobl\t")
@@ -21,6 +21,18 @@ def test_gold_trees_must_be_trees(deptree, put, head, says) -> None:
     assert f"(en-1): {says}" in ran.err
     words = "46 of at least 46" if head == "9" else "46 of 54"
     assert f"(n = 7 of 8 sentences, {words} gold words)" in deptree("eval", gold, GOLD, *FEW, "--on-error", "skip").err
+
+
+def test_a_gold_word_without_head_is_left_out_alone(done, put) -> None:
+    """Of the metrics that compare heads; the sentence stays, and stderr counts the word, on either side."""
+    gold = changed(put, "\t2\tobl\t", "\t_\t_\t")
+    ran = done("eval", gold, GOLD, *FEW)
+    cells = {row["metric"]: (row["correct"], row["gold"], row["predicted"]) for row in ran.rows}
+    assert cells["UAS"] == cells["LAS"] == (53, 53, 53)
+    assert cells["CLAS"] == cells["BLEX"] == (34, 34, 34)
+    assert cells["UPOS"] == cells["Words"] == (54, 54, 54)
+    assert "deptree: changed.conllu: 1 word without HEAD: left out of UAS, LAS, CLAS, MLAS and BLEX" in ran.said
+    assert "deptree: changed.conllu: 1 word without HEAD: counted as wrong" in done("eval", GOLD, gold, *FEW).said
 
 
 # What the seventh word's HEAD may be, and what stderr says of its tree.

@@ -22,7 +22,6 @@ from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout, cut, text_of, to_head_dep, words_in
 from deptree_cli.io.scores.meta import Meta
 from deptree_cli.io.sentence import LABELS, OTHER, Companion, Sentence, Side, Warn, in_order, unheard
-from deptree_cli.io.trees.sets import TreeSet, sets_beside, sets_in
 
 
 class ScoreSource:
@@ -392,60 +391,3 @@ class ScoreStream:
         if len(known) < len(sizes) or not sum(known):
             return None
         return (sum(known[: self._current]) + within * known[self._current]) / sum(known)
-
-
-@dataclass(frozen=True)
-class Member:
-    """A score file as it was opened and is laid out, or (without) a file of trees."""
-
-    path: str
-    scores: ScoreSource | None = None
-    layout: Layout | None = None
-
-
-def read_several(
-    members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
-) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th."""
-    with ExitStack() as opened:
-        rest = list(enumerate(members))
-        lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
-        companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
-        yield from read(lead, [*companions, *others], warn)
-
-
-def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
-    found: RawScores | TreeSet = sentence.companions[str(number)]
-    return found
-
-
-def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
-    if member.scores is None or member.layout is None:
-        return sets_in(member.path, "0")
-    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
-    found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
-    return replace(side, items=map(_with_own_scores, found))
-
-
-def _with_own_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
-    if not isinstance(found, DeptreeError):
-        found.companions["0"] = RawScores(found.key, found.scores, found.place)
-    return found
-
-
-def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
-    """A file beside what leads; `shared`: whether its scores may be of other sentences too."""
-    if member.scores is None or member.layout is None:
-        return sets_beside(member.path, role)
-    add = partial(_add, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
-    return Companion(side_of(opened.enter_context(member.scores.read(member.layout)), member.scores), add, shared)
-
-
-def _add(role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores) -> None:
-    try:
-        found = replace(raw, scores=fitted(raw, sentence, layout, "the scores have"))
-    except DeptreeError as error:
-        raise error.at(raw.place, sentence.sent_id) from None
-    sentence.companions[role] = found
-    line = assumptions.line(found.scores)
-    warn(line, line)

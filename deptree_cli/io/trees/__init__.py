@@ -62,6 +62,7 @@ class GivenTree(NamedTuple):
         distinct: whether it was drawn without replacement, by `deptree swor`.
         labels: n names, or none.
         label_draws: whether its labels were drawn given the tree, so that two labelings are not two trees.
+        forms, block: its words and its sentence in CoNLL-U, of trees whose heads may be anything.
     """
 
     sent_id: str
@@ -72,6 +73,8 @@ class GivenTree(NamedTuple):
     distinct: bool = False
     labels: tuple[str, ...] = ()
     label_draws: bool = False
+    forms: tuple[bytes, ...] = ()
+    block: Block | None = None
 
     @property
     def names(self) -> list[str]:
@@ -143,18 +146,19 @@ def _number(value: Any) -> float | None:
 _BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
 
 
-def read_trees(path: str, named: bool = True) -> Iterator[GivenTree | DeptreeError]:
+def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterator[GivenTree | DeptreeError]:
     """The trees in a file, or with ``file:line`` what is not a tree of a sentence; `-` is standard input.
 
     Args:
         named: whether a tree that does not name its sentence is an error.
+        any_heads: whether heads may be no tree, and -1 where a word has none; words are then told too.
     """
     with open_input(path) as file:
         if is_json(file.head, path):
-            trees = _in_json(file)
+            trees = _in_json(file, any_heads)
         else:
             blocks = at_hand(read_blocks_or_errors(file.stream, file.place), _TOGETHER)
-            trees = chain.from_iterable(map(_trees_of, blocks))
+            trees = chain.from_iterable(map(_trees_of, blocks, repeat(any_heads)))
         for tree in trees:
             nameless = named and isinstance(tree, GivenTree) and not tree.sent_id
             remedy = "Name the sentence that it is a tree of"
@@ -169,16 +173,16 @@ def is_json(head: bytes, place: str) -> bool:
     return head.removeprefix(BOM).lstrip().startswith((b"{", b"["))
 
 
-def is_of_trees(path: str) -> bool:
-    """Whether a file has trees rather than scores, by its first bytes; standard input is taken for scores."""
+def format_of_trees(path: str) -> str:
+    """``jsonl`` or ``conllu`` if a file has trees, by its first bytes; empty if it has scores, as standard input has."""
     if path == STDIN:
-        return False
+        return ""
     with open_input(path) as file:
         if file.head.removeprefix(BOM).lstrip().startswith((b"{", b"[")):
             lines = (value for _, value in objects(lines_of(file.stream, file.place), file.place))
             first = next((each for each in lines if isinstance(each, DeptreeError) or "signature" not in each), {})
-            return isinstance(first, dict) and "heads" in first and "scores" not in first
-        return file.head.lstrip(BOM)[:1] in (b"#", b"1")
+            return "jsonl" * (isinstance(first, dict) and "heads" in first and "scores" not in first)
+        return "conllu" * (file.head.removeprefix(BOM)[:1] in (b"#", b"1"))
 
 
 # So many sentences become trees at once.
@@ -188,21 +192,21 @@ _TOGETHER = 256
 _NOTES = re.compile(rb"swor_|tree_logprob|tree_count|label_logprob")
 
 
-def _trees_of(blocks: Sequence[Block | DeptreeError]) -> Iterator[GivenTree | DeptreeError]:
+def _trees_of(blocks: Sequence[Block | DeptreeError], any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
     """The trees that sentences have, and errors in place of others; see `tree_of`."""
     known = [each for each in blocks if not isinstance(each, DeptreeError)]
-    trees = _plain_trees(known) if known else iter(())
+    trees = _plain_trees(known, any_heads) if known else iter(())
     for each in blocks:
         try:
-            yield each if isinstance(each, DeptreeError) else next(trees) or tree_of(each)
+            yield each if isinstance(each, DeptreeError) else next(trees) or tree_of(each, any_heads)
         except DeptreeError as error:
             yield error.at(sent_id=each.sent_id)
 
 
-def _plain_trees(blocks: Sequence[Block]) -> Iterator[GivenTree | None]:
+def _plain_trees(blocks: Sequence[Block], any_heads: bool) -> Iterator[GivenTree | None]:
     """The trees of sentences without notes on them; None for others, and for what is no tree."""
     starts, heads = word_starts(blocks), heads_of(blocks)
-    (deprel,) = columns_of(blocks, "deprel")
+    deprel, *form = columns_of(blocks, "deprel", *["form"] * any_heads)
     names, numbers = numbered(deprel)
     try:
         texts = [decoded(name, "") for name in names]
@@ -210,14 +214,15 @@ def _plain_trees(blocks: Sequence[Block]) -> Iterator[GivenTree | None]:
         yield from repeat(None, len(blocks))
         return
     labels, given = [texts[number] for number in numbers.tolist()], heads.tolist()
-    sound = sentences_that_are_trees(heads, starts).tolist()
-    for block, is_tree, (start, end) in zip(blocks, sound, pairwise(starts.tolist()), strict=True):
+    sound = repeat(True) if any_heads else sentences_that_are_trees(heads, starts).tolist()
+    for block, is_tree, (start, end) in zip(blocks, sound, pairwise(starts.tolist()), strict=False):
         if not is_tree or _NOTES.search(block.raw, block.template.comments, block.template.rows_start):
             yield None
             continue
         own = tuple(labels[start:end])
         known = own if any(label != UNKNOWN for label in own) else ()
-        yield GivenTree(block.sent_id, tuple(given[start:end]), 1, block.place, labels=known)
+        tree = GivenTree(block.sent_id, tuple(given[start:end]), 1, block.place, labels=known)
+        yield tree._replace(forms=tuple(form[0][start:end]), block=block) if any_heads else tree
 
 
 def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
@@ -229,15 +234,17 @@ def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
     return np.array([are_trees(own[None])[0] for own in each])
 
 
-def tree_of(block: Block) -> GivenTree:
-    heads = tuple(head for head in block.heads if head is not None)
-    if len(heads) < block.n:
-        raise without_heads(block.heads, block.place, block.sent_id)
+def tree_of(block: Block, any_heads: bool = False) -> GivenTree:
+    heads = [-1 if head is None else head for head in block.heads]
     labels = tuple(block.deprels)
-    labels = () if {*labels} == {"_"} else labels
-    tree = GivenTree(block.sent_id, heads, 1, block.place, labels=labels)
+    tree = GivenTree(block.sent_id, tuple(heads), 1, block.place, labels=() if {*labels} == {UNKNOWN} else labels)
+    if any_heads:
+        tree = tree._replace(forms=tuple(columns_of([block], "form")[0]), block=block)
+    elif -1 in heads:
+        raise without_heads(block.heads, block.place, block.sent_id)
     tree = _noted(tree, block) if _NOTES.search(block.raw) else tree
-    tree.check_acyclic()
+    if not any_heads:
+        tree.check_acyclic()
     return tree
 
 
@@ -259,48 +266,51 @@ def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> Dept
     return DeptreeError(problem, "Every word of a tree needs one", place=place, sent_id=sent_id)
 
 
-def _in_json(file: Input) -> Iterator[GivenTree | DeptreeError]:
+def _in_json(file: Input, any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
     for here, value in objects(lines_of(file.stream, file.place), file.place):
         try:
             if isinstance(value, DeptreeError):
                 yield value
             elif value.keys() != {"signature"}:  # our own --header
-                yield _tree(value, here)
+                yield _tree(value, here, any_heads)
         except DeptreeError as error:
             yield error
 
 
-def _tree(value: dict[str, Any], here: str) -> GivenTree:
+def _tree(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
     sent_id = sent_id_of(value, here) or ""
     times = checked_count(value.get("count", 1), here, sent_id)
-    heads = _heads(value.get("heads"), here, sent_id)
+    heads = _heads(value.get("heads"), here, sent_id, any_heads)
     notes = swor_notes({**value, "rank": value.get("sample")})
-    labels = _labels(value.get("deprels"), heads, here, sent_id)
+    labels = tuple(_named(value.get("deprels"), "deprels", "label", heads, here, sent_id))
     distinct, label_draws = {"arrival", "weight"} <= value.keys(), "label_log_prob" in value
     tree = GivenTree(sent_id, heads, times, here, notes, distinct, labels, label_draws)
+    if any_heads:
+        forms = _named(value.get("forms"), "forms", "form", heads, here, sent_id)
+        return tree._replace(forms=tuple(form.encode("utf-8", "replace") for form in forms))
     tree.check_acyclic()
     return tree
 
 
-def _heads(heads: Any, place: str, sent_id: str) -> tuple[int, ...]:
-    if not isinstance(heads, list) or not heads:
-        problem = "the field heads is not a list of numbers"
-        raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
-    for word, head in enumerate(heads, 1):
-        if type(head) is not int or not 0 <= head <= len(heads):
+def _heads(heads: Any, place: str, sent_id: str, any_heads: bool) -> tuple[int, ...]:
+    problem = "" if isinstance(heads, list) and heads else "the field heads is not a list of numbers"
+    for word, head in enumerate(() if problem else heads, 1):
+        is_open = any_heads and head is None
+        if not (is_open or (type(head) is int and 0 <= head <= len(heads))):
             problem = f"the head of word {word} is {reprlib.repr(head)}, not 0 to {len(heads)}"
-            raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
-    return tuple(heads)
+            break
+    if problem:
+        raise DeptreeError(problem, "Give one head per word, 0 for ROOT", place=place, sent_id=sent_id)
+    return tuple(-1 if head is None else head for head in heads) if any_heads else tuple(heads)
 
 
-def _labels(deprels: Any, heads: tuple[int, ...], place: str, sent_id: str) -> tuple[str, ...]:
-    """The labels, `_` for one that is null; none if there is no list of them."""
-    if deprels is None:
-        return ()
-    if not isinstance(deprels, list):
-        problem = f"the field deprels is {reprlib.repr(deprels)}, not a list"
-        raise DeptreeError(problem, "Give one of deprels per word", place=place, sent_id=sent_id)
-    if len(deprels) != len(heads):
-        problem = f"there are {counted(len(heads), 'head')} and {counted(len(deprels), 'label')}"
-        raise DeptreeError(problem, "Give one of deprels per word", place=place, sent_id=sent_id)
-    return tuple("_" if name is None else str(name) for name in deprels)
+def _named(names: Any, field: str, what: str, heads: Sequence[int], place: str, sent_id: str) -> Iterator[str]:
+    """The texts of a field, `_` for one that is null; none if there is no list of them."""
+    problem = ""
+    if not isinstance(names, list | None):
+        problem = f"the field {field} is {reprlib.repr(names)}, not a list"
+    elif names is not None and len(names) != len(heads):
+        problem = f"there are {counted(len(heads), 'head')} and {counted(len(names), what)}"
+    if problem:
+        raise DeptreeError(problem, f"Give one of {field} per word", place=place, sent_id=sent_id)
+    return (UNKNOWN if name is None else str(name) for name in names or ())

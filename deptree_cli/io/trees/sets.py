@@ -1,26 +1,34 @@
-"""The trees of each sentence: of an annotator, of a parser, or samples; alone, and with the scores of the sentence."""
+"""The trees of each sentence: of an annotator, of a parser, or samples; alone, with those of other files, with scores."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count, groupby
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
+from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.read import add_trees, check_words, read
+from deptree_cli.io.pairing import Tokens, check_same_text, tokens_in
+from deptree_cli.io.read import check_words, read, sentences
+from deptree_cli.io.scores.arrays import RawScores
+from deptree_cli.io.scores.files import Assumptions, ScoreSource, fitted, sentences_of, side_of, with_assumptions
+from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
 _DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
 
-# The role of the sentence with scores that a tree belongs to.
-_SCORED = "scored"
+# The roles of the sentence with scores that a tree belongs to, and of the words of a sentence.
+_SCORED, _TOKENS = "scored", "tokens"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +38,12 @@ class TreeSet:
     Attributes:
         sent_id: without the mark of a sample; empty if the file does not name sentences.
         place: where the first was read.
-        heads: (k, n).
+        heads: (k, n), -1 where a word has none.
         times: (k,), how often each is there.
-        labels: n names of each, or none.
+        labels: n names of each, ``_`` where a word has none; or none.
         tree_names: what the file calls each, if anybody asks for that.
+        tokens: the words; None if the file has none.
+        block: the first as CoNLL-U; workers do without.
     """
 
     sent_id: str
@@ -42,6 +52,8 @@ class TreeSet:
     times: Int
     labels: tuple[tuple[str, ...], ...] = ()
     tree_names: tuple[str, ...] = ()
+    tokens: Tokens | None = None
+    block: Block | None = None
 
     @property
     def names(self) -> Sequence[str]:
@@ -51,22 +63,8 @@ class TreeSet:
     def n(self) -> int:
         return self.heads.shape[1]
 
-
-def sets_in(path: str, role: str) -> Side:
-    found = map(partial(_sentence_of, role), read_sets(path), count(1))
-    return Side(found, "sentences", place_of(path))
-
-
-def _sentence_of(role: str, found: TreeSet | DeptreeError, number: int) -> Sentence | DeptreeError:
-    if isinstance(found, DeptreeError):
-        return found
-    sent_id = found.sent_id or str(number)
-    return Sentence(sent_id, number, found.n, found.place, named=bool(found.sent_id), companions={role: found})
-
-
-def sets_beside(path: str, role: str) -> Companion:
-    side = Side(read_sets(path), "sentences", place_of(path))
-    return Companion(side, partial(add_trees, role, lengths="--conllu FILE"))
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "block": None}
 
 
 def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
@@ -80,7 +78,7 @@ def read_sets(path: str) -> Iterator[TreeSet | DeptreeError]:
     """
     group: list[GivenTree | DeptreeError] = []
     nameless: list[GivenTree | DeptreeError] = []
-    for tree in chain(read_trees(path, named=False), [None]):
+    for tree in chain(read_trees(path, named=False, any_heads=True), [None]):
         if isinstance(tree, DeptreeError) and not tree.sent_id:
             nameless.append(tree)
             continue
@@ -105,27 +103,109 @@ def _name(group: Sequence[GivenTree | DeptreeError]) -> str:
 
 
 def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeError:
-    first = group[0]
-    if len(group) == 1 and isinstance(first, GivenTree) and not first.distinct:
-        own, once = _complete(first), np.array([first.times], dtype=np.int64)
-        single = np.array([first.heads], dtype=np.int32)
-        return TreeSet(sentence_of(first), first.place, single, once, (own,) if own else ())
     times: Counter[tuple[tuple[int, ...], tuple[str, ...]]] = Counter()
+    first: GivenTree | None = None
     for tree in group:
         if isinstance(tree, GivenTree) and tree.distinct:
             tree = DeptreeError(_DISTINCT, "Give trees as `sample` draws them", place=tree.place)
         if isinstance(tree, DeptreeError):
             tree.sent_id = _name(group)
             return tree
-        times[tree.heads, _complete(tree)] += tree.times
+        times[tree.heads, tree.labels] += tree.times
+        first = first or tree
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
     labels = tuple(each for _, each in times)
     numbers = np.array(list(times.values()), dtype=np.int64)
-    return TreeSet(sentence_of(group[0]), group[0].place, heads, numbers, labels if all(labels) else ())
+    tokens = tokens_in(first.block, first.forms) if first.block else Tokens(first.forms)
+    words = tokens if tokens.known else None
+    return TreeSet(sentence_of(first), first.place, heads, numbers, labels if all(labels) else (), (), words, first.block)
 
 
-def _complete(tree: GivenTree) -> tuple[str, ...]:
-    return tree.labels if len(tree.labels) == len(tree.heads) and "_" not in tree.labels else ()
+@dataclass(frozen=True)
+class Member:
+    """A score file as it was opened and is laid out, or (without) a file of trees; `blocks`: whose CoNLL-U is kept."""
+
+    path: str
+    scores: ScoreSource | None = None
+    layout: Layout | None = None
+    blocks: bool = False
+
+
+def read_several(
+    members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
+) -> Iterator[Sentence | DeptreeError]:
+    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th."""
+    with ExitStack() as opened:
+        rest = list(enumerate(members))
+        if conllu is not None:
+            lead = replace(sentences([conllu]), tokens=words_of)
+        else:
+            lead = _leading(rest.pop(0)[1], warn, opened)
+        companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
+        yield from read(lead, [*companions, *others], warn)
+
+
+def words_of(sentence: Sentence) -> Tokens | None:
+    """The words of a sentence, None if nobody knows them."""
+    found = sentence.companions
+    if _TOKENS not in found:
+        tokens = tokens_in(sentence.block) if sentence.block else None
+        found[_TOKENS] = tokens if tokens and tokens.known else None
+    words: Tokens | None = found[_TOKENS]
+    return words
+
+
+def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
+    if member.scores is None or member.layout is None:
+        found = map(partial(_sentence_of, member.blocks), read_sets(member.path), count(1))
+        return Side(found, "sentences", place_of(member.path), tokens=words_of)
+    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
+    found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
+    return replace(side, items=map(_with_own_scores, found), tokens=words_of)
+
+
+def _sentence_of(blocks: bool, found: TreeSet | DeptreeError, number: int) -> Sentence | DeptreeError:
+    if isinstance(found, DeptreeError):
+        return found
+    name, beside = found.sent_id, {"0": found, _TOKENS: found.tokens}
+    block = found.block if blocks else None
+    return Sentence(name or str(number), number, found.n, found.place, block, named=bool(name), companions=beside)
+
+
+def _with_own_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
+    if not isinstance(found, DeptreeError):
+        found.companions["0"] = RawScores(found.key, found.scores, found.place)
+    return found
+
+
+def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
+    """A file beside what leads; `shared`: whether its scores may be of other sentences too."""
+    if member.scores is None or member.layout is None:
+        side = Side(read_sets(member.path), "sentences", place_of(member.path), tokens=attrgetter("tokens"))
+        return Companion(side, partial(_add_trees, role))
+    add = partial(_add_scores, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
+    return Companion(side_of(opened.enter_context(member.scores.read(member.layout)), member.scores), add, shared)
+
+
+def _add_trees(role: str, sentence: Sentence, found: TreeSet) -> None:
+    own = words_of(sentence)
+    if own is None or found.tokens is None:
+        check_words(found, sentence, sentence, "--conllu FILE")
+    else:
+        check_same_text(own, found.tokens, found.place)
+    sentence.companions[role] = found
+
+
+def _add_scores(
+    role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores
+) -> None:
+    try:
+        found = replace(raw, scores=fitted(raw, sentence, layout, "the scores have"))
+    except DeptreeError as error:
+        raise error.at(raw.place, sentence.sent_id) from None
+    sentence.companions[role] = found
+    line = assumptions.line(found.scores)
+    warn(line, line)
 
 
 def scored_trees(
