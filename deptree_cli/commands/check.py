@@ -14,12 +14,12 @@ from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
 from deptree_cli.cli.score_options import met, rule_option, signature_of, space_options
 from deptree_cli.cli.terminal import Counted, Table
 from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 from deptree_cli.io.conllu.blocks import wrong_tokens
 from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences
-from deptree_cli.io.rules.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 
 if TYPE_CHECKING:
     from deptree_cli.core.spaces import TreeSpace

@@ -31,6 +31,7 @@ from deptree_cli.cli.write import Writing
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.repair import FREE, ONE_EACH, Aims, Costs, Given, Habits, Repaired, nearest, ties
 from deptree_cli.core.rule_search import BUDGET, GivenUp
+from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 from deptree_cli.io.conllu import splicing
 from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 from deptree_cli.io.conllu.splicing import NOTHING, Change, Mended, changes_of, not_written, with_comments
@@ -39,7 +40,6 @@ from deptree_cli.io.encoders import encoder_of
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Sheet, Write
 from deptree_cli.io.files.streams import Reread, rereadable, share_of
 from deptree_cli.io.read import sentence_of
-from deptree_cli.io.rules.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
 from deptree_cli.io.rules.reading import successors
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence, Side

@@ -20,8 +20,9 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.factorisation import are_trees
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, read_blocks_or_errors, word_starts
 from deptree_cli.io.conllu.columns import BOM, UNKNOWN, decoded
-from deptree_cli.io.files.streams import STDIN, Input, at_hand, lines_of, open_input
-from deptree_cli.io.json_lines import objects, sent_id_of
+from deptree_cli.io.files.streams import STDIN, Input, at_hand, open_input
+from deptree_cli.io.json_lines import sent_id_of
+from deptree_cli.io.trees.lines import FORMATS, JSON, LineFormat, line_format
 
 # What marks a sample of a sentence: /anything as in UD, or -sample_3, which strict validators prefer.
 _MARKS = re.compile(r"/[^/]*$"), re.compile(r"-sample_\d+$")
@@ -142,10 +143,6 @@ def _number(value: Any) -> float | None:
         return math.nan
 
 
-# How containers of arrays begin.
-_BINARY = b"PK", b"\x93NUMPY", b"\x80", b"\x89HDF"
-
-
 def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterator[GivenTree | DeptreeError]:
     """The trees in a file, or with ``file:line`` what is not a tree of a sentence; `-` is standard input.
 
@@ -154,8 +151,8 @@ def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterat
         any_heads: whether heads may be no tree, and -1 where a word has none; words are then told too.
     """
     with open_input(path) as file:
-        if is_json(file.head, path):
-            trees = _in_json(file, any_heads)
+        if (lines := line_format(file.head, path)) is not None:
+            trees = _in_lines(lines, file, any_heads)
         else:
             blocks = at_hand(read_blocks_or_errors(file.stream, file.place), _TOGETHER)
             trees = chain.from_iterable(map(_trees_of, blocks, repeat(any_heads)))
@@ -165,24 +162,17 @@ def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterat
             yield DeptreeError("a tree without sent_id", remedy, place=tree.place) if nameless else tree
 
 
-def is_json(head: bytes, place: str) -> bool:
-    """Whether a file of trees that begins so has JSON Lines, and not CoNLL-U; raises if it has neither."""
-    if head.startswith(_BINARY):
-        problem = "these are not trees in CoNLL-U or JSON Lines"
-        raise DeptreeError(problem, "Give trees as CoNLL-U, or a line of JSON with sent_id and heads", place=place)
-    return head.removeprefix(BOM).lstrip().startswith((b"{", b"["))
-
-
 def format_of_trees(path: str) -> str:
-    """``jsonl`` or ``conllu`` if a file has trees, by its first bytes; empty if it has scores, as standard input has."""
+    """The format of a file of trees, by its first bytes; empty if it has scores, as standard input has."""
     if path == STDIN:
         return ""
     with open_input(path) as file:
-        if file.head.removeprefix(BOM).lstrip().startswith((b"{", b"[")):
-            lines = (value for _, value in objects(lines_of(file.stream, file.place), file.place))
-            first = next((each for each in lines if isinstance(each, DeptreeError) or "signature" not in each), {})
-            return "jsonl" * (isinstance(first, dict) and "heads" in first and "scores" not in first)
-        return "conllu" * (file.head.removeprefix(BOM)[:1] in (b"#", b"1"))
+        head = file.head.removeprefix(BOM)
+        if JSON.begins(head):
+            _, first = next(JSON.lines(file), (0, {}))
+            return JSON.name * (isinstance(first, dict) and "heads" in first and "scores" not in first)
+        lines = next((each.name for each in FORMATS if each.begins(head)), "")
+        return lines or "conllu" * (head[:1] in (b"#", b"1"))
 
 
 # So many sentences become trees at once.
@@ -266,13 +256,10 @@ def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> Dept
     return DeptreeError(problem, "Every word of a tree needs one", place=place, sent_id=sent_id)
 
 
-def _in_json(file: Input, any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
-    for here, value in objects(lines_of(file.stream, file.place), file.place):
+def _in_lines(lines: LineFormat, file: Input, any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
+    for number, value in lines.lines(file):
         try:
-            if isinstance(value, DeptreeError):
-                yield value
-            elif value.keys() != {"signature"}:  # our own --header
-                yield _tree(value, here, any_heads)
+            yield value if isinstance(value, DeptreeError) else _tree(value, f"{file.place}:{number}", any_heads)
         except DeptreeError as error:
             yield error
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
 from deptree_cli.io.conllu.blocks import Block, Chunk, read_blocks_or_errors, split_chunks
-from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_for
-from deptree_cli.io.files.streams import Input, lines_of, open_input, place_of
-from deptree_cli.io.json_lines import object_of, sent_id_of
+from deptree_cli.io.conllu.columns import COLUMNS, header_for
+from deptree_cli.io.files.streams import Input, open_input, place_of
+from deptree_cli.io.json_lines import sent_id_of
 from deptree_cli.io.read import beside, read, sentence_of
 from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
-from deptree_cli.io.trees import is_json
+from deptree_cli.io.trees.lines import LineFormat, line_format
 from deptree_cli.kernels.budget import BYTES, foresee
 
 # The columns of a line that has no place for labels.
@@ -40,7 +40,7 @@ def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sen
     for path in paths:
         with suppress(OSError):  # what is not there is told when it is opened
             foresee(Path(path).stat().st_size / BYTES)
-    lead = Side(map(sentence_of, _blocks(first), count(1)), "sentences", place_of(first))
+    lead = Side(map(sentence_of, blocks_of(first), count(1)), "sentences", place_of(first))
     yield from read(lead, [_beside(path, str(number)) for number, path in enumerate(others, 1)], warn)
 
 
@@ -76,8 +76,8 @@ def _beside(path: str, role: str) -> Companion:
 def _unread(path: str) -> Iterator[Block | _Unread | DeptreeError]:
     """The sentences of a file beside the first; those without a name are read, because they may be malformed."""
     with open_input(path) as file:
-        if is_json(file.head, file.place):
-            yield from _of_json(file)
+        if lines := line_format(file.head, file.place):
+            yield from _of_lines(lines, file)
             return
         for chunk in split_chunks(file.stream, file.place):
             try:
@@ -86,29 +86,28 @@ def _unread(path: str) -> Iterator[Block | _Unread | DeptreeError]:
                 yield error
 
 
-def _blocks(path: str) -> Iterator[Block | DeptreeError]:
+def blocks_of(path: str) -> Iterator[Block | DeptreeError]:
+    """The sentences of a file of trees in any format."""
     with open_input(path) as file:
-        if is_json(file.head, file.place):
-            yield from _of_json(file)
+        if lines := line_format(file.head, file.place):
+            yield from _of_lines(lines, file)
         else:
             yield from read_blocks_or_errors(file.stream, file.place)
 
 
-def _of_json(file: Input) -> Iterator[Block | DeptreeError]:
-    for number, line in enumerate(lines_of(file.stream, file.place), 1):
-        line = line.removeprefix(BOM) if number == 1 else line
-        if line.strip() and not line.startswith(b'{"signature"'):
-            try:
-                yield Block(_chunk_of(line, number, f"{file.place}:{number}"), file.place)
-            except DeptreeError as error:
-                yield error
+def _of_lines(lines: LineFormat, file: Input) -> Iterator[Block | DeptreeError]:
+    for number, fields in lines.lines(file):
+        try:
+            if isinstance(fields, DeptreeError):
+                yield fields
+            else:
+                yield Block(_chunk_of(fields, number, f"{file.place}:{number}"), file.place)
+        except DeptreeError as error:
+            yield error
 
 
-def _chunk_of(line: bytes, number: int, place: str) -> Chunk:
-    """A line of JSON as CoNLL-U, or if it has no ``deprels`` as CoNLL-U Plus without a column for them."""
-    fields = object_of(line, place)
-    if isinstance(fields, DeptreeError):
-        raise fields
+def _chunk_of(fields: dict[str, Any], number: int, place: str) -> Chunk:
+    """What a line says as CoNLL-U, or if it has no ``deprels`` as CoNLL-U Plus without a column for them."""
     name = sent_id_of(fields, place) or ""
     header = b"" if fields.get("deprels") else header_for(_UNLABELLED, "\n")
     try:
