@@ -1,10 +1,22 @@
-"""Types of parameters, options in sections of a command's help, options bound together as one object, and commands."""
+"""Options that are declared once: alone, or in bundles that become one object; and the commands that have them.
+
+    @dataclass(eq=False)
+    class Run(Bundle):
+        jobs: int = opt("--jobs", "-j", type=IntRange(1), default=1, help="Number of processes.")
+
+    @command()
+    def partition(scores: Scores = use(Scores), summary: bool = flag("--summary", help="..."), run: Run = use(Run)):
+
+A declaration gives the parameter of click in its section of the help, the refusal ("--x needs --y FILE."), the field of
+the signature, and an attribute with a type. Conditions on values are ifs of the command, worded by `check_effect`.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import partial, wraps
 from inspect import signature
 from math import inf, isnan
@@ -13,7 +25,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
+from click.core import Parameter, ParameterSource
 from click.shell_completion import CompletionItem
 
 from deptree_cli.cli.help import READING, RUNNING, WRITING, Listing, write_options, write_text
@@ -213,6 +225,259 @@ _HELP_ALL = click.Option(
 )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Opt:
+    """An option of a command, or an argument.
+
+    Attributes:
+        flags: its names on the command line; none for an argument.
+        often: whether a command's page explains it; usually if it is the command's own.
+        many: it may be given several times; of an argument, several values.
+        names: those that its help has in the place of ``{names}``; asked for when shown.
+        convert: what becomes of the value that click has parsed; raises click.BadParameter.
+        needs, without: names of options (of parameters or fields) that it needs beside it, or excludes.
+        sign: its name in the signature of a run, if results depend on it.
+        click: whatever else click takes.
+    """
+
+    flags: tuple[str, ...] = ()
+    help: str = ""
+    type: Any = None
+    section: str = ""
+    default: Any = None
+    often: bool | None = None
+    many: bool = False
+    names: Callable[[], Iterable[str]] | None = None
+    convert: Callable[[Any], Any] | None = None
+    needs: Sequence[str] = ()
+    without: Sequence[str] = ()
+    sign: str = ""
+    click: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        return self.flags[0].partition("/")[0]
+
+    def parameter(self, name: str) -> Parameter:
+        attributes: dict[str, Any] = {"type": self.type, **self.click}
+        if convert := self.convert:
+            attributes["callback"] = lambda context, parameter, value: convert(value)
+        if not self.flags:
+            return click.Argument([name], nargs=-1 if self.many else 1, required=True, **attributes)
+        attributes |= {"default": self.default, "help": self.help, "multiple": self.many}
+        return Option([*self.flags, name], section=self.section, often=self.often, names=self.names, **attributes)
+
+
+def opt(*flags: str, help: str = "", **attributes: Any) -> Any:
+    """Declare an option (an argument without `flags`), as the field of a bundle or as the default of a parameter."""
+    own = {name: attributes.pop(name) for name in [*attributes] if name in Opt.__dataclass_fields__}
+    unset = () if own.get("many") else None
+    declared = Opt(flags=flags, help=help, click=attributes, **{"default": unset, **own})
+    return field(default=declared.default, metadata={_DECLARED: declared})
+
+
+def flag(*flags: str, help: str, **attributes: Any) -> Any:
+    return opt(*flags, help=help, **{"is_flag": True, "default": False, **attributes})
+
+
+reading = partial(opt, section=READING)
+writing = partial(opt, section=WRITING)
+running = partial(opt, section=RUNNING)
+
+_DECLARED = "declared"
+
+
+def _declaration(of: Any) -> Opt | Use | None:
+    return of.metadata.get(_DECLARED) if isinstance(of, Field) else None
+
+
+class Bundle:
+    """Options that become one object; subclasses are dataclasses whose fields are options, bundles, or neither."""
+
+    @classmethod
+    def declared(cls, fixed: Mapping[str, Any]) -> dict[str, Opt | Use]:
+        """The options and bundles of its fields; `fixed`: values of fields that a command has set."""
+        found = {each.name: _declaration(each) for each in fields(cls)}  # type: ignore[arg-type]
+        return {name: each for name, each in found.items() if each is not None and name not in fixed}
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these options a run must repeat to give the same result."""
+        declared = ((each.name, _declaration(each)) for each in fields(self))  # type: ignore[arg-type]
+        return {each.sign: getattr(self, name) for name, each in declared if isinstance(each, Opt) and each.sign}
+
+    @property
+    def news(self) -> Collection[str]:
+        """Fields of the signature whose values a file has chosen, not the user."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """A bundle as a command has it: with other declarations, without some, with fields that are no options."""
+
+    bundle: type[Bundle]
+    changes: Mapping[str, Opt | Use]
+    lacks: Collection[str]
+    fixed: Mapping[str, Any]
+    only_with: str = ""
+    but: Collection[str] = ()
+
+    @property
+    def declared(self) -> dict[str, Opt | Use]:
+        found = {**self.bundle.declared(self.fixed), **self.changes}
+        return {name: each for name, each in found.items() if name not in self.lacks}
+
+    def options(self) -> Iterator[tuple[str, Opt]]:
+        for outer, each in self.declared.items():
+            for name, option in each.options() if isinstance(each, Use) else [(outer, each)]:
+                needing = self.only_with and name not in (self.only_with, *self.but)
+                yield name, replace(option, needs=[self.only_with, *option.needs]) if needing else option
+
+    def build(self, values: Mapping[str, Any]) -> Any:
+        """The object that becomes of the values of all options of a command."""
+        if self.only_with and values[self.only_with] is None:
+            return None
+        own = {
+            name: each.build(values) if isinstance(each, Use) else values[name] for name, each in self.declared.items()
+        }
+        return self.bundle(**own, **self.fixed)
+
+
+def use(
+    bundle: type[Bundle], *, lacks: Collection[str] = (), only_with: str = "", but: Collection[str] = (), **changes: Any
+) -> Any:
+    """Declare a bundle, as the field of another or as the default of a command's parameter.
+
+    Args:
+        lacks: options of the bundle that the command has not.
+        only_with: the option that all others but those of `but` need; without it there is None in place of an object.
+        changes: declarations in the place of the bundle's or besides, and values of fields that are no options.
+    """
+    declared = {name: found for name, each in changes.items() if (found := _declaration(each))}
+    fixed = {name: each for name, each in changes.items() if name not in declared}
+    return field(default=None, metadata={_DECLARED: Use(bundle, declared, lacks, fixed, only_with, but)})
+
+
+class Declared:
+    """The options of a command's function; called with what click has parsed, it refuses what has no effect and runs.
+
+    The object of running, `run`, is told what the command signs, and which values of that the user did not choose.
+    """
+
+    def __init__(self, function: Callable[..., int]) -> None:
+        self.function = function
+        found = {name: _declaration(each.default) for name, each in signature(function).parameters.items()}
+        assert all(found.values()), f"{function}: {found}"
+        self.bundles = {name: each for name, each in found.items() if isinstance(each, Use)}
+        self.own = {name: each for name, each in found.items() if isinstance(each, Opt)}
+        self.options: dict[str, Opt] = {}
+        for name, each in found.items():
+            self.options |= dict(each.options()) if isinstance(each, Use) else {name: each} if each else {}
+
+    def __call__(self, **values: Any) -> int:
+        context = click.get_current_context()
+        for name, option in self.options.items():
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and values[name] is not False:
+                self._check(option, values)
+        news = set[str]()
+        if "seed" in values and values["seed"] is None:
+            values["seed"] = secrets.randbits(32)
+            news.add("seed")
+        objects = {name: each.build(values) for name, each in self.bundles.items()}
+        own = {name: values[name] for name in self.own}
+        if (run := objects.get("run")) is not None:
+            run.signed = {each.sign: own[name] for name, each in self.own.items() if each.sign}
+            run.chosen = news.union(*(each.news for each in objects.values() if each is not None))
+        return self.function(**objects, **own)
+
+    def _check(self, option: Opt, values: Mapping[str, Any]) -> None:
+        for name in option.needs:
+            if values[name] in (None, (), False):
+                needed = self.options[name]
+                kind = needed.click.get("metavar") or ("FILE" if isinstance(needed.type, FileName) else "")
+                raise click.UsageError(f"{option.shown} needs {f'{needed.shown} {kind}'.strip()}.")
+        for name in option.without:
+            if values[name] not in (None, (), False):
+                raise click.UsageError(
+                    f"{option.shown} cannot be combined with {self.options[name].shown}. Remove one."
+                )
+
+
+def command(
+    help: str | None = None, listing: Listing | None = None, gone: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[Callable[..., int]], Command]:
+    """Make a function whose parameters are declared a command.
+
+    --seed and --no-header, which scripts pass to all, are hidden where they change nothing.
+    """
+
+    def decorate(function: Callable[..., int]) -> Command:
+        if hasattr(function, "__click_params__"):
+            return click.command(cls=Command, help=help or function.__doc__, listing=listing, gone=gone)(function)
+        declared = Declared(function)
+        parameters = [each.parameter(name) for name, each in declared.options.items()]
+        parameters += [each for name, each in _EVERYWHERE.items() if name not in declared.options]
+        name, text = function.__name__.replace("_", "-"), help or function.__doc__
+        return Command(name, callback=declared, params=parameters, help=text, listing=listing, gone=gone)
+
+    return decorate
+
+
+_EVERYWHERE = {
+    "seed": Option(["--seed"], type=IntRange(0), hidden=True, expose_value=False),
+    "header": Option(["--header/--no-header"], hidden=True, expose_value=False),
+}
+
+
+def positive(*given: Any) -> float | None:
+    """The number, if it is positive and finite or not given."""
+    number = given[-1]
+    if number is not None and not 0 < number < inf:
+        raise click.BadParameter(f"{number:g} is not a positive number.")
+    return number
+
+
+def entry(
+    register: Register[Entry], *flags: str, name: Callable[[Entry], str] = attrgetter("name"), **attributes: Any
+) -> Any:
+    """Declare an option whose value is an entry of a register, by name; `name` is how help lists an entry."""
+    usual: dict[str, Any] = {"help": "{names}  [default: auto]", "default": "auto", "metavar": "NAME"}
+    usual |= {"convert": lambda asked: asked and register.get(asked), "shell_complete": register.complete}
+    return opt(*flags, names=lambda: map(name, register), **usual | attributes)
+
+
+def size(default: int | None, text: str, shown: str | None = None, **attributes: Any) -> Any:
+    """Declare ``-k N``; `shown` is how help calls a default that the command works out."""
+    return opt(
+        "-k",
+        "--size",
+        type=IntRange(1, 2**31 - 1),  # what an int32 counts; no sentence's trees fit into memory before that
+        default=default,
+        metavar="N",
+        help=f"{text}  [default: {shown or default}]",
+        **attributes,
+    )
+
+
+def seed() -> Any:
+    """Declare ``--seed N``, a fresh number where none is given; whoever draws by it signs it."""
+    return opt(
+        "--seed", type=IntRange(0), metavar="N", help="Make the run repeatable.  [default: fresh, shown on stderr]"
+    )
+
+
+def check_effect(names: Collection[str], needs: str) -> None:
+    """Raise for the first of these parameters on the command line: there it has no effect, which `needs` something."""
+    context = click.get_current_context()
+    for each in context.command.params:
+        if each.name in names and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{each.opts[0]} needs {needs}.")
+
+
+# The old form, for commands that have not moved yet.
+
+
 def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:
     return click.option(*names, cls=Option, section=section, **attributes)
 
@@ -220,10 +485,6 @@ def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:
 reading_option = partial(option, section=READING)
 writing_option = partial(option, section=WRITING)
 running_option = partial(option, section=RUNNING)
-
-
-def command(**attributes: Any) -> Callable[[Callable[..., Any]], Command]:
-    return click.command(cls=Command, **attributes)
 
 
 def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
@@ -258,39 +519,51 @@ _KEY = "deptree_cli.provenance"
 
 
 def mark_provenance(context: click.Context | None, *fields: str) -> None:
-    """Note that these fields of the signature were chosen by the program or a file of scores."""
     if context is not None:
         context.meta.setdefault(_KEY, set()).update(fields)
 
 
 def chosen_for_user(signature: str) -> bool:
-    """Whether a signature says what the command line of this run does not."""
     context = click.get_current_context(silent=True)
     chosen = context.meta.get(_KEY, set()) if context else set()
     return any(f"|{field}:" in signature for field in chosen)
 
 
 def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | None) -> int:
-    """The seed given, or a fresh one, which the signature shows on stderr."""
     if seed is not None:
         return seed
     mark_provenance(context, "seed")
     return secrets.randbits(32)
 
 
-def check_effect(names: Collection[str], needs: str) -> None:
-    """Raise for the first of these parameters on the command line: there it has no effect, which `needs` something."""
-    context = click.get_current_context()
-    for each in context.command.params:
-        if each.name in names and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{each.opts[0]} needs {needs}.")
+def bridged(name: str, used: Any) -> Decorator[Any]:
+    """A bundle for a command that is still a function under decorators."""
+    declared: Use = used.metadata[_DECLARED]
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        @wraps(function)
+        def with_object(**given: Any) -> Any:
+            own = {each: given.pop(each) for each in options}
+            more = {each: given.pop(each) for each in ("rules", "gold") if name == "scores" and each in given}
+            return function(**{name: replace(declared, fixed={**declared.fixed, **more}).build(own)}, **given)
+
+        options = dict(declared.options())
+        params = [option.parameter(each) for each, option in options.items()]
+        vars(with_object)["__click_params__"] = [*getattr(function, "__click_params__", ()), *reversed(params)]
+        return with_object
+
+    return decorate
 
 
-def positive(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
-    """A click callback: the number, if it is positive and finite or not given."""
-    if number is not None and not 0 < number < inf:
-        raise click.BadParameter(f"{number:g} is not a positive number.")
-    return number
+def decorated(name: str, declared: Any, field: str = "") -> Decorator[Any]:
+    """A single option for such a command."""
+    found: Any = declared.declared({})[field] if field else _declaration(declared)
+
+    def decorate(function: Any) -> Any:
+        vars(function).setdefault("__click_params__", []).append(found.parameter(name))
+        return function
+
+    return decorate
 
 
 seed_option = option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,14 +13,19 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import click
 
+from deptree_cli.cli.help import RUNNING
 from deptree_cli.cli.options import (
     RESULTS,
+    Bundle,
     IntRange,
-    bound,
+    bridged,
     check_effect,
     chosen_for_user,
-    running_option,
-    writing_option,
+    decorated,
+    flag,
+    running,
+    use,
+    writing,
 )
 from deptree_cli.cli.terminal import Counted, Table, message, progress, show, status
 from deptree_cli.cli.write import Writing
@@ -187,15 +192,63 @@ class Messages:
         self._kinds.clear()
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """How a command runs; of a shard (i, N) it takes the sentences i, i + N, i + 2 N, ... only."""
+def _shard(text: str | None) -> tuple[int, int]:
+    """``I/N`` as two numbers; without it all sentences are the one shard of one."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text or "1/1")
+    if not match or int(match[1]) > int(match[2]):
+        raise click.BadParameter(f"{text!r} is not I/N with I from 1 to N, such as 1/8.")
+    return int(match[1]), int(match[2])
 
-    output: str | None = None
-    workers: Workers = field(default_factory=Workers)
-    shard: tuple[int, int] = (1, 1)
-    quiet: bool = False
-    messages: Messages = field(default_factory=Messages)
+
+@dataclass(eq=False)
+class Run(Bundle):
+    """How a command runs; of a shard (i, N) it takes the sentences i, i + N, i + 2 N, ... only.
+
+    Attributes:
+        signed: what a run must repeat of the command's own options to give the same result.
+        chosen: fields of the signature whose values the user did not choose.
+    """
+
+    output: str | None = writing(
+        "--output",
+        "-o",
+        type=RESULTS,
+        often=True,
+        help="Write to FILE, which appears when complete; .gz compresses.",
+    )
+    jobs: int = running(
+        "--jobs",
+        "-j",
+        type=IntRange(1),
+        default=1,
+        envvar="DEPTREE_JOBS",
+        metavar="N",
+        help="Number of processes; DEPTREE_SCHEDULER=ADDRESS: work on that dask cluster.  [default: 1]",
+    )
+    shard: tuple[int, int] = running(
+        "--shard", metavar="I/N", convert=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
+    )
+    on_error: str = running(
+        "--on-error",
+        type=click.Choice(["fail", "skip"]),
+        default="fail",
+        help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
+    )
+    quiet: bool = flag("--quiet", "-q", section=RUNNING, envvar="DEPTREE_QUIET", help="Only errors on stderr.")
+    messages: Any = None  # `Messages`, made of the options, as are workers
+    workers: Any = None
+    signed: Mapping[str, object] = field(default_factory=dict)
+    chosen: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        self.messages = self.messages or Messages(self.quiet, self.on_error == "skip")
+        self.shard = self.shard or (1, 1)
+        if self.workers is None:
+            scheduler = os.environ.get("DEPTREE_SCHEDULER") or None
+            if not scheduler and self.jobs > (most := most_workers()):
+                self.warn("jobs", f"--jobs {self.jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
+                self.jobs = most
+            self.workers = Workers(self.jobs, scheduler)
 
     def warn(self, key: str, line: str) -> None:
         self.messages.warn(key, line)
@@ -205,69 +258,19 @@ class RunOptions:
 
     @property
     def signature_fields(self) -> dict[str, object]:
-        return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard)}
+        return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard), **self.signed}
 
 
-def _shard(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int]:
-    """``I/N`` as two numbers; without it all sentences are the one shard of one."""
-    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text or "1/1")
-    if not match or int(match[1]) > int(match[2]):
-        raise click.BadParameter(f"{text!r} is not I/N with I from 1 to N, such as 1/8.")
-    return int(match[1]), int(match[2])
+# Those of a command of one sentence, which nobody can share.
+ALONE = ("jobs", "shard")
 
 
-on_error_option = running_option(
-    "--on-error",
-    type=click.Choice(["fail", "skip"]),
-    default="fail",
-    help="Stop at the first bad sentence, or leave it out and report it.  [default: fail]",
-)
-quiet_option = running_option("--quiet", "-q", is_flag=True, envvar="DEPTREE_QUIET", help="Only errors on stderr.")
-
-_OUTPUT = writing_option(
-    "--output",
-    "-o",
-    type=RESULTS,
-    often=True,
-    help="Write to FILE, which appears when complete; .gz compresses.",
-)
-
-_SHARING = [
-    running_option(
-        "--jobs",
-        "-j",
-        type=IntRange(1),
-        default=1,
-        envvar="DEPTREE_JOBS",
-        metavar="N",
-        help="Number of processes; DEPTREE_SCHEDULER=ADDRESS: work on that dask cluster.  [default: 1]",
-    ),
-    running_option(
-        "--shard", metavar="I/N", callback=_shard, help="Only sentences I, I+N, I+2N, ... (for job arrays)."
-    ),
-]
-
-
-def _run(
-    *,
-    output: str | None,
-    jobs: int = 1,
-    shard: tuple[int, int] = (1, 1),
-    on_error: str,
-    quiet: bool,
-) -> RunOptions:
-    messages, scheduler = Messages(quiet, on_error == "skip"), os.environ.get("DEPTREE_SCHEDULER") or None
-    if not scheduler and jobs > (most := most_workers()):
-        messages.warn("jobs", f"--jobs {jobs}: {counted(most, 'worker')}, {WORKERS_PER_CORE} for every core")
-        jobs = most
-    return RunOptions(output, Workers(jobs, scheduler), shard, quiet, messages)
-
-
-# Gives a command the options of running, as one `run: RunOptions`.
-run_options = bound("run", [_OUTPUT, *_SHARING, on_error_option, quiet_option], _run)
-
-# The same for a command of one sentence, which nobody can share.
-one_run_options = bound("run", [_OUTPUT, on_error_option, quiet_option], _run)
+# The old form.
+RunOptions = Run
+run_options = bridged("run", use(Run))
+one_run_options = bridged("run", use(Run, lacks=ALONE))
+on_error_option = decorated("on_error", Run, "on_error")
+quiet_option = decorated("quiet", Run, "quiet")
 
 
 Outcome = TypeVar("Outcome")
@@ -564,7 +567,7 @@ def with_signature(results: Iterable[Outcome], signature: str, run: RunOptions) 
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    if chosen_for_user(signature):
+    if chosen_for_user(signature) or any(f"|{name}:" in signature for name in run.chosen):
         run.warn("signature", signature)
     for result in results:
         status().make_way()

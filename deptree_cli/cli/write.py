@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from string import Formatter
@@ -16,7 +16,8 @@ from typing import Any
 
 import click
 
-from deptree_cli.cli.options import Decorator, bound, check_effect, writing_option
+from deptree_cli.cli.help import WRITING
+from deptree_cli.cli.options import Bundle, Opt, Use, check_effect, flag, writing
 from deptree_cli.cli.terminal import Table, drawn
 from deptree_cli.core.errors import one_of
 from deptree_cli.io.conllu.splicing import DEPS
@@ -25,50 +26,6 @@ from deptree_cli.io.encoders import encoder_of, encoders
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Write, rows_of
 from deptree_cli.io.files.output import Output, suffix_of
 from deptree_cli.io.files.streams import screen_of
-
-
-@dataclass(frozen=True)
-class Writing:
-    """How results are written.
-
-    Attributes:
-        formats: those that there is a choice of, or their names; the usual one first, but for those that only a
-            terminal gets; CoNLL-U is usual where it is read.
-        header: whether the signature is shown where the format leaves the choice; None for what is usual.
-        single: whether there is but one row: then it may go into a file `.json`.
-    """
-
-    formats: tuple[str | Encoder, ...] = (JSONL.name,)
-    fmt: str | None = None
-    header: bool | None = None
-    style: Style = USUAL
-    single: bool = False
-
-    def encoder(self, output: str | None, of_conllu: bool = False) -> Encoder:
-        """The format of results, of sentences in CoNLL-U or of others; --header has to have an effect there."""
-        on_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
-        usual = _usual(self.formats, on_terminal, of_conllu)
-        as_json = self.single and self.fmt is None and suffix_of(output) == ".json"
-        found = JSONL if as_json else encoder_of(self.fmt, output, self.formats, usual)
-        if not found.header:
-            check_effect(["header"], f"a format that leaves the choice, but the output is {found.name}")
-        return found
-
-    def narrowed(self, what: str, *formats: str) -> Writing:
-        """The same for results for which only some of the formats have a place; `what` they are, for a message."""
-        names = [each.name for each in encoders(formats)]
-        if self.fmt not in (None, *names):
-            raise click.UsageError(f"--format {self.fmt} cannot store {what}. {one_of(names)}, or remove it.")
-        return replace(self, formats=formats)
-
-    @property
-    def style_fields(self) -> dict[str, object]:
-        deps, name = self.style.deps, self.style.sent_id_format
-        return {"deps": None if deps == USUAL.deps else deps, "sentid": None if name == USUAL.sent_id_format else name}
-
-    def of_single_trees(self) -> Writing:
-        check_effect(["sent_id_format"], "-k: a sentence's only tree keeps its sent_id")
-        return replace(self, style=replace(self.style, sent_id_format="{id}"))
 
 
 def _usual(formats: tuple[str | Encoder, ...], on_terminal: bool, of_conllu: bool) -> str:
@@ -103,12 +60,6 @@ TABLE = Encoder("table", (), rows_of, _table, for_people=True, header=False)
 # The formats of commands whose results are rows.
 ROWS = (TABLE, JSONL.name, TSV.name)
 
-_HEADER = writing_option(
-    "--header/--no-header",
-    default=None,
-    help="Write the run signature as first comment or line (default: in CoNLL-U and score files only).",
-)
-
 
 # What may stand behind the colon of {k}: up to 99 columns, filled with spaces or zeros.
 _WIDTH_OF_K = re.compile(r"0?[1-9]?[0-9]?d?")
@@ -117,7 +68,7 @@ _WIDTH_OF_K = re.compile(r"0?[1-9]?[0-9]?d?")
 _TOUCHING = re.compile("i[0-9]*k|k[0-9]*i")
 
 
-def _sent_id_format(context: click.Context, parameter: click.Parameter, text: str) -> str:
+def _sent_id_format(text: str) -> str:
     """The template, if it names every tree differently and nothing but {id} and {k}: no attributes, no huge widths."""
     try:
         parts = list(Formatter().parse(text))
@@ -138,53 +89,115 @@ def _sent_id_format(context: click.Context, parameter: click.Parameter, text: st
     raise click.BadParameter(f"{text!r} {wrong}, such as '{{id}}-sample_{{k}}' or '{{id}}-{{k:03}}'.")
 
 
-_STYLE_OPTIONS = [
-    writing_option(
-        "--deps",
-        type=click.Choice(DEPS),
-        default=USUAL.deps,
-        help="DEPS in CoNLL-U: drop (and empty nodes) if the tree changes, basic (its arcs), or keep.  [default: drop]",
-    ),
-    writing_option(
-        "--sent-id-format",
-        callback=_sent_id_format,
-        default=USUAL.sent_id_format,
-        metavar="TEXT",
-        help=f"The sent_id of a sentence's k-th tree in CoNLL-U.  [default: {USUAL.sent_id_format}]",
-    ),
-]
-
-
 # Formats whose names are also options, for short.
 _SHORT = {JSONL.name: "json", TSV.name: "tsv"}
 
 
-def format_options(*formats: str | Encoder, style: bool = False, header: bool = True) -> Decorator[Any]:
-    """Give a command --format and --header as one `writing: Writing`; `style`: with the options of trees."""
-    names = [each.name for each in encoders(formats)]
-    short = [each for each in _SHORT if each in names and len(names) > 1]
-    options = [_format_option(formats, names)] if len(names) > 1 else []
-    options += [writing_option(f"--{_SHORT[each]}", _SHORT[each], is_flag=True, hidden=True) for each in short]
-    options += [_HEADER] if header else []
+@dataclass(eq=False)
+class Out(Bundle):
+    """How results are written.
 
-    def build(
-        *, fmt: str | None = None, json: bool = False, tsv: bool = False, header: bool | None = None, **style: str
-    ) -> Writing:
-        given = {JSONL.name: json, TSV.name: tsv, fmt: fmt is not None}
+    Attributes:
+        formats: those that there is a choice of, or their names; the usual one first, but for those that only a
+            terminal gets; CoNLL-U is usual where it is read.
+        header: whether the signature is shown where the format leaves the choice; None for what is usual.
+        of_trees: whether there may be several trees of a sentence, in CoNLL-U.
+        single: whether there is but one row: then it may go into a file `.json`.
+    """
+
+    fmt: str | None = writing("--format", metavar="FORMAT", often=True)
+    json: bool = flag("--json", section=WRITING, help="", hidden=True)
+    tsv: bool = flag("--tsv", section=WRITING, help="", hidden=True)
+    header: bool | None = writing(
+        "--header/--no-header",
+        help="Write the run signature as first comment or line (default: in CoNLL-U and score files only).",
+    )
+    deps: str = writing(
+        "--deps",
+        type=click.Choice(DEPS),
+        default=USUAL.deps,
+        help="DEPS in CoNLL-U: drop (and empty nodes) if the tree changes, basic (its arcs), or keep.  [default: drop]",
+    )
+    sent_id_format: str = writing(
+        "--sent-id-format",
+        convert=_sent_id_format,
+        default=USUAL.sent_id_format,
+        metavar="TEXT",
+        help=f"The sent_id of a sentence's k-th tree in CoNLL-U.  [default: {USUAL.sent_id_format}]",
+    )
+    formats: tuple[str | Encoder, ...] = (JSONL.name,)
+    of_trees: bool = False
+    has_header: bool = True
+    single: bool = False
+
+    @classmethod
+    def declared(cls, fixed: Mapping[str, Any]) -> dict[str, Opt | Use]:
+        found, formats = super().declared(fixed), fixed.get("formats", cls.formats)
+        names = [each.name for each in encoders(formats)]
+        missing = [short for name, short in _SHORT.items() if name not in names or len(names) == 1]
+        missing += [] if fixed.get("of_trees") else ["deps", "sent_id_format"]
+        missing += ["fmt"] * (len(names) == 1) + ["header"] * (not fixed.get("has_header", True))
+        chosen: Any = found["fmt"]
+        found["fmt"] = replace(chosen, type=click.Choice(names), help=_format_help(formats, names))
+        return {name: each for name, each in found.items() if name not in missing}
+
+    def __post_init__(self) -> None:
+        given = {JSONL.name: self.json, TSV.name: self.tsv, self.fmt: self.fmt is not None}
         asked = [name for name in given if given[name]]
         if len(asked) > 1:
             raise click.UsageError(f"{asked[0]} and {asked[1]} are two formats. Choose one.")
-        return Writing(formats, asked[0] if asked else None, header, Style(**style))
+        self.fmt, self.json, self.tsv = (asked[0] if asked else None), False, False
 
-    return bound("writing", [*options, *(_STYLE_OPTIONS if style else [])], build)
+    @property
+    def style(self) -> Style:
+        return Style(self.deps, self.sent_id_format)
+
+    def encoder(self, output: str | None, of_conllu: bool = False) -> Encoder:
+        """The format of results, of sentences in CoNLL-U or of others; --header has to have an effect there."""
+        on_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
+        usual = _usual(self.formats, on_terminal, of_conllu)
+        as_json = self.single and self.fmt is None and suffix_of(output) == ".json"
+        found = JSONL if as_json else encoder_of(self.fmt, output, self.formats, usual)
+        if self.header and not found.header:
+            check_effect(["header"], f"a format that leaves the choice, but the output is {found.name}")
+        return found
+
+    def narrowed(self, what: str, *formats: str) -> Out:
+        """The same for results for which only some of the formats have a place; `what` they are, for a message."""
+        names = [each.name for each in encoders(formats)]
+        if self.fmt not in (None, *names):
+            raise click.UsageError(f"--format {self.fmt} cannot store {what}. {one_of(names)}, or remove it.")
+        return replace(self, formats=formats)
+
+    @property
+    def style_fields(self) -> dict[str, object]:
+        name = self.sent_id_format
+        return {
+            "deps": None if self.deps == USUAL.deps else self.deps,
+            "sentid": None if name == USUAL.sent_id_format else name,
+        }
+
+    def of_single_trees(self) -> Out:
+        check_effect(["sent_id_format"], "-k: a sentence's only tree keeps its sent_id")
+        return replace(self, sent_id_format="{id}")
 
 
-def _format_option(formats: tuple[str | Encoder, ...], names: list[str]) -> Decorator[Any]:
+def _format_help(formats: tuple[str | Encoder, ...], names: list[str]) -> str:
     usual, shown = _usual(formats, False, False), _usual(formats, True, False)
     default = usual
     if shown != usual:
         default = f"{shown} on a terminal, else {usual}"
     elif CONLLU.name in names[1:]:
         default = f"{CONLLU.name} with sentences in CoNLL-U, else {usual}"
-    text = f"Output format: {', '.join(names[:-1])} or {names[-1]}.  [default: as -o; {default}]"
-    return writing_option("--format", "fmt", type=click.Choice(names), metavar="FORMAT", often=True, help=text)
+    listed = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+    return f"Output format: {listed}.  [default: as -o; {default}]"
+
+
+# The old form.
+Writing = Out
+
+
+def format_options(*formats: str | Encoder, style: bool = False, header: bool = True) -> Any:
+    from deptree_cli.cli.options import bridged, use
+
+    return bridged("writing", use(Out, formats=formats, of_trees=style, has_header=header))

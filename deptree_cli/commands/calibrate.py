@@ -64,7 +64,7 @@ def calibrate(
     """
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads: --gold FILE.")
-    fields = {"gold": scores.gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
+    fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
     job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
     return job.summarise(evidence_of, Calibrating(criterion, coverages, scores.how, job.signature))
 

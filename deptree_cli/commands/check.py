@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
-from deptree_cli.cli.options import INPUT, command
-from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
-from deptree_cli.cli.score_options import met, rule_option, signature_of, space_options
-from deptree_cli.cli.terminal import Counted, Table
-from deptree_cli.cli.write import ROWS, Writing, format_options
-from deptree_cli.io.checking import AnnotatedTree, Asked, BrokenRules, Counts, noted, possible_names
+from deptree_cli.cli.given_trees import Asked, BrokenRules, Counts, GivenTree, noted
+from deptree_cli.cli.options import INPUT, command, opt, use
+from deptree_cli.cli.rule_options import Space, met, rules
+from deptree_cli.cli.run import Job, Run, Source, Work
+from deptree_cli.cli.terminal import Counted
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.io.conllu.blocks import wrong_tokens
 from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet
@@ -22,7 +20,6 @@ from deptree_cli.io.files.streams import share_of
 from deptree_cli.io.read import sentences
 
 if TYPE_CHECKING:
-    from deptree_cli.core.spaces import TreeSpace
     from deptree_cli.io.rules.constraints import Constraints
 
 COLUMNS = ("sent_id", "rule", "word", "form", "head", "deprel", "words")
@@ -32,12 +29,13 @@ PLACES = ("file", "line")
 
 
 @command()
-@click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
-@rule_option("Rules that trees must obey", ["ud"])
-@space_options
-@format_options(*ROWS)
-@run_options
-def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing: Writing, run: RunOptions) -> int:
+def check(
+    trees: tuple[str, ...] = opt(metavar="TREES...", many=True, type=INPUT),
+    rules: Constraints = rules("Rules that trees must obey", ["ud"]),
+    space: Space = use(Space),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
+) -> int:
     """List the rules that trees in CoNLL-U break (by HEAD, DEPREL, UPOS and FEATS), and heads that are no tree.
 
     Writes a row per violation, as JSON Lines or, on a terminal, as a table: the rule; the word that breaks it, with
@@ -50,13 +48,13 @@ def check(trees: tuple[str, ...], rules: Constraints, space: TreeSpace, writing:
     """
     upos, feats = rules.rules.upos, rules.rules.ask_feats
     lead = sentences(trees, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
-    read = met(lead.in_order(), rules, possible_names)
-    fields = {**signature_of(space), "rules": rules.name}
-    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space), fields)
-    columns = (*COLUMNS, *PLACES * (len(trees) > 1))
-    found = Violations(BrokenRules(rules))
-    code = Job("check", source, run, writing).write(Check(columns), sheet=Sheet(columns, "check"), folds=[found])
-    return max(code, int(found.any))
+    read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
+    fields = {**space.signature_fields, "rules": rules.name}
+    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space.trees), fields)
+    job = Job("check", source, run, out)
+    found = BrokenRules(rules)
+    code = job.write(Check(), sheet=Sheet(COLUMNS, "check"), folds=[found])
+    return max(code, found.exit_code)
 
 
 class Checked(NamedTuple):

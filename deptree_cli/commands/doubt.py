@@ -150,7 +150,7 @@ def doubt(
     work = Doubt(ranked_by, threshold, job.encoder is CONLLU)
     columns = (*SENTENCES, RANK) if ranked_by else (*HEADS, *LABELS * (scores.how.labels is not None), RANK)
     shown = SHOWN if job.encoder is TABLE and top is None and most is None else None
-    ranking = Ranking(columns, ranked_by, top, most, shown, scores.conllu or scores.place)
+    ranking = Ranking(columns, ranked_by, top, most, shown, scores.files[0].conllu or scores.place)
     return job.summarise(work, ranking, Sheet(columns))
 
 

@@ -101,7 +101,7 @@ def expect(scores: ScoreOptions, run: RunOptions, name: str, grad: bool, writing
 def _check_given(quantity: OfDistribution, given: dict[str, Any], scores: ScoreOptions) -> None:
     """What the quantity needs is there, and nothing that only others do; HEADs of --conllu do for known ones."""
     for needed in quantity.inputs:
-        if (scores.gold or scores.conllu if needed.kind == HEADS else given[needed.name]) is None:
+        if (scores.gold or scores.conllu or None if needed.kind == HEADS else given[needed.name]) is None:
             raise click.UsageError(f"{quantity.name} needs {_asked_for(needed)}.")
     if scores.gold and not any(needed.kind == HEADS for needed in quantity.inputs):
         raise click.UsageError(f"{quantity.name} does not use --gold FILE.")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.options import command, option
-from deptree_cli.cli.run import Job, OneRow, RunOptions, Work, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli.options import command, flag, use
+from deptree_cli.cli.run import Job, OneRow, Run, Work
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.partition import Partition, Summary, partitions
 from deptree_cli.core.partition import partition as partition_of
 from deptree_cli.core.spaces import TreeSpace
@@ -23,11 +23,12 @@ COLUMNS = ("sent_id", "n", *SUMS, "reason")
 
 
 @command()
-@score_options
-@option("--summary", is_flag=True, help="Write one row for all sentences together.")
-@format_options(*ROWS)
-@run_options
-def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Writing) -> int:
+def partition(
+    scores: Scores = use(Scores),
+    summary: bool = flag("--summary", help="Write one row for all sentences together."),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
+) -> int:
     """Compute the partition functions of every sentence.
 
     Writes JSON Lines, on a terminal a table: log_z (over single-root trees), log_z_multi_root (over trees with one root
@@ -37,7 +38,7 @@ def partition(scores: ScoreOptions, run: RunOptions, summary: bool, writing: Wri
     the other columns are about such trees only. With --multi-root a sentence may have no single-root tree; its log_z is
     then null, with a reason.
     """
-    job = Job("partition", scores.source(run), run, replace(writing, single=summary))
+    job = Job("partition", scores.source(run), run, replace(out, single=summary))
     if summary:
         return job.summarise(counted, OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
     return job.write(Rows(), sheet=Sheet(COLUMNS, "partition"))

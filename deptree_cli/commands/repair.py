@@ -144,9 +144,8 @@ def repair(
         aims = Aims(cost, worth, budget, relax)
         work = Repair(habits, aims, asked, scored.how if scored else None, suspects is not None, bool(rows))
         repairs = Repairs(before, untaught=scored is None and not habits)
-        job: Job[Sentence, Sentence] = Job(
-            "repair", Source(read, signature_fields=fields), run, Writing((CONLLU.name,), header=header)
-        )
+        prepared = Prepared(asked, scored.how if scored else None)
+        job = Job("repair", Source(read, prepared, fields), run, Writing(formats=(CONLLU.name,), header=header))
         code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run)] if relax else [])])
     return max(code, repairs.exit_code)
 

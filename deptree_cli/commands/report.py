@@ -46,7 +46,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
     """
     rules = scores.how.constraints
     scores = replace(scores, how=replace(scores.how, constraints=None))
-    names = [printable(PurePath(each).name) for each in (scores.name, scores.conllu) if each]
+    names = [printable(PurePath(each).name) for each in (scores.name, scores.files[0].conllu) if each]
     how, has_gold = scores.how, bool(scores.gold)
     about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
     if samples is None:
@@ -55,7 +55,7 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
         from deptree_cli.io.trees import read_trees  # few reports have samples
 
         source = scores.with_samples(read_trees(samples), run)
-    job = Job("report", source, run, Writing((HTML,)), last={"samples": samples, "top": top}, about=about)
+    job = Job("report", source, run, Writing(formats=(HTML,)), last={"samples": samples, "top": top}, about=about)
     return job.write(ForPage(rules, has_gold), folds=[Doubts(top, rules)])
 
 

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.cli.options import command, option, seed_option, size_option
-from deptree_cli.cli.run import Job, RunOptions, Work, run_options
-from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, rule_option, sampler_option, score_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import command, flag, use
+from deptree_cli.cli.rule_options import rules
+from deptree_cli.cli.run import Job, Run, Work
+from deptree_cli.cli.sampler_options import SAMPLER, SAMPLERS_LISTED
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
@@ -35,22 +38,20 @@ With --rules, trees that break a rule are rejected; acceptance is the share of t
 
 
 @command(help=HELP, listing=SAMPLERS_LISTED)
-@score_options
-@rule_option("Only trees that obey these rules")
-@size_option(1, "Trees per sentence.")
-@sampler_option
-@option("--unique", is_flag=True, help="Write each distinct tree once, with its count, most frequent first.")
-@seed_option
-@format_options("jsonl", "conllu", ARRAYS, style=True)
-@run_options
 def sample(
-    scores: ScoreOptions, run: RunOptions, size: int, sampler: Sampler, unique: bool, seed: int, writing: Writing
+    scores: Scores = use(Scores, rules=rules("Only trees that obey these rules")),
+    size: int = options.size(1, "Trees per sentence."),
+    sampler: Sampler = SAMPLER,
+    unique: bool = flag("--unique", help="Write each distinct tree once, with its count, most frequent first."),
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=("jsonl", "conllu", ARRAYS), of_trees=True),
+    run: Run = use(Run),
 ) -> int:
     sampler.check_serves(scores.how.space)
-    last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **writing.style_fields}
+    last = {"size": size, "seed": seed, "unique": "yes" if unique else None, **out.style_fields}
     used = dict(sampler.uses).get(scores.how.space.name)
     first = {"sampler": f"{sampler.name}={used}" if used else sampler.name}
-    job = Job("sample", scores.source(run), run, writing, first, last)
+    job = Job("sample", scores.source(run), run, out, first, last)
     if unique and job.encoder not in (CONLLU, JSONL):
         raise DeptreeError(
             "arrays of heads cannot store the counts of --unique", "Remove --unique or pass --format jsonl"

@@ -45,7 +45,9 @@ def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted
     select = chosen_sentence(wanted, place_of(bitext.sources[0].path), "sentence pair")
     chosen = bitext.announcing(select, run, 1 if pruning.is_asked else 3)
     fields = {"sentence": wanted, **pruning.signature_fields}
-    job = Job("bitext show", bitext.source(run), run, Writing((as_text(alignment_text),)), last=fields, select=chosen)
+    job = Job(
+        "bitext show", bitext.source(run), run, Writing(formats=(as_text(alignment_text),)), last=fields, select=chosen
+    )
     with estimating.listening():
         code = job.write(DrawLinks(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)
