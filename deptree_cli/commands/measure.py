@@ -5,42 +5,41 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain, compress, count, pairwise
 from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
-from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import (
-    INPUT,
-    bound,
-    check_effect,
-    command,
-    option,
-    reading_option,
-    seed_option,
-    size_option,
-)
-from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
-from deptree_cli.cli.score_options import ScoreOptions, asked_space, companion, companion_options, signature_of
+from deptree_cli.cli import options
+from deptree_cli.cli.help import READING, Listing
+from deptree_cli.cli.options import INPUT, check_effect, command, flag, opt, use
+from deptree_cli.cli.rule_options import SPACE, Space
+from deptree_cli.cli.run import Fold, Job, Run, Source, Work
+from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
+from deptree_cli.cli.write import ROWS, TABLE, Out
+from deptree_cli.core import errors
 from deptree_cli.core.chance import moments, of_random_trees
 from deptree_cli.core.dtypes import Array, Float, Int
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
+from deptree_cli.core.evaluation import PUNCTUATION, universal
 from deptree_cli.core.intervals import CONFIDENCE, RESAMPLES, treebank_means
-from deptree_cli.core.measures import Baseline, OfTree, OverArcs, arc_shapes, words_of
+from deptree_cli.core.measures import OfTree, OverArcs, Reduction, arc_shapes, words_of
 from deptree_cli.core.quantities import NUMBERS
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.spaces import NonProjective, TreeSpace
 from deptree_cli.core.streams import stream_of
+from deptree_cli.io.conllu.blocks import Block, surface_tokens
 from deptree_cli.io.encoders.base import Row, Sheet, cells, numbers_as_cells
 from deptree_cli.io.files.streams import check_readable, share_of
-from deptree_cli.io.read import sentences
+from deptree_cli.io.read import sentence_of
 from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence
-from deptree_cli.io.trees.packed import PackedTrees, Packing
+from deptree_cli.io.trees import sentences_that_are_trees, tree_of
+from deptree_cli.io.trees.written import blocks_of
 from deptree_cli.kernels.budget import foresee
 
 HELP = """Measure dependency lengths, direction, depth and crossings of trees, and compare them with chance.
@@ -85,60 +84,6 @@ HEADINGS = ("quantity", "of", "mean", "low", "high", "difference")
 WORDS = (*("word", "form", "upos", "deprel", "head_deprel", "length", "depth"), "crossed", "nonprojective")
 
 
-class Reading(NamedTuple):
-    """How trees are read: of a space, with scores of the same sentences if there are some, and reduced or whole."""
-
-    space: TreeSpace
-    scores: ScoreOptions | None
-    no_punct: bool
-    tokens: bool
-
-    @property
-    def signature_fields(self) -> dict[str, object]:
-        return {
-            **({} if self.scores else signature_of(self.space)),
-            "punct": "no" if self.no_punct else None,
-            "words": "tokens" if self.tokens else None,
-        }
-
-    def source(self, trees: tuple[str, ...], comments: Sequence[str], run: RunOptions) -> Source[Any, Any]:
-        """The sentences, each with the comments that are asked for."""
-        packing = Packing(self.space, self.no_punct, self.tokens)
-        if self.scores is None:
-            check_readable(trees if len(trees) > 1 else ())
-            read: Iterable[Sentence | DeptreeError] = sentences(trees).in_order()
-            return Source(Counted(with_comments(read, comments, run), share=share_of(trees)), packing)
-        if len(trees) > 1:
-            raise click.UsageError(f"--scores belong to one file of trees, but there are {len(trees)}. Give one.")
-        files = (replace(self.scores.files[0], conllu=trees[0]),)
-        source = replace(self.scores, files=files).source(run)
-        items = Counted(with_comments(source.items, comments, run), share=share_of(trees))
-        return Source(items, partial(scored_packing, self.scores.how, packing), source.signature_fields)
-
-
-def _reading(*, scores: str | None, no_punct: bool, tokens: bool, **how: Any) -> Reading:
-    names = ("space", "multi_root", "projective")
-    found = companion(scores=scores, also=names, **how)
-    space = found.how.space if found else asked_space(*(how[name] for name in names))
-    return Reading(space, found, no_punct, tokens)
-
-
-reading_options = bound(
-    "reading",
-    [
-        reading_option(
-            "--no-punct",
-            is_flag=True,
-            often=True,
-            help="Leave out punctuation (label punct); its dependents go to its head.",
-        ),
-        reading_option("--tokens", is_flag=True, help="Take each multiword token as one word."),
-        *companion_options("Arc scores of the same sentences: what the parser expects."),
-    ],
-    _reading,
-)
-
-
 @command(
     help=HELP,
     listing=Listing("Quantities", NUMBERS, lambda entry: f"{entry.name}:\n  {entry.summary}"),
@@ -150,67 +95,65 @@ reading_options = bound(
         "--plot": "--per sentence writes rows to draw",
     },
 )
-@click.argument("trees", metavar="TREES...", nargs=-1, required=True, type=INPUT)
-@option(
-    "--per",
-    type=click.Choice([WORD, SENTENCE, TREEBANK]),
-    default=TREEBANK,
-    metavar="UNIT",
-    help="Write rows of each word or sentence, or means of the treebank: word, sentence or treebank."
-    "  [default: treebank]",
-)
-@option(
-    "--quantity",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=NUMBERS.complete,
-    help="What to measure; may be repeated.  [default: all; in a table some]",
-)
-@option(
-    "--comment",
-    "comments",
-    multiple=True,
-    metavar="KEY",
-    help="Add a comment, also of the document, to rows of words or sentences, such as genre; may be repeated.",
-)
-@size_option(None, "Trees to sample for quantities that are not sums over arcs.", "none")
-@seed_option
-@reading_options
-@format_options(*ROWS)
-@run_options
 def measure(
-    trees: tuple[str, ...],
-    per: str,
-    names: tuple[str, ...],
-    comments: tuple[str, ...],
-    size: int | None,
-    seed: int,
-    reading: Reading,
-    writing: Writing,
-    run: RunOptions,
+    trees: tuple[str, ...] = opt(metavar="TREES...", many=True, type=INPUT),
+    per: str = opt(
+        "--per",
+        type=click.Choice([WORD, SENTENCE, TREEBANK]),
+        default=TREEBANK,
+        metavar="UNIT",
+        help="Write rows of each word or sentence, or means of the treebank: word, sentence or treebank."
+        "  [default: treebank]",
+    ),
+    names: tuple[str, ...] = opt(
+        "--quantity",
+        many=True,
+        metavar="NAME",
+        shell_complete=NUMBERS.complete,
+        help="What to measure; may be repeated.  [default: all; in a table some]",
+    ),
+    comments: tuple[str, ...] = opt(
+        "--comment",
+        many=True,
+        metavar="KEY",
+        help="Add a comment, also of the document, to rows of words or sentences, such as genre; may be repeated.",
+    ),
+    size: int | None = options.size(None, "Trees to sample for quantities that are not sums over arcs.", "none"),
+    seed: int = options.seed(),
+    no_punct: bool = flag(
+        "--no-punct",
+        section=READING,
+        often=True,
+        help="Leave out punctuation (label punct); its dependents go to its head.",
+    ),
+    tokens: bool = flag("--tokens", section=READING, help="Take each multiword token as one word."),
+    scores: Scores | None = beside(
+        "Arc scores of the same sentences: what the parser expects.", lacks=["lengths", "label_scores"], but=SPACE
+    ),
+    space: Space = use(Space),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
 ) -> int:
     if per == TREEBANK:
         check_effect(["comments"], "rows: --per sentence or --per word")
     elif per == WORD:
-        check_effect(["names", "size", "seed", "scores", "tokens"], "--per sentence or --per treebank")
-    elif size is None:
-        check_effect(["seed"], "sampled trees (-k) or means (--per treebank)")
+        check_effect(["names", "size", "scores", "tokens"], "--per sentence or --per treebank")
     comments = tuple(dict.fromkeys(comments))
-    first = {"per": per, "quantities": "+".join(names) or None, **reading.signature_fields}
+    packing = Packing(scores.how.space if scores else space.trees, no_punct, tokens)
+    how = {"punct": "no" if no_punct else None, "words": "tokens" if tokens else None}
+    first = {"per": per, "quantities": "+".join(names) or None, **({} if scores else space.signature_fields), **how}
     drawn_seed = None if size is None else seed
     of_means = {"confidence": CONFIDENCE, "resamples": RESAMPLES, "seed": seed}
     last: dict[str, object] = {"size": size, **(of_means if per == TREEBANK else {"seed": drawn_seed})}
     last["comments"] = "+".join(comments) or None
-    job = Job("measure", reading.source(trees, comments, run), run, writing, first, last)
+    job = Job("measure", _source(trees, scores, packing, comments, run), run, out, first, last)
     if per == WORD:
         several = len(trees) > 1
         return job.write(WordRows(comments, several), sheet=_sheet(["sent_id", *["file"] * several], comments, WORDS))
     in_table = job.encoder is TABLE
     asked = tuple(NUMBERS.get(name).name for name in dict.fromkeys(names))
     chosen = asked or (SHOWN if in_table else tuple(NUMBERS.names))
-    how = reading.scores is not None, reading.no_punct or reading.tokens
-    work = Measure(chosen, reading.space, size, drawn_seed, *how, comments)
+    work = Measure(chosen, packing.space, size, drawn_seed, scores is not None, no_punct or tokens, comments)
     if size is not None and not any(column.has_error for column in work.columns):
         raise click.UsageError("-k draws trees for what is no sum over arcs, but all of these are. Remove it.")
     if per == SENTENCE:
@@ -229,8 +172,24 @@ def _sheet(first: Sequence[str], comments: Sequence[str], others: Sequence[str])
     return Sheet([*first, *comments, *others], "measure")
 
 
+def _source(
+    trees: tuple[str, ...], scores: Scores | None, packing: Packing, comments: Sequence[str], run: Run
+) -> Source[Any, Any]:
+    """The sentences, each with the comments that are asked for; trees without words have none."""
+    if scores is None:
+        check_readable(trees if len(trees) > 1 else ())
+        read = map(sentence_of, chain.from_iterable(map(blocks_of, trees)), count(1))
+        return Source(Counted(with_comments(read, comments, run), share=share_of(trees)), packing)
+    if len(trees) > 1:
+        raise click.UsageError(f"--scores belong to one file of trees, but there are {len(trees)}. Give one.")
+    files = (replace(scores.files[0], conllu=trees[0]),)
+    source = replace(scores, files=files).source(run)
+    items = Counted(with_comments(source.items, comments, run), share=share_of(trees))
+    return Source(items, partial(scored_packing, scores.how, packing), source.signature_fields)
+
+
 def with_comments(
-    items: Iterable[Sentence | DeptreeError], keys: Sequence[str], run: RunOptions
+    items: Iterable[Sentence | DeptreeError], keys: Sequence[str], run: Run
 ) -> Iterator[Sentence | DeptreeError]:
     """The items, each sentence with its comments of these keys.
 
@@ -257,41 +216,100 @@ def with_comments(
 _NEW_DOCUMENT = re.compile(rb"^#[^\S\n]*newdoc\b", re.MULTILINE)
 
 
+@dataclass(frozen=True, eq=False)
+class PackedTrees:
+    """The trees of sentences.
+
+    Attributes:
+        places: the number of each sentence among those that there were.
+        read: the sentences.
+        heads: of all, one behind the other, (words,), 0 for ROOT.
+        starts: (sentences + 1,), where each begins and the last ends.
+        reductions: how each tree was reduced; empty if trees are whole.
+    """
+
+    places: Sequence[int]
+    read: Sequence[Sentence]
+    heads: Int
+    starts: Int
+    reductions: Sequence[Reduction] = ()
+
+    @property
+    def lengths(self) -> Int:
+        return np.diff(self.starts)
+
+
 @dataclass(frozen=True)
-class WordRows(Work["Rows"]):
-    """Rows of the words of sentences, with comments; several: whether there are several files."""
+class Packing:
+    """How sentences become packed trees; it travels to worker processes.
 
-    keys: tuple[str, ...]
-    several: bool
+    Attributes:
+        space: of which trees have to be.
+        no_punct: leave out words with the label punct; their dependents go to their heads.
+        tokens: take a multiword token as one word.
+    """
 
-    in_batches = True
+    space: TreeSpace
+    no_punct: bool = False
+    tokens: bool = False
 
-    def one(self, trees: PackedTrees, _: None) -> Rows:
-        return self.batch(trees, None)[0]
+    def __call__(self, read: Sentence) -> PackedTrees:
+        heads = np.array(tree_of(read.sentence).heads, dtype=np.int64)
+        if not self.space.contains(heads[None])[0]:
+            self._check_roots(heads, "the tree")
+            raise DeptreeError(
+                f"the tree is none of the {self.space.trees}", "Choose another tree space, or correct it"
+            )
+        return self._packed([(0, read, heads)])
 
-    def batch(self, trees: PackedTrees, _: Any) -> list[Rows]:
-        names = ("sent_id", *["file"] * self.several, *self.keys, *WORDS[:-4])
-        columns: dict[str, list[Any]] = {name: [] for name in names}
-        heads = trees.heads.tolist()
-        for number, read in enumerate(trees.read):
-            block, (start, end) = read.sentence, trees.starts[number : number + 2].tolist()
-            kept = np.flatnonzero(~trees.reductions[number].removed).tolist() if trees.reductions else range(block.n)
-            forms, tags, deprels = block.column("form"), block.column("upos"), block.deprels
-            of_sentence = read.sent_id, *[block.file] * self.several, *read.companions.get(COMMENTS, ())
-            labels = [deprels[word] for word in kept]
-            of_words: list[list[Any]] = [
-                *([each] * len(kept) for each in of_sentence),
-                *([word + 1 for word in kept], [forms[word] for word in kept], [tags[word] for word in kept]),
-                *(labels, [labels[head - 1] if head else None for head in heads[start:end]]),
-            ]
-            for column, values in zip(columns.values(), of_words, strict=True):
-                column += values
-        distances = (trees.heads - words_of(trees.starts)).tolist()
-        lengths = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
-        crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
-        columns |= dict(zip(WORDS[-4:], (lengths, depths, crossed, gaps), strict=True))
-        found = Columns(lambda: {("", name): values for name, values in columns.items()})
-        return [Rows(found, slice(*trees.starts[number : number + 2])) for number in range(len(trees.read))]
+    def batch(self, read: Sequence[Sentence]) -> PackedTrees | None:
+        found = [
+            (place, each, np.array(heads, dtype=np.int64))
+            for place, each in enumerate(read)
+            if None not in (heads := each.sentence.heads)
+        ]
+        if found:
+            own = [heads for *_, heads in found]
+            sound = sentences_that_are_trees(np.concatenate(own), np.cumsum([0, *map(len, own)])).tolist()
+            found = [each for each in compress(found, sound) if self._is_of_space(each[2])]
+        with suppress(DeptreeError):  # of one sentence, which is told of it by itself
+            return self._packed(found) if found else None
+        return None
+
+    def _is_of_space(self, tree: Int) -> bool:
+        if not isinstance(self.space, NonProjective):
+            return bool(self.space.contains(tree[None])[0])
+        return not self.space.single_root or np.count_nonzero(tree == 0) == 1
+
+    def _packed(self, found: Sequence[tuple[int, Sentence, Int]]) -> PackedTrees:
+        places, read, heads = map(list, zip(*found, strict=True))
+        reductions = [self._reduction(each.sentence) for each in read] if self.no_punct or self.tokens else []
+        for number, (each, reduction) in enumerate(zip(read, reductions, strict=False)):
+            heads[number] = reduction.of(heads[number][None])[0]
+            if not len(heads[number]):
+                raise DeptreeError("no word is left without punctuation", "Leave this sentence out", place=each.place)
+            self._check_roots(heads[number], "the root is punctuation, and without it the tree", each.place)
+        return PackedTrees(places, read, np.concatenate(heads), np.cumsum([0, *map(len, heads)]), reductions)
+
+    def _reduction(self, block: Block) -> Reduction:
+        removed, units = np.zeros(block.n, dtype=bool), None
+        if self.no_punct:
+            removed[:] = [universal(label) == PUNCTUATION for label in block.deprels]
+        if self.tokens:
+            tokens = surface_tokens(block)
+            units = np.repeat(np.arange(len(tokens)), [each.last - each.first + 1 for each in tokens])
+        return Reduction(removed, units)
+
+    def _check_roots(self, heads: Int, what: str, place: str = "") -> None:
+        roots, setting = int(np.count_nonzero(heads == 0)), errors.SEVERAL_ROOTS
+        if self.space.single_root and roots > 1:
+            remedy = f"Add {setting}, or correct the tree, for example with deptree repair"
+            raise DeptreeError(f"{what} has {counted(roots, 'root')}", remedy, place=place, options=(setting,))
+
+
+def scored_packing(how: Interpretation, packing: Packing, read: Sentence) -> tuple[PackedTrees, ScoredSentence]:
+    trees = packing(read)  # first: it names what is wrong with the tree
+    return trees, how(read)
 
 
 # Cells of many rows: by the object that a field stands in, if any, and its name; numbers in arrays, unknown ones NaN.
@@ -347,6 +365,43 @@ class Rows:
         return b"".join(self.of.lines[self.which])
 
 
+@dataclass(frozen=True)
+class WordRows(Work[Rows]):
+    """Rows of the words of sentences, with comments; several: whether there are several files."""
+
+    keys: tuple[str, ...]
+    several: bool
+
+    in_batches = True
+
+    def one(self, trees: PackedTrees, _: None) -> Rows:
+        return self.batch(trees, None)[0]
+
+    def batch(self, trees: PackedTrees, _: Any) -> list[Rows]:
+        names = ("sent_id", *["file"] * self.several, *self.keys, *WORDS[:-4])
+        columns: dict[str, list[Any]] = {name: [] for name in names}
+        heads, parts = trees.heads.tolist(), [slice(*each) for each in pairwise(trees.starts.tolist())]
+        for number, (read, part) in enumerate(zip(trees.read, parts, strict=True)):
+            block = read.sentence
+            kept = np.flatnonzero(~trees.reductions[number].removed).tolist() if trees.reductions else range(block.n)
+            forms, tags, deprels = block.column("form"), block.column("upos"), block.deprels
+            of_sentence = read.sent_id, *[block.file] * self.several, *read.companions.get(COMMENTS, ())
+            labels = [deprels[word] for word in kept]
+            of_words: list[list[Any]] = [
+                *([each] * len(kept) for each in of_sentence),
+                *([word + 1 for word in kept], [forms[word] for word in kept], [tags[word] for word in kept]),
+                *(labels, [labels[head - 1] if head else None for head in heads[part]]),
+            ]
+            for column, values in zip(columns.values(), of_words, strict=True):
+                column += values
+        distances = (trees.heads - words_of(trees.starts)).tolist()
+        lengths = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
+        crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
+        columns |= dict(zip(WORDS[-4:], (lengths, depths, crossed, gaps), strict=True))
+        found = Columns(lambda: {("", name): values for name, values in columns.items()})
+        return [Rows(found, part) for part in parts]
+
+
 class Column(NamedTuple):
     """Numbers of sentences: a quantity of the trees (`TREES`) or of a baseline, which may have spreads and errors."""
 
@@ -366,7 +421,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measure(Work["Rows"]):
+class Measure(Work[Rows]):
     """Measures trees, and random trees of the space.
 
     Attributes:
@@ -418,33 +473,34 @@ class Measure(Work["Rows"]):
         fields = [(column, at, *field) for at, column in columns for field in column.fields]
         return [(outer, column.quantity, at, of) for column, at, outer, of in fields if column.quantity != LENGTH]
 
-    def batch(self, trees: PackedTrees, _: Any) -> list[Rows]:
-        return self._found(trees)
-
     def one(self, prepared: Any, rng: np.random.Generator | None) -> Rows:
         if not self.scored:
-            return self._found(prepared)[0]
+            return self.batch(prepared, None)[0]
         trees, sentence = prepared
         reduction = trees.reductions[0] if trees.reductions else None
         parser = moments(sentence.distribution, self._quantities, self.size, rng, reduction)
-        return self._found(trees, np.array([parser]))[0]
+        return self.batch(trees, None, np.array([parser]))[0]
 
-    def _found(self, trees: PackedTrees, parser: Float | None = None) -> list[Rows]:
+    def batch(self, trees: PackedTrees, _: Any, parser: Float | None = None) -> list[Rows]:
         """What is found in some trees; parser: (sentences, quantities, 3)."""
         foresee(STEPS * len(trees.heads) + PASSED * float(np.abs(trees.heads - words_of(trees.starts)).sum()))
         lengths, which = np.unique(trees.lengths, return_inverse=True)
         how = self.space, self.names, self.size, self.seed
         random = np.stack([of_random_trees(n, *how) for n in lengths.tolist()])[which]
         own: Float = np.empty(0)
+        unknown = np.full(len(trees.read), np.nan)
         columns = []
         for column in self.columns:
             at = self.names.index(column.quantity)
             quantity = self._quantities[at]
             if column.of == TREES:
                 own = np.asarray(quantity.of_trees(trees.heads, trees.starts), dtype=np.float64)
-                columns.append(np.stack([own, *[np.full(len(own), np.nan)] * 2]))
-            elif column.of in quantity.baselines:
-                columns.append(_of_baseline(quantity.baselines[column.of], trees))
+                columns.append(np.stack([own, unknown, unknown]))
+            elif baseline := quantity.baselines.get(column.of):
+                mean, sd = np.asarray(baseline.mean(trees.heads, trees.starts), dtype=np.float64), unknown
+                if baseline.variance is not None:
+                    sd = np.sqrt(np.maximum(baseline.variance(trees.heads, trees.starts), 0.0))
+                columns.append(np.stack([mean, sd, unknown]))
             else:
                 others = random if column.of == RANDOM_TREES or parser is None else parser
                 columns.append(np.where(np.isnan(own), np.nan, others[:, at].T))
@@ -466,20 +522,6 @@ class Measure(Work["Rows"]):
             values = found[attribute][:, at]
             made[outer, name] = values.astype(np.int64) if not outer and NUMBERS.get(name).whole else values
         return made
-
-
-def _of_baseline(baseline: Baseline, trees: PackedTrees) -> Float:
-    """The mean of each sentence, its standard deviation and its error, (3, sentences)."""
-    mean = np.asarray(baseline.mean(trees.heads, trees.starts), dtype=np.float64)
-    unknown = np.full(len(mean), np.nan)
-    if baseline.variance is None:
-        return np.stack([mean, unknown, unknown])
-    return np.stack([mean, np.sqrt(np.maximum(baseline.variance(trees.heads, trees.starts), 0.0)), unknown])
-
-
-def scored_packing(how: Interpretation, packing: Packing, read: Sentence) -> tuple[PackedTrees, ScoredSentence]:
-    trees = packing(read)  # first: it names what is wrong with the tree
-    return trees, how(read)
 
 
 def _known(values: Array) -> list[Any]:

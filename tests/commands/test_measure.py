@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,6 +32,42 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
 
 def of(rows: list[dict], quantity: str, whose: str = "trees") -> dict:
     return next(row for row in rows if (row["quantity"], row["of"]) == (quantity, whose))
+
+
+def test_trees_without_words(deptree, done, put) -> None:
+    """JSON Lines of heads, with labels or without, and head vectors; other commands say how to add the words."""
+    trees = [[2, 0, 2], [0], [3, 1, 0, 3]]
+    put("t.jsonl", "".join(f'{{"sent_id": "s{n}", "heads": {heads}}}\n' for n, heads in enumerate(trees)))
+    put("t.hv", "\n".join(" ".join(map(str, heads)) for heads in trees))
+    put("t.conllu", "\n".join(words(heads) for heads in trees))
+    means = done("measure", "t.conllu", "--seed", 1).out
+    assert means == done("measure", "t.jsonl", "--seed", 1).out == done("measure", "t.hv", "--seed", 1).out
+    assert means == done("measure", "-", "--seed", 1, stdin=Path("t.hv").read_bytes()).out
+    labelled = done("measure", "-", "--per", "word", stdin=b'{"heads": [2, 0], "deprels": ["det", "root"]}').rows
+    assert [(row["deprel"], row["head_deprel"], row["length"]) for row in labelled] == [
+        ("det", "root", 1),
+        ("root", None, None),
+    ]
+    assert [row["sent_id"] for row in done("measure", "t.jsonl", "t.hv", "--per", "sentence").rows] == [
+        *("s0", "s1", "s2"),
+        *("4", "5", "6"),
+    ]
+    for command in (["check"], ["repair"], ["eval", "t.conllu"]):
+        for path, what in (("t.jsonl", "JSON"), ("t.hv", "numbers")):
+            said = deptree(*command, path).said[-1]
+            remedy = "Add the words first: deptree combine FILE --conllu SENTENCES."
+            assert said == f"deptree: {path}:1: a line of {what} where CoNLL-U should be. {remedy}"
+    done("combine", "t.hv", "--conllu", "t.conllu", "-o", "words.conllu")
+    assert done("measure", "words.conllu", "--seed", 1).out == means
+    put("bad.hv", "0 1\n0 x\n")
+    assert deptree("measure", "bad.hv").said == [
+        "deptree: bad.hv:2: the head of word 2 is 'x', not a number. Give one head per word, 0 for ROOT."
+    ]
+
+
+def words(heads: list[int]) -> str:
+    rows = (f"{word}\tw{word}\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for word, head in enumerate(heads, 1))
+    return "".join(rows)
 
 
 def test_a_row_per_sentence_and_their_means(done) -> None:
@@ -159,9 +196,17 @@ def test_jobs_change_nothing(done) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        (TREE.replace("\t0\troot", "\t_\troot"), (), "word 3 has no HEAD. Every word of a tree needs one."),
+        (
+            TREE.replace("\t0\troot", "\t_\troot"),
+            (),
+            "word 3 has no HEAD. Every word of a tree needs one: deptree repair finds it.",
+        ),
         (TREE.replace("\t0\troot", "\t1\troot"), (), "not a tree: word 1 is its own ancestor"),
-        (TREE.replace("\t4\tdisc", "\t0\tdisc"), (), "the tree has 2 roots. Add --multi-root, or correct the tree."),
+        (
+            TREE.replace("\t4\tdisc", "\t0\tdisc"),
+            (),
+            "the tree has 2 roots. Add --multi-root, or correct the tree, for example with deptree repair.",
+        ),
         (TREE, ("--by", "genre"), "There is no --by now: --per sentence or word with --comment KEY"),
         (TREE, ("--comment", "genre"), "--comment needs rows: --per sentence or --per word."),
         (TREE, ("--per", "sentence", "--comment", "depth"), "Rows have depth as it is. Remove --comment depth."),

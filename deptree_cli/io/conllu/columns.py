@@ -139,6 +139,11 @@ class FileColumns:
         return sentence[len(header) :]
 
 
+def _without_words(line: bytes) -> str:
+    """What a line of a tree without words is made of; empty for another line."""
+    return "JSON" if line.startswith(b"{") else "numbers" * line.replace(b" ", b"").strip().isdigit()
+
+
 def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: tuple[str, ...]) -> DeptreeError:
     """Build the error of a line.
 
@@ -151,8 +156,8 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
     """
     if wrong == BAD_COLUMNS:
         repair = "Repair the line; an empty line ends a sentence"
-        if text.startswith(b"{") and columns is COLUMNS:
-            problem = "a line of JSON where CoNLL-U should be"
+        if columns is COLUMNS and (kind := _without_words(text)):
+            problem = f"a line of {kind} where CoNLL-U should be"
             repair = "Add the words first: deptree combine FILE --conllu SENTENCES"
         elif columns is COLUMNS:
             problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
@@ -167,8 +172,8 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
         BAD_ID: (f"the word id is {found} where {n + 1} is due", "Number the words 1, 2, 3, ... in order"),
         BAD_FORM: (f"the FORM of {found} is empty", "Write it, or _ where it is not known"),
         BAD_RANGE: (f"the range {found} ends before it begins", "Write its first word first"),
-        BAD_NUMBER: (f"HEAD is {found}, not _ or the number of a word", "Repair the line"),
-        BAD_HEAD: (f"HEAD is {found}, not _ or 0 to {n}", "Repair the line"),
+        BAD_NUMBER: (f"HEAD is {found}, not _ or the number of a word", "Correct it, for example with deptree repair"),
+        BAD_HEAD: (f"HEAD is {found}, not _ or 0 to {n}", "Correct it, for example with deptree repair"),
     }[wrong]
     return DeptreeError(problem, remedy, place=place)
 

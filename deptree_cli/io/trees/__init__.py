@@ -92,7 +92,8 @@ class GivenTree(NamedTuple):
                 node = self.heads[node - 1]
             if node and seen[node] == word:
                 problem = f"not a tree: word {node} is its own ancestor"
-                raise DeptreeError(problem, "Correct it or remove it", place=self.place, sent_id=self.sent_id)
+                remedy = "Correct it, for example with deptree repair, or remove it"
+                raise DeptreeError(problem, remedy, place=self.place, sent_id=self.sent_id)
 
 
 def names_of(sent_id: str) -> list[str]:
@@ -253,7 +254,7 @@ def without_heads(heads: Sequence[int | None], place: str, sent_id: str) -> Dept
     """What is wrong with a tree in which some words, or all, have no head."""
     some = any(head is not None for head in heads)
     problem = f"word {[*heads].index(None) + 1} has no HEAD" if some else "no word has a HEAD"
-    return DeptreeError(problem, "Every word of a tree needs one", place=place, sent_id=sent_id)
+    return DeptreeError(problem, "Every word of a tree needs one: deptree repair finds it", place=place, sent_id=sent_id)
 
 
 def _in_lines(lines: LineFormat, file: Input, any_heads: bool) -> Iterator[GivenTree | DeptreeError]:
