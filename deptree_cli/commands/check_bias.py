@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, FloatRange, check_effect, command, option, seed_option, size_option
-from deptree_cli.cli.run import Fold, Job, RunOptions, Source, Work, run_options
-from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, sampler_option, score_options
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import INPUT, FloatRange, check_effect, command, opt, use
+from deptree_cli.cli.run import Fold, Job, Run, Work
+from deptree_cli.cli.sampler_options import SAMPLER, SAMPLERS_LISTED
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.audit import (
     BIASED,
     ENUMERATED_N,
@@ -27,11 +29,9 @@ from deptree_cli.core.audit import (
 )
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.samplers import Sampler
-from deptree_cli.io.encoders.base import Sheet
+from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.trees import GivenTree, read_trees
-
-Row = dict[str, Any]
 
 # What a row has of the audit.
 AUDIT_FIELDS = (
@@ -55,7 +55,6 @@ COLUMNS = {
     "verdict": "verdict",
 }
 
-
 HELP = f"""Test a sampler, or given samples, against the exact distribution.
 
 For sentences of up to {ENUMERATED_N} words every tree is tested; for longer ones the frequencies of arcs and pairs of
@@ -76,55 +75,61 @@ NO_BIAS, BIAS, COULD_NOT_TELL = 0, 1, 3
 
 
 @command(help=HELP, listing=SAMPLERS_LISTED)
-@score_options
-@size_option(2000, "Trees per sentence.")
-@sampler_option
-@option("--samples", type=INPUT, help="Audit these trees (CoNLL-U or JSON Lines of heads) instead.")
-@option(
-    "--alpha",
-    type=FloatRange(0, 1, True, True),
-    default=0.001,
-    metavar="P",
-    help="How often an unbiased sampler may be called biased.  [default: 0.001]",
-)
-@seed_option
-@format_options(*ROWS)
-@run_options
 def check_bias(
-    scores: ScoreOptions,
-    run: RunOptions,
-    size: int,
-    sampler: Sampler,
-    samples: str | None,
-    alpha: float,
-    seed: int,
-    writing: Writing,
+    scores: Scores = use(Scores),
+    size: int = options.size(2000, "Trees per sentence."),
+    sampler: Sampler = SAMPLER,
+    samples: str | None = opt(
+        "--samples", type=INPUT, help="Audit these trees (CoNLL-U or JSON Lines of heads) instead."
+    ),
+    alpha: float = opt(
+        "--alpha",
+        type=FloatRange(0, 1, True, True),
+        default=0.001,
+        metavar="P",
+        help="How often an unbiased sampler may be called biased.  [default: 0.001]",
+    ),
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
 ) -> int:
-    writing.encoder(run.output)  # raises for another suffix, before samples are read
+    out.encoder(run.output)  # raises for another suffix, before samples are read
+    how: dict[str, object] = {"alpha": f"{alpha:g}", "samples": samples}
+    name, work = None if samples else sampler.name, audit_trees if samples else AuditSampler(sampler, size)
     if samples:
-        check_effect(["sampler", "size", "seed"], "trees to draw, but --samples FILE has them. Remove one")
+        check_effect(["sampler", "size"], "trees to draw, but --samples FILE has them. Remove one")
+        source = scores.with_samples(_independent(read_trees(samples)), run)
     else:
         sampler.check_serves(scores.how.space)
-    drawn: dict[str, object] = {} if samples else {"size": size, "seed": seed}
-    how = {"alpha": f"{alpha:g}", "samples": samples}
-    name = None if samples else sampler.name
-    work: Any = audit_trees if samples else AuditSampler(sampler, size)
-    source: Source[Any, Any]
-    source = scores.with_samples(_independent(read_trees(samples)), run) if samples else scores.source(run)
-    job: Job[Any, Any] = Job("check-bias", source, run, writing, {"sampler": name}, drawn | how)
+        source, how = scores.source(run), {"size": size, "seed": seed, **how}
     audits = Audits(name, alpha)
-    job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or sampler.name}", COLUMNS), seed)
+    job = Job("check-bias", source, run, out, {"sampler": name}, how)
+    job.summarise(work, audits, Sheet(FIELDS, f"check-bias: {samples or name}", COLUMNS), seed)
     return audits.exit_code(run.messages.skipped)
 
 
-class Audits(Fold["Audited"]):
+class Audited(NamedTuple):
+    """A sentence's audit, and the exact bias of the sampler where it has a closed form."""
+
+    sent_id: str
+    n: int
+    audit: Audit
+    tv_closed_form: float | None = None
+
+    def row(self, verdict: Verdict, sampler: str | None) -> Row:
+        row: dict[str, Any] = {"sent_id": self.sent_id, "n": self.n, "sampler": sampler}
+        row |= {field: getattr(self.audit, field) for field in AUDIT_FIELDS}
+        row |= {"detectable_tv": verdict.detectable_tv, "verdict": verdict.verdict}
+        return row if self.tv_closed_form is None else row | {"tv_closed_form": self.tv_closed_form}
+
+
+class Audits(Fold[Audited]):
     """The audits of all sentences, which are judged together."""
 
     attribute = ""
 
     def __init__(self, sampler: str | None, alpha: float) -> None:
-        self._sampler = sampler
-        self._alpha = alpha
+        self._sampler, self._alpha = sampler, alpha
         self._audited: list[Audited] = []
 
     def add(self, counts: Audited) -> None:
@@ -135,7 +140,7 @@ class Audits(Fold["Audited"]):
         return judge([each.audit for each in self._audited], self._alpha)
 
     def rows(self) -> list[Row]:
-        return [_row(*each, self._sampler) for each in zip(self._audited, self._verdicts, strict=True)]
+        return [each.row(verdict, self._sampler) for each, verdict in zip(self._audited, self._verdicts, strict=True)]
 
     def _count(self, verdict: str) -> int:
         return sum(each.verdict == verdict for each in self._verdicts)
@@ -153,17 +158,7 @@ class Audits(Fold["Audited"]):
 
 
 @dataclass(frozen=True)
-class Audited:
-    """A sentence's audit, and the exact bias of the sampler where it has a closed form."""
-
-    sent_id: str
-    n: int
-    audit: Audit
-    tv_closed_form: float | None = None
-
-
-@dataclass(frozen=True)
-class AuditSampler(Work[Any]):
+class AuditSampler(Work[Audited]):
     sampler: Sampler
     size: int
 
@@ -192,10 +187,3 @@ def _independent(trees: Iterator[GivenTree | DeptreeError]) -> Iterator[GivenTre
         if isinstance(tree, GivenTree) and tree.distinct:
             raise DeptreeError(WITHOUT_REPLACEMENT, INDEPENDENT, place=tree.place, sent_id=tree.sent_id)
         yield tree
-
-
-def _row(one: Audited, verdict: Verdict, sampler: str | None) -> Row:
-    row: Row = {"sent_id": one.sent_id, "n": one.n, "sampler": sampler}
-    row |= {field: getattr(one.audit, field) for field in AUDIT_FIELDS}
-    row |= {"detectable_tv": verdict.detectable_tv, "verdict": verdict.verdict}
-    return row if one.tv_closed_form is None else row | {"tv_closed_form": one.tv_closed_form}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from math import exp, inf, isfinite, isnan
 from operator import attrgetter
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import FloatRange, IntRange, check_effect, command, entry_option, option
-from deptree_cli.cli.run import Fold, Job, RunOptions, Work, layout_doubts, run_options
-from deptree_cli.cli.score_options import ScoreOptions, judging_options
-from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
+from deptree_cli.cli.options import FloatRange, IntRange, check_effect, command, entry, opt, use
+from deptree_cli.cli.run import Fold, Job, Run, Work, layout_doubts
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import ROWS, TABLE, Out
 from deptree_cli.core.doubt import (
     WordDoubts,
     disagreement,
@@ -34,6 +35,7 @@ from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import no_sentences, probability
 from deptree_cli.io.encoders.base import CONLLU, Sheet
 from deptree_cli.io.scores.records import ScoredSentence
+from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
@@ -52,8 +54,11 @@ SENTENCES = (
 )
 RANK = "rank"
 
+# Of several files.
+PLACES = ("file", "line")
+
 # In MISC: the probability that the annotation is wrong; and what somebody says of words, which are left out.
-KEY, FINE = "Doubt", "DoubtNote=fine"
+KEY, FINE = "Doubt", b"DoubtNote=fine"
 
 # Of a kind of word: what is not known of it.
 UNKNOWN = "_"
@@ -103,30 +108,26 @@ CRITERIA = Register(
         "--marks": "a report exports CoNLL-U, and words with DoubtNote=fine are left out",
     }
 )
-@judging_options
-@option("--per", type=click.Choice([WORD, SENTENCE]), metavar="UNIT", help="Rank by word or sentence.  [default: word]")
-@entry_option(CRITERIA, "--rank", "by", default=None, help="Rank sentences by: {names}.", name=attrgetter("line"))
-@option("--top", type=IntRange(1), metavar="N", help="Keep the first N; this also limits memory.")
-@option("--words", "most", type=IntRange(1), metavar="N", help="Keep sentences by rank, up to N words.")
-@option(
-    "--threshold",
-    type=FloatRange(0, 1),
-    default=0.5,
-    metavar="P",
-    often=False,
-    help="A word is a suspect if its annotation is wrong with a probability above this.  [default: 0.5]",
-)
-@format_options(*ROWS, CONLLU.name)
-@run_options
 def doubt(
-    scores: ScoreOptions,
-    per: str | None,
-    by: Criterion | None,
-    top: int | None,
-    most: int | None,
-    threshold: float,
-    writing: Writing,
-    run: RunOptions,
+    scores: Scores = use(Scores, lacks=["fix_heads"]),
+    per: str | None = opt(
+        "--per", type=click.Choice([WORD, SENTENCE]), metavar="UNIT", help="Rank by word or sentence.  [default: word]"
+    ),
+    by: Criterion | None = entry(
+        CRITERIA, "--rank", default=None, help="Rank sentences by: {names}.", name=attrgetter("line")
+    ),
+    top: int | None = opt("--top", type=IntRange(1), metavar="N", help="Keep the first N; this also limits memory."),
+    most: int | None = opt("--words", type=IntRange(1), metavar="N", help="Keep sentences by rank, up to N words."),
+    threshold: float = opt(
+        "--threshold",
+        type=FloatRange(0, 1),
+        default=0.5,
+        metavar="P",
+        often=False,
+        help="A word is a suspect if its annotation is wrong with a probability above this.  [default: 0.5]",
+    ),
+    out: Out = use(Out, formats=(*ROWS, CONLLU.name)),
+    run: Run = use(Run),
 ) -> int:
     """Rank annotated words, or sentences, the most doubtful first.
 
@@ -134,7 +135,7 @@ def doubt(
     with --labels, the probability of head and label decides the rank. --rank, --words and --format conllu rank
     sentences. Words with DoubtNote=fine in MISC are left out. For broken rules use check or repair.
     """
-    if written := writing.encoder(run.output) is CONLLU:
+    if written := out.encoder(run.output) is CONLLU:
         scores.check_words()
     sentences = written or most is not None or by is not None
     if per == WORD and sentences:
@@ -146,12 +147,13 @@ def doubt(
         check_effect(["threshold"], "--per sentence and annotated heads: only these rows count suspects")
     of = {"rank": ranked_by.name, "threshold": threshold} if ranked_by else {}
     fields = {"per": SENTENCE if ranked_by else WORD, **of, "top": top, "words": most}
-    job = Job("doubt", replace(scores.source(run), is_conllu=False), run, writing, last=fields)
-    work = Doubt(ranked_by, threshold, job.encoder is CONLLU)
-    columns = (*SENTENCES, RANK) if ranked_by else (*HEADS, *LABELS * (scores.how.labels is not None), RANK)
+    job = Job("doubt", replace(scores.source(run), is_conllu=False), run, out, last=fields)
+    columns = SENTENCES if ranked_by else (*HEADS, *LABELS * (scores.how.labels is not None))
+    several = len(scores.files) > 1
+    columns = (*columns, *PLACES * several, RANK)
     shown = SHOWN if job.encoder is TABLE and top is None and most is None else None
     ranking = Ranking(columns, ranked_by, top, most, shown, scores.files[0].conllu or scores.place)
-    return job.summarise(work, ranking, Sheet(columns))
+    return job.summarise(Doubt(ranked_by, threshold, job.encoder is CONLLU, several), ranking, Sheet(columns))
 
 
 class InRank(NamedTuple):
@@ -188,6 +190,8 @@ class Ranking(Fold[Counts]):
         most: of these, in their order, each that still fits into so many words.
         shown: how many have a place where they are written, None: all.
     """
+
+    attribute = ""
 
     def __init__(
         self,
@@ -257,166 +261,155 @@ def _within(ranks: Iterable[tuple[int, Ranked]], words: int) -> Iterator[tuple[i
             yield rank, each
 
 
-@dataclass(frozen=True)
-class Annotated:
-    """Sentences of one length, with what their distributions say.
+class Doubted(NamedTuple):
+    """Sentences of one length, with what is doubted in them.
 
     Attributes:
         heads: (b, n), the annotated ones, -1 where there is none.
-        marginals: (b, n+1, n+1).
-        entropies, log_probs: make the entropies, and the log-probabilities of the annotated trees; (b,).
-        labels: of the one sentence that there is, if scores tell labels.
+        arcs: doubts about these.
+        labels, of_labels, deprels: of the one sentence that there is, if scores tell labels; doubts about its labels.
+        doubts, probs: (b, n), of head and label, where both are known, else of the head; doubts are NaN where there is
+            no head, or somebody says that it is fine.
+        known, errors: how many words have a head; how many of these are expected to be wrong.
+        values: of sentences, if these are ranked.
     """
 
-    how: Doubt
-    sent_ids: Sequence[str]
-    blocks: Sequence[Block | None]
+    records: Sequence[Sentence]
     heads: Heads
-    marginals: Float
-    entropies: Callable[[], Float]
-    log_probs: Callable[[], Float]
-    labels: Labels | None = None
+    arcs: WordDoubts
+    labels: Labels | None
+    of_labels: WordDoubts
+    deprels: Sequence[str]
+    doubts: Float
+    probs: Float
+    known: list[int]
+    errors: list[float]
+    values: Mapping[str, Sequence[Any]]
 
-    def counts(self, at: int) -> Counts:
-        ranked = self._sentence(at) if self.how.by else self._words(at)
-        names, numbers = (self._deprels, self._numbers.tolist()) if self.labels else ([], [])
-        unknown = sum(name != UNKNOWN and number < 0 for name, number in zip(names, numbers, strict=True))
-        return Counts(ranked, self._known[at], self._errors[at], unknown)
 
-    @property
-    def n(self) -> int:
-        return self.heads.shape[1]
+@dataclass(frozen=True)
+class Doubt(Work[Counts]):
+    """The work on sentences, which are ranked by something, or their words (None)."""
 
-    @cached_property
-    def _known(self) -> list[int]:
-        found: list[int] = (self.heads >= 0).sum(axis=1).tolist()
-        return found
+    by: Criterion | None
+    threshold: float
+    conllu: bool
+    several: bool
 
-    @cached_property
-    def _deprels(self) -> list[str]:
-        (block,) = self.blocks
-        return block.deprels if block else [UNKNOWN] * self.n
+    in_batches = True
 
-    @cached_property
-    def _numbers(self) -> Heads:
-        """The numbers of the one's labels, -1 where the scores do not tell them."""
-        numbers = {name: number for number, name in enumerate(self.labels.names)} if self.labels else {}
-        return np.array([numbers.get(label, -1) for label in self._deprels], dtype=np.int32)
+    def one(self, sentence: ScoredSentence, _: None) -> Counts:
+        found, record = sentence.distribution, sentence.record
+        heads = _heads(record.block, found.n)[None]
+        asked = lambda: np.array([found.entropy()]), lambda: found.log_probs(heads)
+        return self._counts(self._doubted([record], heads, found.marginals()[None], *asked, found.labels), 0)
 
-    @cached_property
-    def _arcs(self) -> WordDoubts:
-        return doubts_of_heads(self.marginals, self.heads)
+    def batch(self, sentences: ScoredBatch, _: None) -> list[Counts | None]:
+        from deptree_cli.core.blocks import alike  # loads kernels: when there is work
 
-    @cached_property
-    def _of_labels(self) -> WordDoubts | None:
-        if self.labels is None:
-            return None
-        return doubts_of_labels(self._arcs, self.heads, self._numbers[None], self.labels.log_probs)
+        trees, found = sentences.trees, dict[int, Counts | None]()
+        for some in alike(trees.lengths):
+            records = [sentences.records[row] for row in some.rows]
+            heads = np.array([_heads(each.block, some.n) for each in records])
+            log_probs = partial(trees.log_probs, some.rows, heads, trees.sums[0])
+            asked = partial(lambda rows: trees.entropies[rows], some.rows), log_probs
+            these = self._doubted(records, heads, some.of_arcs(trees.marginals), *asked)
+            for at, row in enumerate(some.rows.tolist()):
+                found[row] = None
+                with suppress(DeptreeError):  # of one sentence, which is told of it by itself
+                    found[row] = self._counts(these, at)
+        return [found[row] for row in range(len(trees.lengths))]
 
-    @cached_property
-    def _doubts(self) -> Float:
-        """(b, n): of head and label, where both are known, else of the head, NaN where there is none, or it is fine."""
-        doubts = self._finest("doubts")
-        for row, block in zip(doubts, self.blocks, strict=True):
-            if block and FINE.encode() in block.raw:
-                notes = [entries.split("|") for entries in block.column("misc")]
-                row[[at for at, some in enumerate(notes) if FINE in (each.partition(":")[0] for each in some)]] = np.nan
-        return doubts
+    def _doubted(
+        self,
+        records: Sequence[Sentence],
+        heads: Heads,
+        marginals: Float,
+        entropies: Callable[[], Float],
+        log_probs: Callable[[], Float],
+        labels: Labels | None = None,
+    ) -> Doubted:
+        arcs, deprels = doubts_of_heads(marginals, heads), [UNKNOWN] * heads.shape[1]
+        of_labels = arcs
+        if labels is not None:
+            deprels = records[0].block.deprels if records[0].block else deprels
+            names = {name: number for number, name in enumerate(labels.names)}
+            numbers = np.array([[names.get(label, -1) for label in deprels]], dtype=np.int32)
+            of_labels = doubts_of_labels(arcs, heads, numbers, labels.log_probs)
+        doubts = np.where(np.isnan(of_labels.doubts), arcs.doubts, of_labels.doubts)
+        probs = np.where(np.isnan(of_labels.probs), arcs.probs, of_labels.probs)
+        for row, block in zip(doubts, (each.block for each in records), strict=True):
+            if block and FINE in block.raw:
+                notes = [misc.split(b"|") for number, misc in block.cells("id", "misc") if number.isdigit()]
+                row[[at for at, some in enumerate(notes) if FINE in (each.partition(b":")[0] for each in some)]] = (
+                    np.nan
+                )
+        known, values = (heads >= 0).sum(axis=1), dict[str, Sequence[Any]]()
+        if self.by:
+            whole = known == heads.shape[1]
+            of_trees = _known(np.where(whole, log_probs() if whole.any() else np.nan, np.nan))
+            values = {
+                "sent_id": [each.sent_id for each in records],
+                "n": [heads.shape[1]] * len(records),
+                "suspects": (doubts > self.threshold).sum(axis=1).tolist(),
+                "expected_errors": _known(expected_errors(doubts)),
+                "entropy": entropies().tolist(),
+                "least_margin": _known(least_margin(marginals, heads)),
+                "tree_prob": [None if each is None else exp(each) for each in of_trees],
+                "tree_logprob": of_trees,
+                "disagreement": disagreement(marginals).tolist(),
+            }
+        sums = known.tolist(), np.nansum(doubts, axis=1).tolist()
+        return Doubted(records, heads, arcs, labels, of_labels, deprels, doubts, probs, *sums, values)
 
-    @cached_property
-    def _errors(self) -> list[float]:
-        found: list[float] = np.nansum(self._doubts, axis=1).tolist()
-        return found
+    def _counts(self, found: Doubted, at: int) -> Counts:
+        ranked = self._sentence(found, at) if self.by else self._words(found, at)
+        names = () if found.labels is None else found.labels.names
+        unknown = sum(label != UNKNOWN and label not in names for label in found.deprels)
+        return Counts(ranked, found.known[at], found.errors[at], unknown)
 
-    def _finest(self, name: str) -> Float:
-        arcs: Float = getattr(self._arcs, name)
-        labelled: Float = getattr(self._of_labels or self._arcs, name)
-        return np.where(np.isnan(labelled), arcs, labelled)
-
-    @cached_property
-    def _columns(self) -> list[list[list[Any]]]:
-        """Of the words of each: doubts, probabilities, annotated heads, and what the best head is."""
-        arcs = self._arcs
-        given = self._doubts, self._finest("probs"), self.heads, arcs.probs, arcs.best, arcs.best_probs
-        return [each.tolist() for each in given]
-
-    def _words(self, number: int) -> list[Ranked]:
-        block, sent_id = self.blocks[number], self.sent_ids[number]
-        if block is None:
+    def _words(self, found: Doubted, number: int) -> list[Ranked]:
+        record, arcs = found.records[number], found.arcs
+        if (block := record.block) is None:
             raise no_sentences()
-        ranked = []
-        words = zip(block.column("form"), *(each[number] for each in self._columns), strict=True)
+        ranked, names = [], () if found.labels is None else found.labels.names
+        columns = found.doubts, found.probs, found.heads, arcs.probs, arcs.best, arcs.best_probs
+        words = zip(block.column("form"), *(each[number].tolist() for each in columns), strict=True)
         for at, (form, doubt, prob, head, arc, best, best_prob) in enumerate(words):
             if isnan(doubt):
                 continue
-            cells: tuple[Any, ...] = sent_id, at + 1, form, head, arc, best, best_prob
-            if self.labels and self._of_labels:
-                cells += self._cells_of_label(self._of_labels, self.labels, at)
+            cells: tuple[Any, ...] = record.sent_id, at + 1, form, head, arc, best, best_prob
+            if names:
+                label, (labelled, _, top, top_prob) = found.deprels[at], (each[0, at] for each in found.of_labels)
+                given = None if label == UNKNOWN else label, None if isnan(labelled) else float(labelled)
+                cells += *given, names[top], float(top_prob)
+            if self.several:
+                cells += block.file, block.line_of(at + 1)
             ranked.append(Ranked((prob, -doubt), 1, cells))
         return ranked
 
-    def _cells_of_label(self, doubts: WordDoubts, labels: Labels, at: int) -> tuple[Any, ...]:
-        prob, label = float(doubts.probs[0, at]), self._deprels[at]
-        given = None if label == UNKNOWN else label, None if isnan(prob) else prob
-        return *given, labels.names[doubts.best[0, at]], float(doubts.best_probs[0, at])
-
-    def _sentence(self, number: int) -> list[Ranked]:
+    def _sentence(self, found: Doubted, number: int) -> list[Ranked]:
         """Itself, unless what it is ranked by needs heads that it has not."""
-        by = self.how.by
+        by, block = self.by, found.records[number].block
         assert by is not None
-        values = {name: found[number] for name, found in self._values.items()}
+        values = {name: of[number] for name, of in found.values.items()}
         if values[by.field] is None:
             return []
         order = values[by.order or by.field]
         written: InRank | tuple[Any, ...]
-        if self.how.conllu:
-            block = self.blocks[number]
+        if self.conllu:
             if block is None:
                 raise no_sentences()
-            written = InRank(with_doubts(block, self._doubts[number], self.how.threshold, _comments(values, by)))
+            written = InRank(with_doubts(block, found.doubts[number], self.threshold, _comments(values, by)))
         else:
             values["tree_logprob"] = None if values["tree_logprob"] == -inf else values["tree_logprob"]
-            written = tuple(values[name] for name in SENTENCES)
-        return [Ranked((by.key(order),), self.n, written)]
-
-    @cached_property
-    def _values(self) -> dict[str, Sequence[Any]]:
-        whole = np.array(self._known) == self.n
-        log_probs = _known(np.where(whole, self.log_probs() if whole.any() else np.nan, np.nan))
-        return {
-            "sent_id": self.sent_ids,
-            "n": [self.n] * len(self.sent_ids),
-            "suspects": (self._doubts > self.how.threshold).sum(axis=1).tolist(),
-            "expected_errors": _known(expected_errors(self._doubts)),
-            "entropy": self.entropies().tolist(),
-            "least_margin": _known(least_margin(self.marginals, self.heads)),
-            "tree_prob": [None if each is None else exp(each) for each in log_probs],
-            "tree_logprob": log_probs,
-            "disagreement": disagreement(self.marginals).tolist(),
-        }
+            place = (block.file, block.line) if block else (found.records[number].place, None)
+            written = (*(values[name] for name in SENTENCES), *(place if self.several else ()))
+        return [Ranked((by.key(order),), found.heads.shape[1], written)]
 
 
-def with_doubts(block: Block, doubts: Float, threshold: float, comments: Sequence[str]) -> bytes:
-    """The sentence as it is, with `Doubt` in MISC of words of more than a threshold, and comments behind its own.
-
-    It can stand anywhere in a file: without a byte order mark, and with an empty line behind it.
-    """
-    notes = {
-        word: f"{KEY}={probability(doubt)}" if doubt > threshold else ""
-        for word, doubt in enumerate(doubts.tolist(), 1)
-    }
-    data = block.with_notes(notes, comments, instead=frozenset({KEY.encode()}))
-    return block.chunk.header + data[block.start :].rstrip(b"\r\n") + 2 * block.newline.encode()
-
-
-@dataclass(frozen=True, slots=True)
-class Doubted:
-    of: Annotated
-    number: int
-
-    @property
-    def counted(self) -> Counts:
-        return self.of.counts(self.number)
+def _heads(block: Block | None, n: int) -> Heads:
+    return block.known_heads if block else np.full(n, -1, dtype=np.int32)
 
 
 def _known(values: Float) -> list[float | None]:
@@ -430,37 +423,14 @@ def _comments(values: dict[str, Any], by: Criterion) -> list[str]:
     return [f"# {name} = {text}" for name, text in texts.items()]
 
 
-@dataclass(frozen=True)
-class Doubt(Work[Doubted]):
-    """The work on sentences, which are ranked by something, or their words (None)."""
+def with_doubts(block: Block, doubts: Float, threshold: float, comments: Sequence[str]) -> bytes:
+    """The sentence as it is, with `Doubt` in MISC of words of more than a threshold, and comments behind its own.
 
-    by: Criterion | None
-    threshold: float
-    conllu: bool
-
-    in_batches = True
-
-    def one(self, sentence: ScoredSentence, _: None) -> Doubted:
-        distribution, block = sentence.distribution, sentence.record.block
-        heads = _heads(block, distribution.n)[None]
-        asked = lambda: np.array([distribution.entropy()]), lambda: distribution.log_probs(heads)
-        marginals = distribution.marginals()[None]
-        return Doubted(Annotated(self, [sentence.id], [block], heads, marginals, *asked, distribution.labels), 0)
-
-    def batch(self, sentences: ScoredBatch, _: None) -> list[Doubted]:
-        from deptree_cli.core.blocks import alike  # loads kernels: when there is work
-
-        trees, found = sentences.trees, dict[int, Doubted]()
-        for some in alike(trees.lengths):
-            blocks = [sentences.records[row].block for row in some.rows]
-            heads = np.array([_heads(block, some.n) for block in blocks])
-            names = [sentences.records[row].sent_id for row in some.rows]
-            log_probs = partial(trees.log_probs, some.rows, heads, trees.sums[0])
-            asked = partial(lambda rows: trees.entropies[rows], some.rows), log_probs
-            these = Annotated(self, names, blocks, heads, some.of_arcs(trees.marginals), *asked)
-            found.update((row, Doubted(these, number)) for number, row in enumerate(some.rows.tolist()))
-        return [found[row] for row in range(len(trees.lengths))]
-
-
-def _heads(block: Block | None, n: int) -> Heads:
-    return block.known_heads if block else np.full(n, -1, dtype=np.int32)
+    It can stand anywhere in a file: without a byte order mark, and with an empty line behind it.
+    """
+    notes = {
+        word: f"{KEY}={probability(doubt)}" if doubt > threshold else ""
+        for word, doubt in enumerate(doubts.tolist(), 1)
+    }
+    data = block.with_notes(notes, comments, instead=frozenset({KEY.encode()}))
+    return block.chunk.header + data[block.start :].rstrip(b"\r\n") + 2 * block.newline.encode()

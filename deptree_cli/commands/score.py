@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, command
-from deptree_cli.cli.run import Job, RunOptions, Source, Work, run_options
-from deptree_cli.cli.score_options import ScoreOptions, one_score_options
+from deptree_cli.cli.options import INPUT, command, opt, use
+from deptree_cli.cli.run import Job, Run, Source, Work
+from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.labels import Labels
@@ -33,11 +32,12 @@ LABELLED = ("sent_id", "n", "prob", "log_prob", "label_log_prob", "gap")
 
 
 @command()
-@one_score_options
-@click.argument("trees", type=INPUT)
-@format_options(*ROWS)
-@run_options
-def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -> int:
+def score(
+    scores: Scores = use(Scores, scores=opt(type=INPUT)),
+    trees: str = opt(type=INPUT),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
+) -> int:
     """Compute the probabilities of given trees, CoNLL-U or JSON Lines of sent_id and heads, in their order.
 
     Writes JSON Lines, on a terminal a table: prob and log_prob of each tree (0 and null if it is impossible) and gap,
@@ -50,7 +50,7 @@ def score(scores: ScoreOptions, trees: str, writing: Writing, run: RunOptions) -
     found = scored_trees(read_trees(trees, named=False), scores.side(source), place_of(trees), run.warn)
     read: Source[Sentence, ScoredSentence]
     read = Source(Counted(found, share=share_of([trees])), source.prepare, source.signature_fields)
-    job = Job("score", read, run, writing, last={"given": trees})
+    job = Job("score", read, run, out, last={"given": trees})
     return job.write(Probabilities(), sheet=Sheet(LABELLED if scores.how.labels else COLUMNS))
 
 

@@ -211,3 +211,17 @@ def test_scores_that_are_read_in_a_wrong_way_are_suspected(done) -> None:
     says = "deptree: more than half of the heads are doubted: is --from right? deptree inspect checks it"
     assert says in done(*line, "synjax").said
     assert says not in done(*line, "supar").said
+
+
+def test_rows_of_several_files_have_file_and_line(done, put) -> None:
+    copy = put("copy.conllu", GOLD.read_bytes())
+    scores = [DATA / "scores.npz"] * 2
+    given = [*scores, "--from", "natasha", "--conllu", GOLD, "--conllu", copy]
+    for row in done("doubt", *given).rows:
+        line = Path(row["file"]).read_text(encoding="utf-8").splitlines()[row["line"] - 1]
+        assert line.split("\t")[:2] == [str(row["word"]), row["form"]]
+    for row in done("doubt", *given, "--per", "sentence").rows:
+        assert Path(row["file"]).read_text(encoding="utf-8").splitlines()[row["line"] - 1] == (
+            f"# sent_id = {row['sent_id']}"
+        )
+    assert "file" not in done(*LINE).rows[0]
