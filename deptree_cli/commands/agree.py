@@ -257,8 +257,8 @@ def _rows(
     both = None if chance is None or labels is None else chance * labels
     for (a, b), sums in zip(combinations(range(len(files)), 2), agreed.tolist(), strict=True):
         words = (sizes[a] + sizes[b]) / 2
-        pair = dict(zip(PAIR, (files[a], files[b]), strict=True))
-        row = first | pair if SENT_ID in first else pair | first
+        pair: dict[str, Any] = dict(zip(PAIR, (files[a], files[b]), strict=True))
+        row = {**first, **pair} if SENT_ID in first else {**pair, **first}
         row["words"] = int(words) if words.is_integer() else words
         for name, own, each in (("attachment", sums[0], chance), ("labelled", sums[1], both)):
             if name == "attachment" or (labelled[a] and labelled[b]):
@@ -359,7 +359,9 @@ def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> R
         raise DeptreeError(f"the words at {sets[1].place} are others", "Test samples of the same words")
     for each in sets:
         if (each.heads == OPEN).any():
-            raise without_heads([None if head < 0 else head for head in each.heads.min(axis=0).tolist()], each.place, "")
+            raise without_heads(
+                [None if head < 0 else head for head in each.heads.min(axis=0).tolist()], each.place, ""
+            )
     found = statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
     trees = int(sets[0].times.sum()), int(sets[1].times.sum())
     row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}

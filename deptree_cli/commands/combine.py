@@ -40,7 +40,7 @@ from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.encoders.base import CONLLU
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, renumbered
+from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, renumbered, words_of
 from deptree_cli.io.read import trees_in
 from deptree_cli.io.scores.files import ScoreSource
 from deptree_cli.io.scores.layout import PRESETS, QUESTIONS, Layout, from_head_dep, layout, text_of
@@ -48,7 +48,7 @@ from deptree_cli.io.scores.meta import space_of
 from deptree_cli.io.scores.records import Interpretation
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import format_of_trees
-from deptree_cli.io.trees.sets import Member, TreeSet, read_several, words_of
+from deptree_cli.io.trees.sets import Member, TreeSet, read_several
 
 TREES = "trees"
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import count
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -18,19 +21,36 @@ from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions, companion,
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import DeptreeError, counted_thousands
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.splicing import Answer, Difference, differences, with_answers
+from deptree_cli.core.evaluation import universal
+from deptree_cli.io.conllu.blocks import Block, Chunk, split_chunks
+from deptree_cli.io.conllu.columns import OTHER_DEPREL, OTHER_HEAD, UNKNOWN, decoded, no_column
 from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Row, Sheet
 from deptree_cli.io.encoders.pictures import as_text
-from deptree_cli.io.files.streams import STDIN, place_of, share_of
+from deptree_cli.io.files.streams import STDIN, open_input, place_of, share_of
+from deptree_cli.io.pairing import LOST, Tokens, aligned_words, check_same_text, known_tokens, tokens_in, words_of
 from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
+from deptree_cli.io.read import beside, check_words, sentence_of
+from deptree_cli.io.read import read as read_all
 from deptree_cli.io.scores.records import ScoredSentence
-from deptree_cli.io.sentence import Sentence, Side
-from deptree_cli.io.trees import format_of_trees
-from deptree_cli.io.trees.written import annotations_of, read_annotations
+from deptree_cli.io.sentence import Companion, Sentence, Side
+from deptree_cli.io.trees import format_of_trees, is_json
+from deptree_cli.io.trees.written import blocks_of_json
+from deptree_cli.kernels.budget import BYTES, foresee
 
 TEXT = as_text(differences_to_text)
+
+# What a word may differ in, and what the last line says of it; the first two always.
+WORD, HEAD, LABEL, SUBTYPE = "word", "head", "label", "subtype"
+KINDS = {
+    HEAD: "in the head",
+    LABEL: "in the label alone",
+    SUBTYPE: "in the subtype of the label alone",
+    WORD: "divided otherwise",
+}
+
+# In a column that says nothing, what the head of a sentence's root is called, and in MISC a bar, which ends an entry.
+_MISSING, ROOT, _BAR = b"_", "ROOT", str.maketrans({"|": r"\p"})
 
 # What fields call annotations: head_a, head_b, ...
 LETTERS = ascii_lowercase
@@ -76,7 +96,8 @@ def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, 
         raise click.UsageError(f"--format conllu writes A with what B has. Name two files, not {len(files)}.")
     shown = 3 + (scores is not None) + bool(scores and scores.how.labels)
     answers = [name for letter in LETTERS[: len(files)] for name in _FIELDS[letter][:shown]]
-    sheet = Sheet(("sent_id", "word", "form", "upos", *answers, *["likelier"] * (scores is not None)))
+    more = ["likelier"] * (scores is not None) + ["differs"] + ["file", "line"] * (len(files) > 2)
+    sheet = Sheet(("sent_id", "word", "form", "upos", *answers, *more))
     names = tuple(f"{letter}: {Path(path).name}" for letter, path in zip(LETTERS, files, strict=False))
     found = DifferencesFound()
     return max(job.write(partial(find_differences, names), sheet=sheet, folds=[found]), found.exit_code)
@@ -96,7 +117,11 @@ def _check_trees(paths: Sequence[str]) -> None:
 
 
 def _source(files: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Any, Any]:
-    read = read_annotations(files, run.warn)
+    for path in files:
+        with suppress(OSError):  # what is not there is told when it is opened
+            foresee(Path(path).stat().st_size / BYTES)
+    lead = Side(map(sentence_of, _blocks(files[0], Block), count(1)), "sentences", place_of(files[0]), tokens=words_of)
+    read = read_all(lead, [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
     if scores is None:
         return Source(Counted(read, share=share_of(files[:1])))
     lead = Side(read, "sentences", place_of(files[0]))
@@ -104,12 +129,226 @@ def _source(files: Sequence[str], scores: ScoreOptions | None, run: RunOptions) 
     return Source(Counted(items, share=share_of(files[:1])), scores.how, scores.signature_fields)
 
 
+@dataclass(slots=True, eq=False)
+class Unread:
+    """A sentence of CoNLL-U of which nothing is known but its name: it may be the bytes that the first file has."""
+
+    chunk: Chunk
+    file: str
+    sent_id: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.chunk.line}"
+
+    def read(self, first: Block) -> Block:
+        return first if self.chunk.data == first.raw else Block(self.chunk, self.file)
+
+
+def _blocks(path: str, read: Callable[[Chunk, str], Any]) -> Iterator[Any]:
+    """The sentences of a file as they are `read`, and the errors of those that are malformed."""
+    with open_input(path) as file:
+        if is_json(file.head, file.place):
+            yield from blocks_of_json(file)
+            return
+        for chunk in split_chunks(file.stream, file.place):
+            try:
+                yield read(chunk, file.place)
+            except DeptreeError as error:
+                yield error.at(sent_id=chunk.sent_id)
+
+
+def _beside(path: str, role: str) -> Companion:
+    def unread(chunk: Chunk, file: str) -> Block | Unread:
+        """Those without a name are read, because they may be malformed."""
+        return Unread(chunk, file, name) if (name := chunk.sent_id) else Block(chunk, file)
+
+    def add(sentence: Sentence, item: Block | Unread) -> None:
+        block = item.read(sentence.sentence) if isinstance(item, Unread) else item
+        if block.n != sentence.n and not (known_tokens(block) and words_of(sentence)):
+            check_words(block, sentence, sentence, "")
+        sentence.companions[role] = block
+
+    def tokens(item: Block | Unread) -> Tokens | None:
+        return known_tokens(Block(item.chunk, item.file) if isinstance(item, Unread) else item)
+
+    found = beside(_blocks(path, unread), place_of(path), role)
+    return replace(found, side=replace(found.side, tokens=tokens), add=add)
+
+
+class Answer(NamedTuple):
+    """What an annotation says of a word: its head, 0 = ROOT, and its label; None where it says nothing."""
+
+    head: int | None
+    label: str | None
+
+    @property
+    def note(self) -> str:
+        head, label = ("_" if each in (None, LOST) else str(each) for each in self)
+        return f"{OTHER_HEAD}={head}|{OTHER_DEPREL}={label.translate(_BAR)}"
+
+
+class Difference(NamedTuple):
+    """A word about which annotations differ.
+
+    Attributes:
+        word: from 1 on, in the first annotation, as are the heads of `answers`, `LOST` if that has no such word.
+        form: the word's, from any annotation that knows it; `_` if none does.
+        upos: the first annotation's.
+        kind: what differs, of `KINDS`.
+        answers: what each annotation says.
+        heads, forms: as each annotation numbers and writes them; None where there is no head.
+    """
+
+    word: int
+    form: str
+    upos: str
+    kind: str
+    answers: tuple[Answer, ...]
+    heads: tuple[int | None, ...]
+    forms: tuple[str | None, ...]
+
+
+class Annotation:
+    """An annotation of a sentence: the rows of its words, without those of multiword tokens and empty nodes.
+
+    If words are others, `words` has the row of each word of the first annotation, None if there is none, and `numbers`
+    the number there of each word that has one.
+    """
+
+    words: list[int | None] | None = None
+    numbers: Mapping[int, int] = {}
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        data = block.raw[block.template.rows_start : block.template.rows_end]
+        rows = (data.replace(b"\r\n", b"\n") if b"\r" in data else data).rstrip(b"\n").split(b"\n")
+        if len(rows) > block.n:
+            rows = [row for row in rows if row.partition(b"\t")[0].isdigit()]
+        self.rows = rows
+        self._form, self._upos, self._head, self._label = _places(block.columns)
+
+    def changed(self, first: Annotation) -> set[int] | None:
+        """The words whose rows are not those of the first annotation, None if words are others."""
+        if len(self.rows) != len(first.rows):
+            return None
+        found = {at for at, (one, other) in enumerate(zip(first.rows, self.rows, strict=True)) if one != other}
+        return found if all(len({first.form(at), self.form(at)} - {_MISSING}) < 2 for at in found) else None
+
+    def align(self, first: Annotation) -> None:
+        """Find the words that belong to those of the first annotation; raises if the text is another one."""
+        one, other = tokens_in(first.block), tokens_in(self.block)
+        check_same_text(one, other, self.block.place)
+        ours, theirs = aligned_words(one, other) or ([], [])
+        pairs = {int(own): int(at) for own, at in zip(ours, theirs, strict=True)}
+        self.words = [pairs.get(at) for at in range(first.block.n)]
+        self.numbers = {0: 0} | {at + 1: own + 1 for own, at in pairs.items()}
+
+    def form(self, at: int) -> bytes:
+        return _cell(self.rows[at].split(b"\t"), self._form)
+
+    def upos(self, at: int) -> str:
+        return self.text(_cell(self.rows[at].split(b"\t"), self._upos))
+
+    def answer(self, at: int) -> tuple[Answer, int | None]:
+        """What it says of a word of the first annotation, and the head as it is numbered here."""
+        own = at if self.words is None else self.words[at]
+        if own is None:
+            return Answer(LOST, None), None
+        cells = self.rows[own].split(b"\t")
+        head, label = _cell(cells, self._head), _cell(cells, self._label)
+        here = None if head == _MISSING else int(head)
+        ours = here if self.words is None or here is None else self.numbers.get(here, LOST)
+        return Answer(ours, None if label == _MISSING else self.text(label)), here
+
+    def text(self, cell: bytes) -> str:
+        try:
+            return cell.decode()
+        except UnicodeDecodeError:
+            return decoded(cell, self.block.place)  # raises, with the place, which takes time to find
+
+
+@lru_cache(64)
+def _places(columns: tuple[str, ...]) -> list[int | None]:
+    return [columns.index(name) if name in columns else None for name in ("form", "upos", "head", "deprel")]
+
+
+def _cell(cells: Sequence[bytes], place: int | None) -> bytes:
+    return _MISSING if place is None else cells[place]
+
+
+class Differences(NamedTuple):
+    """The words that annotations differ in; if one has no labels at all (`unlabelled`), only heads are compared.
+
+    `unpaired`: how many words of any annotation are divided otherwise in the first, or it in them.
+    """
+
+    words: Sequence[Difference]
+    unlabelled: bool = False
+    unpaired: int = 0
+
+
+def differences(blocks: Sequence[Block]) -> Differences:
+    """The words about which annotations differ. A word whose row is the same in all of them is not looked into."""
+    for block in blocks:
+        if "head" not in block.columns:
+            raise no_column("head", block.columns, "trees", block.place)
+    if all(block.raw == blocks[0].raw for block in blocks[1:]):
+        return Differences(())
+    annotations = [Annotation(block) for block in blocks]
+    first, looked, unpaired = annotations[0], set[int](), 0
+    for each in annotations[1:]:
+        if (changed := each.changed(first)) is None:
+            each.align(first)
+            unpaired += len(first.rows) + len(each.rows) - 2 * (len(each.numbers) - 1)
+        looked.update(range(len(first.rows)) if changed is None else changed)
+    found = [word for at in sorted(looked) if (word := _difference(annotations, at))]
+    unlabelled = any(answer.label is None and answer.head != LOST for word in found for answer in word.answers)
+    if unlabelled and any({*block.deprels} <= {UNKNOWN} for block in blocks):
+        return Differences([word for word in found if word.kind in (WORD, HEAD)], True, unpaired)
+    return Differences(found, False, unpaired)
+
+
+def _difference(annotations: Sequence[Annotation], at: int) -> Difference | None:
+    """What annotations say of the word at a place; None if it is the same."""
+    answers, heads = zip(*[each.answer(at) for each in annotations], strict=True)
+    if len({*answers}) == 1:
+        return None
+    kind = SUBTYPE if len({label and universal(label) for _, label in answers}) == 1 else LABEL
+    if len({head for head, _ in answers}) > 1:
+        is_lost = any(each.words is not None and each.words[at] is None for each in annotations)
+        kind = WORD if is_lost else HEAD
+    alike = [each for each in annotations if each.words is None]
+    forms = [
+        None if head is None else _known_form(alike if each in alike else [each], head)
+        for each, head in zip(annotations, heads, strict=True)
+    ]
+    return Difference(at + 1, _known_form(alike, at + 1), annotations[0].upos(at), kind, answers, heads, tuple(forms))
+
+
+def _known_form(annotations: Sequence[Annotation], word: int) -> str:
+    """The form of a word, from any annotation that knows it, or what ROOT is called."""
+    if not word:
+        return ROOT
+    for each in annotations:
+        if (form := each.form(word - 1)) != _MISSING:
+            return each.text(form)
+    return UNKNOWN
+
+
 class Counts(NamedTuple):
-    """What a sentence counts for; `labels`: of words with the same head; `unlabelled`: labels are not compared."""
+    """What a sentence counts for.
+
+    Attributes:
+        words: how many it has.
+        kinds: of words that differ.
+        unpaired: words that files divide otherwise.
+        unlabelled: whether labels are not compared.
+    """
 
     words: int
-    heads: int
-    labels: int
+    kinds: Counter[str]
+    unpaired: int
     unlabelled: bool
 
 
@@ -136,55 +375,62 @@ class DifferentWords:
     sent_id: str
     blocks: Sequence[Block]
     names: Sequence[str]
-    found: Sequence[Difference]
-    unlabelled: bool
+    found: Differences
     probabilities: Sequence[Probabilities] = ()
 
     @property
     def counted(self) -> Counts:
-        heads = sum(each.is_of_heads for each in self.found)
-        return Counts(self.blocks[0].n, heads, len(self.found) - heads, self.unlabelled)
+        kinds = Counter(each.kind for each in self.found.words)
+        return Counts(self.blocks[0].n, kinds, self.found.unpaired, self.found.unlabelled)
 
     def rows(self) -> list[Row]:
-        return [self._row(number) for number in range(len(self.found))]
+        return [self._row(number) for number in range(len(self.found.words))]
 
     def _row(self, number: int) -> Row:
-        word, form, upos, answers, head_forms = self.found[number]
-        row: dict[str, Any] = {"sent_id": self.sent_id, "word": word, "form": form, "upos": upos}
+        each, block = self.found.words[number], self.blocks[0]
+        row: dict[str, Any] = {"sent_id": self.sent_id, "word": each.word, "form": each.form, "upos": each.upos}
         given = self.probabilities[number] if self.probabilities else None
-        for at, (letter, answer, head_form) in enumerate(zip(LETTERS, answers, head_forms, strict=False)):
-            values = (answer.head, head_form, answer.label, *(given.of(at) if given else ()))
+        for at, (letter, answer) in enumerate(zip(LETTERS, each.answers, strict=False)):
+            values = (each.heads[at], each.forms[at], answer.label, *(given.of(at) if given else ()))
             row.update(zip(_FIELDS[letter], values, strict=False))
-        return row | {"likelier": given.likelier} if given else row
+        row |= {"likelier": given.likelier} if given else {}
+        row["differs"] = each.kind
+        return row | {"file": block.file, "line": block.line_of(each.word)} if len(self.blocks) > 2 else row
 
     def to_conllu(self, _: Any) -> bytes:
-        return with_answers(self.blocks[0], {each.word: each.answers[1] for each in self.found})
+        """The first annotation as it is, with the other's answers in MISC; those of an earlier comparison go."""
+        block, keys = self.blocks[0], {OTHER_HEAD.encode(), OTHER_DEPREL.encode()}
+        notes = {each.word: each.answers[1].note for each in self.found.words}
+        if any(key + b"=" in block.raw for key in keys):
+            notes = dict.fromkeys(range(1, block.n + 1), "") | notes
+        return block.with_notes(notes, (), keys)
 
     @property
     def picture(self) -> DifferencePicture | None:
-        if not self.found:
+        found = self.found.words
+        if not found:
             return None
-        columns = [block.column("form") for block in self.blocks]
+        columns = [block.column("form") for block in self.blocks if block.n == self.blocks[0].n]
         forms = [next((each for each in column if each != "_"), "_") for column in zip(*columns, strict=True)]
-        arcs = [[self._arc(number, at) for number in range(len(self.found))] for at in range(len(self.blocks))]
-        words = [each.word for each in self.found]
+        arcs = [[self._arc(number, at) for number in range(len(found))] for at in range(len(self.blocks))]
+        words = [each.word for each in found]
         return DifferencePicture(self.sent_id, list(map(shown_form, forms)), words, self.names, arcs)
 
     def _arc(self, number: int, at: int) -> Arc | None:
         """The arc of a word in an annotation, as probable as it is with its label; without scores it is certain."""
-        head, label = self.found[number].answers[at]
-        if head is None:
+        head, label = self.found.words[number].answers[at]
+        if head is None or head == LOST:
             return None
         prob = self.probabilities[number].of(at)[-1] if self.probabilities else 1.0
-        return Arc(head, self.found[number].word, prob or 0.0, shown_form(label) if label else "")
+        return Arc(head, self.found.words[number].word, prob or 0.0, shown_form(label) if label else "")
 
 
 def find_differences(names: tuple[str, ...], read: Sentence | ScoredSentence, _: None) -> DifferentWords:
     sentence = read if isinstance(read, Sentence) else read.record
-    blocks = annotations_of(sentence, len(names))
-    found, unlabelled = differences(blocks)
-    probabilities = _probabilities(read, found) if found and isinstance(read, ScoredSentence) else ()
-    return DifferentWords(sentence.sent_id, blocks, names, found, unlabelled, probabilities)
+    blocks = [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, len(names)))]
+    found = differences(blocks)
+    probabilities = _probabilities(read, found.words) if found.words and isinstance(read, ScoredSentence) else ()
+    return DifferentWords(sentence.sent_id, blocks, names, found, probabilities)
 
 
 def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
@@ -194,10 +440,10 @@ def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[
     numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
 
     def prob(word: int, answer: Answer) -> float | None:
-        return None if answer.head is None else float(arcs[answer.head, word])
+        return None if answer.head in (None, LOST) else float(arcs[answer.head, word])
 
     def labelled(word: int, answer: Answer) -> float | None:
-        if labels is None or answer.head is None or answer.label is None:
+        if labels is None or answer.head in (None, LOST) or answer.label is None:
             return None
         number = numbers.get(answer.label)
         arc = float(arcs[answer.head, word])
@@ -214,15 +460,16 @@ def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[
 
 class DifferencesFound(Fold[Counts]):
     def __init__(self) -> None:
-        self._sentences = self._words = self._different = self._heads = self._labels = self._unlabelled = 0
+        self._sentences = self._words = self._different = self._unlabelled = self._unpaired = 0
+        self._kinds = Counter[str]()
 
     def add(self, counts: Counts) -> None:
         self._sentences += 1
         self._words += counts.words
-        self._heads += counts.heads
-        self._labels += counts.labels
+        self._kinds += counts.kinds
         self._unlabelled += counts.unlabelled
-        self._different += counts.heads + counts.labels > 0
+        self._unpaired += counts.unpaired
+        self._different += bool(counts.kinds or counts.unpaired)
 
     @property
     def exit_code(self) -> int:
@@ -233,10 +480,13 @@ class DifferencesFound(Fold[Counts]):
         if self._unlabelled:
             lacking = counted_thousands(self._unlabelled, "sentence")
             yield f"{lacking} without labels in one of the files: only their heads are compared"
+        if self._unpaired:
+            yield f"{counted_thousands(self._unpaired, 'word')} that another file divides otherwise"
         if not self._different:
             yield f"no difference: {words} in {sentences}"
             return
-        found = self._heads + self._labels
+        found = self._kinds.total()
+        told = [each for each in KINDS if self._kinds[each] or each in (HEAD, LABEL)]
+        kinds = ", ".join(f"{self._kinds[each]:,} {KINDS[each]}" for each in told)
         verb = "differs" if found == 1 else "differ"
-        kinds = f"{self._heads:,} in the head, {self._labels:,} in the label alone"
         yield f"{found:,} of {words} {verb}, in {self._different:,} of {sentences}: {kinds}"

@@ -269,9 +269,9 @@ def universal_features(features: str) -> str:
 class Comparison:
     """The words of a gold file and of a system's, which have the same text, side by side.
 
-    `labels` are the names of their relations by number. Metrics of heads leave out words without a gold head. `no_punct`
-    leaves out of UAS and LAS what the gold file calls punctuation, and words of the system's that are aligned with
-    nothing if that does.
+    `labels` are the names of their relations by number. Words without a gold head count for no metric of heads.
+    `no_punct` leaves out of UAS and LAS what the gold file calls punctuation, and words of the system's that are
+    aligned with nothing if that does.
     """
 
     gold: FileWords
@@ -341,7 +341,10 @@ class Comparison:
     def counts(self, gold_units: Int, system_units: Int) -> Integers:
         """Count all metrics, (units, metrics, 4), by the unit, from 0, that each sentence counts for."""
         found = np.zeros((int(gold_units.max(initial=-1)) + 1, len(METRICS), 4), dtype=np.int32)
-        (g, _), content = self.alignment, [own & known for own, known in zip(self._of(CONTENT), self._known, strict=True)]
+        (g, _), content = (
+            self.alignment,
+            [own & known for own, known in zip(self._of(CONTENT), self._known, strict=True)],
+        )
         every = np.ones(len(self.gold.heads), dtype=bool), np.ones(len(self.system.heads), dtype=bool)
         of_words: dict[str, Sequence[Bool]] = {"UAS": self.counted_words, "LAS": self.counted_words}
         of_words |= dict.fromkeys(("CLAS", "MLAS", "BLEX"), content)

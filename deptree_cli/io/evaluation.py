@@ -433,8 +433,8 @@ class Unit:
         sent_id, place: of the first of them.
         sentences, words: how many there are in the gold file.
         scores: (systems, metrics, 4), of `METRICS`.
-        notes: how many trees, also of systems, have each of `REFUSED`; how many gold words have something in each column
-            of `OPTIONAL`; how many words of each file have no head, and how many no label.
+        notes: how many trees, also of systems, have each of `REFUSED`; how many gold words have something in each
+            column of `OPTIONAL`; how many words of each file have no head, and how many no label.
         classes: for each system the words of each class: right, gold, predicted.
         of: how many sentences the gold file has, how many words, and whether more that cannot be read.
     """

@@ -17,7 +17,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Heads, Int
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.conllu.blocks import Block, columns_of
-from deptree_cli.io.sentence import Companion, Side
+from deptree_cli.io.sentence import Companion, Sentence, Side
 
 # So many characters around the first that differs are shown.
 AROUND = 10
@@ -28,8 +28,12 @@ _COMPOSED = "Accents are characters of their own in one file only: normalise bot
 # So many sentences without a counterpart may stand between two that belong together.
 AHEAD = 1000
 
+# The role of a sentence's tokens.
+TOKENS = "tokens"
+
 # The head of a word that has none, and that of a word which the other file divides otherwise.
 OPEN, LOST = -1, -2
+
 
 class Bare(dict[str, str]):
     """The characters of forms: without white space within them, as the script of the CoNLL 2018 shared task has it."""
@@ -98,6 +102,21 @@ def tokens_in(block: Block, forms: Sequence[bytes] | None = None) -> Tokens:
             if first == words + 1 <= last <= block.n and (not found or found[-1][1] < first):
                 found.append((first, last, form))
     return Tokens(forms, tuple(found))
+
+
+def known_tokens(block: Block) -> Tokens | None:
+    """The tokens of a sentence, None if it has no words."""
+    found = tokens_in(block)
+    return found if found.known else None
+
+
+def words_of(sentence: Sentence) -> Tokens | None:
+    """The tokens of a sentence, which it keeps; None if nobody knows its words."""
+    found = sentence.companions
+    if TOKENS not in found:
+        found[TOKENS] = known_tokens(sentence.block) if sentence.block else None
+    words: Tokens | None = found[TOKENS]
+    return words
 
 
 def aligned_words(one: Tokens, other: Tokens) -> tuple[Int, Int] | None:

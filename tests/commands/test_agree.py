@@ -152,11 +152,11 @@ def test_files_that_do_not_fit(deptree, put, annotated, trees, says) -> None:
 
 
 def test_an_error_takes_its_whole_sentence_along(deptree, put, annotated) -> None:
-    bad = {"sent_id": "x/sample_2", "heads": [1, 0, 2]}
+    bad = {"sent_id": "x/sample_2", "heads": [7, 0, 2]}
     put("b.jsonl", lines(X, bad, X, {"sent_id": "y", "heads": [0, 1]}))
     ran = deptree("agree", *annotated, "--on-error", "skip")
     assert (ran.code, ran.rows[0]["sentences"]) == (1, 1)
-    assert "skipped: b.jsonl:2 (x): not a tree" in ran.err
+    assert "skipped: b.jsonl:2 (x): the head of word 1 is 7, not 0 to 3" in ran.err
 
 
 BAD_LINES = {
@@ -212,11 +212,22 @@ def test_what_cannot_be_asked(deptree, given, says) -> None:
     assert says in ran.err
 
 
-@pytest.mark.parametrize("labels", [None, ["_", "root", "obj"], [None, "root", "obj"]])
+@pytest.mark.parametrize("labels", [None, ["_", "_", "_"], [None, None, None]])
 def test_no_labels(deptree, put, labels) -> None:
-    """One that is missing is enough."""
     put("a.jsonl", lines({**X, "deprels": labels}))
     assert "labelled" not in deptree("agree", "a.jsonl", "a.jsonl").rows[0]
     ran = deptree("agree", "a.jsonl", "a.jsonl", "--per", "label")
     assert (ran.code, len(ran.said)) == (2, 1)
     assert "no two files have labels" in ran.err
+
+
+@pytest.mark.parametrize("missing", ["_", None])
+def test_a_missing_head_or_label_costs_its_word(done, put, missing) -> None:
+    """It agrees with nothing, not even with itself, and stderr counts it."""
+    put("a.jsonl", lines({"sent_id": "x", "heads": [2, 0, None], "deprels": [missing, "root", "obj"]}))
+    ran = done("agree", "a.jsonl", "a.jsonl")
+    assert (ran.rows[0]["attachment"], ran.rows[0]["labelled"]) == pytest.approx((2 / 3, 1 / 3))
+    assert ran.said == [
+        "deptree: 2 words without HEAD: counted as disagreement",
+        "deptree: 2 words without DEPREL: counted as disagreement",
+    ]

@@ -50,7 +50,7 @@ def test_rows(deptree, files) -> None:
     assert first == {
         **{"sent_id": "g1", "word": 3, "form": "n't", "upos": "PART"},
         **{"head_a": 4, "head_form_a": "go", "deprel_a": "advmod"},
-        **{"head_b": 1, "head_form_b": "We", "deprel_b": "advmod"},
+        **{"head_b": 1, "head_form_b": "We", "deprel_b": "advmod", "differs": "head"},
     }
     assert (second["sent_id"], second["word"], second["deprel_a"], second["deprel_b"]) == ("g2", 2, "advmod", "obl")
     assert ran.said == ["deptree: 2 of 8 words differ, in 2 of 2 sentences: 1 in the head, 1 in the label alone"]
@@ -130,10 +130,11 @@ def test_skipped_sentences_are_no_agreement(deptree, files, put) -> None:
 def test_other_words_are_an_error(deptree, files, put) -> None:
     ran = deptree("diff", files[0], put("c.conllu", (ONE + TWO).replace("\there\t", "\tthere\t")))
     assert ran.code == 2
-    assert "a.conllu:11 (g2): the words differ: 2 is 'here' here, 'there' at c.conllu:11" in ran.err
+    differs = "a.conllu:11 (g2): the text differs: after 'Stay' it has "
+    assert f"{differs}'here.', 'there.' at c.conllu:11" in ran.err
     ran = deptree("diff", files[0], put("d.conllu", ONE + TWO.replace("3\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n", "")))
     assert ran.code == 2
-    assert "(g2): 2 words at d.conllu:11, but 3 here" in ran.err
+    assert f"{differs}'here.', 'here' at d.conllu:11" in ran.err
 
 
 def test_words_without_heads(deptree, put) -> None:

@@ -164,7 +164,7 @@ def read_trees(path: str, named: bool = True, any_heads: bool = False) -> Iterat
 
 
 def format_of_trees(path: str) -> str:
-    """The format of a file of trees, by its first bytes; empty if it has scores, as standard input has."""
+    """``jsonl`` or ``conllu`` if a file has trees, by its first bytes; empty if it has scores, or is standard input."""
     if path == STDIN:
         return ""
     with open_input(path) as file:

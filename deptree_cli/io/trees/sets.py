@@ -1,4 +1,4 @@
-"""The trees of each sentence: of an annotator, of a parser, or samples; alone, with those of other files, with scores."""
+"""The trees of each sentence: of an annotator, of a parser, or samples; alone, beside other files, with scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.pairing import Tokens, check_same_text, tokens_in
+from deptree_cli.io.pairing import TOKENS, Tokens, check_same_text, tokens_in, words_of
 from deptree_cli.io.read import check_words, read, sentences
 from deptree_cli.io.scores.arrays import RawScores
 from deptree_cli.io.scores.files import Assumptions, ScoreSource, fitted, sentences_of, side_of, with_assumptions
@@ -27,8 +27,8 @@ from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
 _DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
 
-# The roles of the sentence with scores that a tree belongs to, and of the words of a sentence.
-_SCORED, _TOKENS = "scored", "tokens"
+# The role of the sentence with scores that a tree belongs to.
+_SCORED = "scored"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +116,10 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
     labels = tuple(each for _, each in times)
     numbers = np.array(list(times.values()), dtype=np.int64)
+    assert first is not None
     tokens = tokens_in(first.block, first.forms) if first.block else Tokens(first.forms)
-    words = tokens if tokens.known else None
-    return TreeSet(sentence_of(first), first.place, heads, numbers, labels if all(labels) else (), (), words, first.block)
+    own = (labels if all(labels) else (), (), tokens if tokens.known else None, first.block)
+    return TreeSet(sentence_of(first), first.place, heads, numbers, *own)
 
 
 @dataclass(frozen=True)
@@ -145,20 +146,10 @@ def read_several(
         yield from read(lead, [*companions, *others], warn)
 
 
-def words_of(sentence: Sentence) -> Tokens | None:
-    """The words of a sentence, None if nobody knows them."""
-    found = sentence.companions
-    if _TOKENS not in found:
-        tokens = tokens_in(sentence.block) if sentence.block else None
-        found[_TOKENS] = tokens if tokens and tokens.known else None
-    words: Tokens | None = found[_TOKENS]
-    return words
-
-
 def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
     if member.scores is None or member.layout is None:
-        found = map(partial(_sentence_of, member.blocks), read_sets(member.path), count(1))
-        return Side(found, "sentences", place_of(member.path), tokens=words_of)
+        sets = map(partial(_sentence_of, member.blocks), read_sets(member.path), count(1))
+        return Side(sets, "sentences", place_of(member.path), tokens=words_of)
     side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
     found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
     return replace(side, items=map(_with_own_scores, found), tokens=words_of)
@@ -167,7 +158,7 @@ def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
 def _sentence_of(blocks: bool, found: TreeSet | DeptreeError, number: int) -> Sentence | DeptreeError:
     if isinstance(found, DeptreeError):
         return found
-    name, beside = found.sent_id, {"0": found, _TOKENS: found.tokens}
+    name, beside = found.sent_id, {"0": found, TOKENS: found.tokens}
     block = found.block if blocks else None
     return Sentence(name or str(number), number, found.n, found.place, block, named=bool(name), companions=beside)
 

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import count
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO
 
 from deptree_cli.core.errors import DeptreeError, counted, fits_a_line
-from deptree_cli.io.conllu.blocks import Block, Chunk, read_blocks_or_errors, split_chunks
-from deptree_cli.io.conllu.columns import COLUMNS, header_for
-from deptree_cli.io.files.streams import Input, open_input, place_of
-from deptree_cli.io.json_lines import sent_id_of
-from deptree_cli.io.read import beside, read, sentence_of
-from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, unheard
-from deptree_cli.io.trees.lines import LineFormat, line_format
-from deptree_cli.kernels.budget import BYTES, foresee
+from deptree_cli.io.conllu.blocks import Block, Chunk, split_with_feats
+from deptree_cli.io.conllu.columns import BOM, COLUMNS, header_for
+from deptree_cli.io.files.streams import Input, lines_of
+from deptree_cli.io.json_lines import object_of, sent_id_of
 
 # The columns of a line that has no place for labels.
 _UNLABELLED = tuple("none" if name == "deprel" else name for name in COLUMNS)
@@ -30,80 +24,65 @@ _NOTHING = "_"
 _TEXTS = (str, int, float, type(None))
 
 
-def read_annotations(paths: Sequence[str], warn: Warn = unheard) -> Iterator[Sentence | DeptreeError]:
-    """The sentences of the first file, each with what the n-th further one has of it as its companion "n"; see `read`.
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A sentence as it is written.
 
-    Args:
-        warn: tells a line, once for each key.
+    Attributes:
+        chunk: its bytes, and the number of their first line.
+        file: what messages call the file.
+        number: its running number in all files, from 1.
+        suspect: whether something is wrong with its tree, None where nobody has looked.
+        has_other_tags: whether the column UPOS of that has something else than parts of speech.
     """
-    first, *others = paths
-    for path in paths:
-        with suppress(OSError):  # what is not there is told when it is opened
-            foresee(Path(path).stat().st_size / BYTES)
-    lead = Side(map(sentence_of, blocks_of(first), count(1)), "sentences", place_of(first))
-    yield from read(lead, [_beside(path, str(number)) for number, path in enumerate(others, 1)], warn)
-
-
-def annotations_of(sentence: Sentence, files: int) -> list[Block]:
-    return [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, files))]
-
-
-@dataclass(slots=True, eq=False)
-class _Unread:
-    """A sentence of CoNLL-U of which nothing is known but its name: it may be the bytes that the first file has."""
 
     chunk: Chunk
     file: str
-    sent_id: str
+    number: int
+    suspect: bool | None = None
+    has_other_tags: bool = False
+    weight = 0
+
+    @property
+    def sent_id(self) -> str:
+        return str(self.number)
 
     @property
     def place(self) -> str:
         return f"{self.file}:{self.chunk.line}"
 
-    def read(self, first: Block) -> Block:
-        return first if self.chunk.data == first.raw else Block(self.chunk, self.file)
+    @cached_property
+    def block(self) -> Block:
+        """The sentence, whatever its heads are."""
+        return Block(self.chunk, self.file, any_heads=True)
+
+    @property
+    def name(self) -> str:
+        return self.block.sent_id or self.sent_id
 
 
-def _beside(path: str, role: str) -> Companion:
-    found = beside(_unread(path), place_of(path), role)
+def read_written(
+    stream: BinaryIO, place: str, first: int = 1, suspects: Sequence[int] | None = None
+) -> Iterator[Written]:
+    """The sentences of a stream of CoNLL-U.
 
-    def add(sentence: Sentence, item: Block | _Unread) -> None:
-        found.add(sentence, item.read(sentence.sentence) if isinstance(item, _Unread) else item)
+    Args:
+        first: the running number of the first.
+        suspects: of each sentence of all files, whether something is wrong with it; None: nobody has looked.
+    """
+    for number, chunk in enumerate(split_with_feats(stream, place), first):
+        suspect = bool(suspects[number - 1]) if suspects is not None and number <= len(suspects) else None
+        yield Written(chunk, place, number, suspect)
 
-    return replace(found, add=add)
 
-
-def _unread(path: str) -> Iterator[Block | _Unread | DeptreeError]:
-    """The sentences of a file beside the first; those without a name are read, because they may be malformed."""
-    with open_input(path) as file:
-        if lines := line_format(file.head, file.place):
-            yield from _of_lines(lines, file)
-            return
-        for chunk in split_chunks(file.stream, file.place):
+def blocks_of_json(file: Input) -> Iterator[Block | DeptreeError]:
+    for number, line in enumerate(lines_of(file.stream, file.place), 1):
+        line = line.removeprefix(BOM) if number == 1 else line
+        if line.strip() and not line.startswith(b'{"signature"'):
             try:
-                yield _Unread(chunk, file.place, name) if (name := chunk.sent_id) else Block(chunk, file.place)
+                yield Block(_chunk_of(line, number, f"{file.place}:{number}"), file.place)
             except DeptreeError as error:
                 yield error
-
-
-def blocks_of(path: str) -> Iterator[Block | DeptreeError]:
-    """The sentences of a file of trees in any format."""
-    with open_input(path) as file:
-        if lines := line_format(file.head, file.place):
-            yield from _of_lines(lines, file)
-        else:
-            yield from read_blocks_or_errors(file.stream, file.place)
-
-
-def _of_lines(lines: LineFormat, file: Input) -> Iterator[Block | DeptreeError]:
-    for number, fields in lines.lines(file):
-        try:
-            if isinstance(fields, DeptreeError):
-                yield fields
-            else:
-                yield Block(_chunk_of(fields, number, f"{file.place}:{number}"), file.place)
-        except DeptreeError as error:
-            yield error
 
 
 def _chunk_of(fields: dict[str, Any], number: int, place: str) -> Chunk:
