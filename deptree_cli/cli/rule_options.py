@@ -14,7 +14,7 @@ from deptree_cli.cli.options import NAME_OR_INPUT, Bundle, IntRange, bound, deco
 from deptree_cli.cli.run import Fold, Run
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.core.rule_search import BUDGET, GivenUp
-from deptree_cli.core.spaces import Short, TreeSpace, tree_space
+from deptree_cli.core.spaces import SPACES, Short, TreeSpace, tree_space
 from deptree_cli.io.sentence import Sentence, Warn
 
 if TYPE_CHECKING:
@@ -27,12 +27,15 @@ class Space(Bundle):
     """Which trees there are."""
 
     space: str | None = reading(
-        "--space", metavar="NAME", hidden=True, help="Which trees, also a space of another package."
+        "--space",
+        metavar="NAME",
+        often=True,
+        names=lambda: SPACES.names,
+        shell_complete=SPACES.complete,
+        help="Trees: {names} (short: --multi-root, --projective).",
     )
-    multi_root: bool = flag(
-        "--multi-root", section=READING, often=True, help="Allow several ROOT arcs (spanning trees)."
-    )
-    projective: bool = flag("--projective", section=READING, often=True, help="Only trees without crossing arcs.")
+    multi_root: bool = flag("--multi-root", section=READING, help="", hidden=True)
+    projective: bool = flag("--projective", section=READING, help="", hidden=True)
 
     @property
     def trees(self) -> TreeSpace:
