@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, FloatRange, IntRange, check_effect, command, option, seed_option
-from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
-from deptree_cli.cli.score_options import LENGTHS, ScoreOptions, companion_scores_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import INPUT, FloatRange, IntRange, command, flag, opt, use
+from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.agreement import (
     STATISTICS,
     Shares,
@@ -59,35 +60,35 @@ TEST_BY_SENTENCE = ("sent_id", "words", "trees_a", "trees_b", *P_VALUES)
 
 
 @command()
-@click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@option(
-    "--per",
-    type=click.Choice([SENTENCE, LABEL]),
-    metavar="UNIT",
-    help="Write a row per sentence, or per label, of each pair of files: sentence or label.",
-)
-@option("--test", is_flag=True, help="Test whether two sets of trees are drawn from one distribution.")
-@option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
-@option(
-    "--alpha",
-    type=FloatRange(0, 1, True, True),
-    metavar="P",
-    help=f"Level of --test: how often it may find a difference if there is none.  [default: {ALPHA}]",
-)
-@seed_option
-@companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.", LENGTHS)
-@format_options(*ROWS)
-@run_options
 def agree(
-    trees: tuple[str, ...],
-    scores: ScoreOptions | None,
-    writing: Writing,
-    run: RunOptions,
-    per: str | None,
-    test: bool,
-    permutations: int | None,
-    alpha: float | None,
-    seed: int,
+    trees: tuple[str, ...] = opt(metavar="A B [C]...", many=True, type=INPUT),
+    per: str | None = opt(
+        "--per",
+        type=click.Choice([SENTENCE, LABEL]),
+        metavar="UNIT",
+        help="Write a row per sentence, or per label, of each pair of files: sentence or label.",
+    ),
+    test: bool = flag("--test", help="Test whether two sets of trees are drawn from one distribution."),
+    permutations: int | None = opt(
+        "--permutations",
+        type=IntRange(1),
+        needs=["test"],
+        metavar="N",
+        help=f"Permutations of --test.  [default: {PERMUTATIONS}]",
+    ),
+    alpha: float | None = opt(
+        "--alpha",
+        type=FloatRange(0, 1, True, True),
+        needs=["test"],
+        metavar="P",
+        help=f"Level of --test: how often it may find a difference if there is none.  [default: {ALPHA}]",
+    ),
+    seed: int = options.seed(),
+    scores: Scores | None = beside(
+        "Scores of the sentences: chance is then that of heads drawn from their marginals.", lacks=["label_scores"]
+    ),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
 ) -> int:
     """Measure how far annotators, parsers or sets of samples agree, and how far this exceeds chance.
 
@@ -101,7 +102,7 @@ def agree(
     _check(trees, per, test, scores)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        job, compared = Job("agree", _source(trees, scores, run), run, writing, first), partial(compare, trees, per)
+        job, compared = Job("agree", _source(trees, scores, run), run, out, first), partial(compare, trees, per)
         if per == SENTENCE:
             return job.write(compared, sheet=Sheet(BY_SENTENCE), folds=[Gaps(trees)])
         if per == LABEL:
@@ -109,7 +110,7 @@ def agree(
         return job.summarise(compared, Agreement(trees), Sheet(COLUMNS))
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
-    job = Job("agree", _source(trees, scores, run), run, writing, first, last)
+    job = Job("agree", _source(trees, scores, run), run, out, first, last)
     work, found = partial(tested, permutations), TwoFiles(trees, alpha)
     if per == SENTENCE:
         code = job.write(work, seed, Sheet(TEST_BY_SENTENCE), [found])
@@ -118,11 +119,9 @@ def agree(
     return max(code, 1 if found.differ else 0)
 
 
-def _check(trees: Sequence[str], per: str | None, test: bool, scores: ScoreOptions | None) -> None:
+def _check(trees: Sequence[str], per: str | None, test: bool, scores: Scores | None) -> None:
     if len(trees) < 2:
         raise click.UsageError("One file of trees: give two or more, A B.")
-    if not test:
-        check_effect(["permutations", "alpha", "seed"], "--test")
     if scores and (test or per == LABEL):
         raise click.UsageError(f"--scores change nothing in {'--test' if test else '--per label'}. Remove one.")
     if test and per == LABEL:
@@ -131,7 +130,7 @@ def _check(trees: Sequence[str], per: str | None, test: bool, scores: ScoreOptio
         raise click.UsageError(f"--test compares two files of trees, but there are {len(trees)}.")
 
 
-def _source(trees: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Sentence, Any]:
+def _source(trees: Sequence[str], scores: Scores | None, run: Run) -> Source[Sentence, Any]:
     if scores is None:
         return Source(Counted(read_several(list(map(Member, trees))), share=share_of(trees[:1])))
     source = scores.source(run)

@@ -12,11 +12,12 @@ from typing import Any
 import click
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, apply, command, option, reading_option
-from deptree_cli.cli.run import Fold, Job, Pipeline, RunOptions, Source, run_options
-from deptree_cli.cli.score_options import MATRIX_OPTIONS, signature_of
+from deptree_cli.cli.options import INPUT, command, flag, opt, reading, use
+from deptree_cli.cli.rule_options import Space, signature_of
+from deptree_cli.cli.run import Fold, Job, Pipeline, Run, Source
+from deptree_cli.cli.score_options import Scores
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.write import Out
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.combination import (
     BOUNDS,
@@ -31,7 +32,7 @@ from deptree_cli.core.combination import (
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
-from deptree_cli.core.spaces import Short, TreeSpace
+from deptree_cli.core.spaces import TreeSpace
 from deptree_cli.io.conllu.columns import UNKNOWN, no_sentences
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
@@ -283,7 +284,7 @@ PRODUCT, MIXTURE = "product", "mixture"
 WRITTEN = Layout("head-dep", "first", "log")
 
 
-def _numbers(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[float, ...]:
+def _numbers(text: str | None) -> tuple[float, ...]:
     try:
         return tuple(map(float, text.split(","))) if text else ()
     except ValueError:
@@ -303,47 +304,51 @@ voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
 
 
 @command(help=HELP)
-@click.argument(
-    "scores", nargs=-1, required=True, type=INPUT, callback=lambda context, parameter, paths: tuple(map(_split, paths))
-)
-@option("--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]")
-@option("--weights", callback=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]")
-@option("--fit", is_flag=True, help="Find the weights that make the trees of --gold most probable, and use them.")
-@reading_option(
-    "--gold", type=INPUT, often=True, help="Gold trees for --fit: the same sentences; words with HEAD _ are not used."
-)
-@reading_option("--conllu", type=INPUT, often=True, help="The sentences in CoNLL-U.")
-@partial(apply, MATRIX_OPTIONS)
-@format_options("jsonl", "conllu", ARRAYS)
-@run_options
 def combine(
-    scores: tuple[LaidOutPath, ...],
-    method: str | None,
-    weights: tuple[float, ...],
-    fit: bool,
-    gold: str | None,
-    conllu: str | None,
-    writing: Writing,
-    run: RunOptions,
-    **how: Any,
+    scores: tuple[LaidOutPath, ...] = opt(many=True, type=INPUT, convert=lambda paths: tuple(map(_split, paths))),
+    method: str | None = opt(
+        "--method", type=click.Choice([PRODUCT, MIXTURE]), help="See above.  [default: product; with trees, mixture]"
+    ),
+    weights: tuple[float, ...] = opt(
+        "--weights", convert=_numbers, metavar="W,W,...", help="One weight per file.  [default: equal weights]"
+    ),
+    fit: bool = flag(
+        "--fit",
+        needs=["gold"],
+        without=["weights"],
+        help="Find the weights that make the trees of --gold most probable, and use them.",
+    ),
+    gold: str | None = reading(
+        "--gold",
+        type=INPUT,
+        often=True,
+        needs=["fit"],
+        help="Gold trees for --fit: the same sentences; words with HEAD _ are not used.",
+    ),
+    conllu: str | None = reading("--conllu", type=INPUT, often=True, help="The sentences in CoNLL-U."),
+    preset: str | None = Scores.__dataclass_fields__["preset"],  # type: ignore[assignment]  # as any scores
+    space: Space = use(Space),
+    out: Out = use(Out, formats=("jsonl", "conllu", ARRAYS)),
+    run: Run = use(Run),
 ) -> int:
-    _check(scores, weights, fit, gold, conllu)
-    asked = layout(how["preset"])
+    if fit and STDIN in (*scores, gold, conllu):
+        raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
+    asked = layout(preset)
     members = [_member(path, asked) for path in scores]
     mixed = _is_mixture(method, members, fit)
-    writing = writing.of_single_trees() if mixed else writing.narrowed("a product, which is scores", SCORES)
+    out = out.of_single_trees() if mixed else out.narrowed("a product, which is scores", SCORES)
     used = checked_weights(weights, len(members), mixed)
     chosen = list(compress(members, used))  # those of weight 0 are not read
     of_conllu = conllu is not None or all(each.blocks for each in chosen)
-    if not of_conllu and writing.encoder(run.output) is CONLLU:
+    if not of_conllu and out.encoder(run.output) is CONLLU:
         raise no_sentences().at(scores[0])
-    space = _space(chosen, how)
-    interpretation = Interpretation(Layout(), space=space)
+    trees = _space(chosen, space)
+    interpretation = Interpretation(Layout(), space=trees)
 
     def source(read: Sequence[Member]) -> Source[Any, Any]:
         items = Counted(read_several(read, conllu, [trees_in([gold])] if gold else [], run.warn))
         prepare = Distributions(interpretation, tuple(each.layout for each in read))
-        return Source(items, prepare, _fields(members, how, space), of_conllu)
+        return Source(items, prepare, _fields(members, trees), of_conllu)
 
     if fit:
         used = checked_weights(_fitted(source(members), Fit(mixed, scores), run), len(members), mixed)
@@ -351,21 +356,10 @@ def combine(
     last = {"weights": ",".join(map(written_weight, used)), "fit": gold if fit else None}
     read, positive = source(list(compress(members, used))), used[used > 0]
     if mixed:
-        job, gaps = Job("combine", read, run, writing, {"method": MIXTURE}, last), Gaps()
+        job, gaps = Job("combine", read, run, out, {"method": MIXTURE}, last), Gaps()
         return job.write(partial(mixture_of, positive), folds=[gaps])
     first = {"from": text_of(WRITTEN), "method": PRODUCT}
-    return Job("combine", read, run, writing, first, last).write(partial(product_of, positive, WRITTEN))
-
-
-def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:
-    if fit and weights:
-        raise click.UsageError("--fit finds the weights: leave out --weights.")
-    if fit != (gold is not None):
-        raise click.UsageError(
-            "--fit needs gold trees: --gold FILE." if fit else "--gold needs --fit. Add it, or remove --gold."
-        )
-    if fit and STDIN in (*paths, gold, conllu):
-        raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
+    return Job("combine", read, run, out, first, last).write(partial(product_of, positive, WRITTEN))
 
 
 def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:
@@ -378,19 +372,18 @@ def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> boo
     return method == MIXTURE or trees is not None
 
 
-def _space(members: Sequence[Member], how: dict[str, Any]) -> TreeSpace:
+def _space(members: Sequence[Member], asked: Space) -> TreeSpace:
     """The tree space that options ask for, or any of the files."""
     own = next((each.scores.meta.trees for each in members if each.scores and each.scores.meta.trees), "")
-    short: Short = {"single_root": False if how["multi_root"] else None, "projective": how["projective"] or None}
-    return space_of(own, how["space"], **short)
+    return space_of(own, asked.space, **asked.short)
 
 
-def _fields(members: Sequence[Member], how: dict[str, Any], space: TreeSpace) -> dict[str, object]:
+def _fields(members: Sequence[Member], space: TreeSpace) -> dict[str, object]:
     layouts = [text_of(each.layout.complete) if each.layout else TREES for each in members]
     return {"files": ",".join(each.path for each in members), "layouts": ";".join(layouts), **signature_of(space)}
 
 
-def _fitted(source: Source[Any, Any], fit: Fit, run: RunOptions) -> list[float]:
+def _fitted(source: Source[Any, Any], fit: Fit, run: Run) -> list[float]:
     for each in Pipeline(source, run).map(with_gold_tree):
         fit.add(*each)
     for line in fit.lines():

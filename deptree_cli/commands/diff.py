@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, bound, command
-from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
-from deptree_cli.cli.score_options import LABEL_SCORES, ScoreOptions, companion, companion_options
+from deptree_cli.cli.options import INPUT, command, opt, use
+from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError, counted_thousands
 from deptree_cli.core.evaluation import universal
 from deptree_cli.io.conllu.blocks import Block, Chunk, split_chunks
@@ -30,7 +30,8 @@ from deptree_cli.io.files.streams import STDIN, open_input, place_of, share_of
 from deptree_cli.io.pairing import LOST, Tokens, aligned_words, check_same_text, known_tokens, tokens_in, words_of
 from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
-from deptree_cli.io.read import beside, check_words, sentence_of
+from deptree_cli.io.read import beside as blocks_beside
+from deptree_cli.io.read import check_words, sentence_of
 from deptree_cli.io.read import read as read_all
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Companion, Sentence, Side
@@ -62,23 +63,18 @@ _FIELDS = {
 }
 
 
-def _scores_beside(**given: Any) -> ScoreOptions | None:
-    """The options of `companion`; first of all, files of scores are refused in the place of trees."""
-    _check_trees(click.get_current_context().params["files"])
-    return companion(**given)
-
-
 @command(
     gone=dict.fromkeys(
         ("-k", "--size", "--arcs", "--seed", "--conllu", "--lengths", "--fix-heads"),
         "trees are compared; for two score files: deptree expect kl A --other B",
     )
 )
-@click.argument("files", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
-@bound("scores", [*companion_options("Scores that tell which head is likelier."), LABEL_SCORES], _scores_beside)
-@format_options(TEXT, JSONL.name, TSV.name, CONLLU.name)
-@run_options
-def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, run: RunOptions) -> int:
+def diff(
+    files: tuple[str, ...] = opt(metavar="A B [C]...", many=True, type=INPUT),
+    scores: Scores | None = beside("Scores that tell which head is likelier.", lacks=["lengths"]),
+    out: Out = use(Out, formats=(TEXT, JSONL.name, TSV.name, CONLLU.name)),
+    run: Run = use(Run),
+) -> int:
     """List the words in which trees of the same sentences differ.
 
     Given trees (CoNLL-U, or JSON Lines of sent_id and heads), it writes a row for each word whose head or label
@@ -90,8 +86,9 @@ def diff(files: tuple[str, ...], scores: ScoreOptions | None, writing: Writing, 
         raise click.UsageError("One file: give two or more, A B.")
     if len(files) > len(LETTERS):
         raise click.UsageError(f"{len(files)} are more than the {len(LETTERS)} letters for files. Name fewer.")
+    _check_trees(files)
     first = {"trees": ", ".join(files), "scores": scores and scores.files[0].source.path}
-    job = Job("diff", _source(files, scores, run), run, writing, first)
+    job = Job("diff", _source(files, scores, run), run, out, first)
     if job.encoder is CONLLU and len(files) > 2:
         raise click.UsageError(f"--format conllu writes A with what B has. Name two files, not {len(files)}.")
     shown = 3 + (scores is not None) + bool(scores and scores.how.labels)
@@ -116,7 +113,7 @@ def _check_trees(paths: Sequence[str]) -> None:
         raise DeptreeError(problem, remedy, place=scores[0])
 
 
-def _source(files: Sequence[str], scores: ScoreOptions | None, run: RunOptions) -> Source[Any, Any]:
+def _source(files: Sequence[str], scores: Scores | None, run: Run) -> Source[Any, Any]:
     for path in files:
         with suppress(OSError):  # what is not there is told when it is opened
             foresee(Path(path).stat().st_size / BYTES)
@@ -172,7 +169,7 @@ def _beside(path: str, role: str) -> Companion:
     def tokens(item: Block | Unread) -> Tokens | None:
         return known_tokens(Block(item.chunk, item.file) if isinstance(item, Unread) else item)
 
-    found = beside(_blocks(path, unread), place_of(path), role)
+    found = blocks_beside(_blocks(path, unread), place_of(path), role)
     return replace(found, side=replace(found.side, tokens=tokens), add=add)
 
 

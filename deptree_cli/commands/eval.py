@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import INPUT, FloatRange, IntRange, check_effect, command, option, seed_option
-from deptree_cli.cli.run import Fold, Job, RunOptions, Source, run_options
-from deptree_cli.cli.score_options import ScoreOptions, companion_scores_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import INPUT, FloatRange, IntRange, check_effect, command, flag, opt, use
+from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.corpus import HERE
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
@@ -52,41 +53,40 @@ SUSPICIOUS = 100
 
 
 @command()
-@click.argument("trees", metavar="GOLD SYSTEM [SYSTEM2]", nargs=-1, required=True, type=INPUT)
-@option(
-    "--by",
-    multiple=True,
-    type=click.Choice(CLASSES.names),
-    help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. May be repeated.",
-    metavar="CLASS",
-)
-@option(
-    "--confidence",
-    type=FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    metavar="P",
-    help="Coverage of intervals.  [default: 0.95]",
-)
-@option(
-    "--resamples",
-    type=IntRange(1),
-    default=10_000,
-    metavar="N",
-    help="Resamples of sentences, for intervals and the test.  [default: 10000]",
-)
-@option("--no-punct", is_flag=True, help="Leave out words with the label punct in GOLD: UAS, LAS and classes.")
-@seed_option
-@companion_scores_options("The scores that SYSTEM was parsed with: adds the expected UAS.")
-@format_options(*ROWS)
-@run_options
 def eval(
-    trees: tuple[str, ...],
-    scores: ScoreOptions | None,
-    writing: Writing,
-    run: RunOptions,
-    by: tuple[str, ...],
-    no_punct: bool,
-    **how: Any,
+    trees: tuple[str, ...] = opt(metavar="GOLD SYSTEM [SYSTEM2]", many=True, type=INPUT),
+    by: tuple[str, ...] = opt(
+        "--by",
+        many=True,
+        type=click.Choice(CLASSES.names),
+        help=f"Write precision, recall and F1 by class instead: {', '.join(CLASSES.names)}. May be repeated.",
+        metavar="CLASS",
+    ),
+    confidence: float = opt(
+        "--confidence",
+        type=FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        metavar="P",
+        help="Coverage of intervals.  [default: 0.95]",
+    ),
+    resamples: int = opt(
+        "--resamples",
+        type=IntRange(1),
+        default=10_000,
+        metavar="N",
+        help="Resamples of sentences, for intervals and the test.  [default: 10000]",
+    ),
+    no_punct: bool = flag(
+        "--no-punct",
+        without=["scores"],
+        help="Leave out words with the label punct in GOLD: UAS, LAS and classes.",
+    ),
+    seed: int = options.seed(),
+    scores: Scores | None = beside(
+        "The scores that SYSTEM was parsed with: adds the expected UAS.", lacks=["lengths", "label_scores"]
+    ),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run),
 ) -> int:
     """Evaluate parsed trees against gold trees, with the metrics of the CoNLL 2018 shared task.
 
@@ -98,14 +98,12 @@ def eval(
     The last line on stderr has the scores in percent, ready to be quoted, without those that SYSTEM has from GOLD.
     """
     gold, systems = _files(trees, scores)
-    if no_punct and scores:
-        raise click.UsageError("--no-punct: the expected score of --scores is that of all words. Remove one.")
     if gold and scores and run.shard != (1, 1):
         raise click.UsageError("--shard divides scores and gold trees apart. Remove it, or one of these.")
     kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
     if not gold:
-        check_effect(["by", "resamples", "seed"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
-    settings = EvaluationSettings(systems, kinds, gold=gold, **how)
+        check_effect(["by", "resamples"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")
+    settings = EvaluationSettings(systems, kinds, confidence, resamples, seed, gold)
     if scores is None:
         assert gold is not None
         source: Source[Any, Any] = Source(Counted(compared_files(gold, systems, kinds, no_punct)))
@@ -113,11 +111,11 @@ def eval(
     else:
         source = _scored(gold, systems[0], kinds, scores, run)
     last = _signature_fields(gold, settings, scores) | {"punct": "no" if no_punct else None}
-    job = Job("eval", source, run, writing, last=last)
+    job = Job("eval", source, run, out, last=last)
     return job.summarise(_evaluated, Evaluation(settings, job.signature, job.encoder.for_people), settings.sheet)
 
 
-def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | None, tuple[str, ...]]:
+def _files(trees: tuple[str, ...], scores: Scores | None) -> tuple[str | None, tuple[str, ...]]:
     if len(trees) > 3:
         raise click.UsageError(f"{counted(len(trees), 'file')} of trees: give GOLD, SYSTEM and at most one SYSTEM2.")
     if len(trees) == 1 and scores is None:
@@ -127,9 +125,7 @@ def _files(trees: tuple[str, ...], scores: ScoreOptions | None) -> tuple[str | N
     return (None, trees) if len(trees) == 1 else (trees[0], trees[1:])
 
 
-def _scored(
-    gold: str | None, system: str, kinds: Sequence[Classes], scores: ScoreOptions, run: RunOptions
-) -> Source[Any, Any]:
+def _scored(gold: str | None, system: str, kinds: Sequence[Classes], scores: Scores, run: Run) -> Source[Any, Any]:
     """The system's sentences with their scores, then the units in which its trees are compared with gold trees."""
     source = replace(scores, files=(replace(scores.files[0], conllu=system, any_heads=True),)).source(run)
     if gold is None:
@@ -153,7 +149,7 @@ def _prepared(prepare: Callable[[Sentence], ScoredSentence], item: Sentence | Un
     return item if isinstance(item, Unit) else prepare(item)
 
 
-def _signature_fields(gold: str | None, settings: EvaluationSettings, scores: ScoreOptions | None) -> dict[str, object]:
+def _signature_fields(gold: str | None, settings: EvaluationSettings, scores: Scores | None) -> dict[str, object]:
     fields: dict[str, object] = {
         "gold": gold,
         **dict(zip(("system", "system2"), settings.systems, strict=False)),

@@ -201,7 +201,7 @@ def test_the_bad_sentence_alone_is_left_out(deptree, put, bad, leads) -> None:
         ((GOLD, GOLD, "--test", "--per", "label"), "--test does not look at labels"),
         ((GOLD, GOLD, "--test", "--scores", *SCORES), "--scores change nothing in --test"),
         ((GOLD, GOLD, "--test", "--seed", 1), "nothing to permute"),
-        ((GOLD, GOLD, "--from", "natasha"), "--from is about scores. Add --scores FILE"),
+        ((GOLD, GOLD, "--from", "natasha"), "--from needs --scores FILE"),
         ((GOLD, DATA / "figure1.npy"), "figure1.npy"),
         ((GOLD, GOLD, "--shard", "9/9"), "there is no sentence to compare"),
     ],

@@ -134,7 +134,7 @@ def test_other_words_are_an_error(deptree, files, put) -> None:
     assert f"{differs}'here.', 'there.' at c.conllu:11" in ran.err
     ran = deptree("diff", files[0], put("d.conllu", ONE + TWO.replace("3\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n", "")))
     assert ran.code == 2
-    assert f"{differs}'here.', 'here' at d.conllu:11" in ran.err
+    assert "a.conllu:11 (g2): the text differs: after 'Stayhere' it has '.', nothing at d.conllu:11" in ran.err
 
 
 def test_words_without_heads(deptree, put) -> None:
@@ -198,7 +198,7 @@ def test_which_kind_files_are_is_told_by_their_content(deptree, put, files) -> N
     assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
     assert "scores.npz: this has scores, but a.conllu has trees. Compare trees with trees" in ran.err
     for args, says in [
-        ((*files, "--from", "natasha"), "--from is about scores. Add --scores FILE"),
+        ((*files, "--from", "natasha"), "--from needs --scores FILE"),
         (
             (*files, "-k", 5),
             "There is no -k now: trees are compared; for two score files: deptree expect kl A",

@@ -228,7 +228,7 @@ def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
     [
         ((GOLD,), "give GOLD and SYSTEM, or add --scores FILE"),
         ((GOLD, "a", "b", "c"), "4 files of trees"),
-        ((GOLD, GOLD, "--from", "natasha"), "--from is about scores. Add --scores FILE"),
+        ((GOLD, GOLD, "--from", "natasha"), "--from needs --scores FILE"),
         ((GOLD, "a", "b", "--scores", *SCORES), "--scores belong to one SYSTEM"),
         ((GOLD, "--scores", *SCORES, "--by", "label"), "--by needs gold trees"),
         ((GOLD, GOLD, "--scores", *SCORES, "--shard", "1/2"), "--shard divides scores and gold trees apart"),

@@ -270,7 +270,7 @@ def _tree(value: dict[str, Any], here: str, any_heads: bool) -> GivenTree:
     times = checked_count(value.get("count", 1), here, sent_id)
     heads = _heads(value.get("heads"), here, sent_id, any_heads)
     notes = swor_notes({**value, "rank": value.get("sample")})
-    labels = tuple(_named(value.get("deprels"), "deprels", "label", heads, here, sent_id))
+    labels = _named(value.get("deprels"), "deprels", "label", heads, here, sent_id)
     distinct, label_draws = {"arrival", "weight"} <= value.keys(), "label_log_prob" in value
     tree = GivenTree(sent_id, heads, times, here, notes, distinct, labels, label_draws)
     if any_heads:
@@ -292,8 +292,8 @@ def _heads(heads: Any, place: str, sent_id: str, any_heads: bool) -> tuple[int, 
     return tuple(-1 if head is None else head for head in heads) if any_heads else tuple(heads)
 
 
-def _named(names: Any, field: str, what: str, heads: Sequence[int], place: str, sent_id: str) -> Iterator[str]:
-    """The texts of a field, `_` for one that is null; none if there is no list of them."""
+def _named(names: Any, field: str, what: str, heads: Sequence[int], place: str, sent_id: str) -> tuple[str, ...]:
+    """The texts of a field, `_` for one that is null; none if all are, or there is no list of them."""
     problem = ""
     if not isinstance(names, list | None):
         problem = f"the field {field} is {reprlib.repr(names)}, not a list"
@@ -301,4 +301,5 @@ def _named(names: Any, field: str, what: str, heads: Sequence[int], place: str, 
         problem = f"there are {counted(len(heads), 'head')} and {counted(len(names), what)}"
     if problem:
         raise DeptreeError(problem, f"Give one of {field} per word", place=place, sent_id=sent_id)
-    return (UNKNOWN if name is None else str(name) for name in names or ())
+    found = tuple(UNKNOWN if name is None else str(name) for name in names or ())
+    return () if {*found} == {UNKNOWN} else found
