@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from itertools import count
+from typing import Any, Generic, Protocol, TypeVar
 
 import click
 
@@ -31,12 +32,13 @@ from deptree_cli.cli.terminal import Counted, Table, message, progress, show, st
 from deptree_cli.cli.write import Writing
 from deptree_cli.core.corpus import Workers, ordered_map
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.core.streams import SentenceStreams, sentence_stream
+from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
 from deptree_cli.io.conllu.splicing import Spliced
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import CONLLU, Page, Row, Sheet, Write
 from deptree_cli.io.files.streams import is_at_hand
+from deptree_cli.io.sentence import Chunk
 from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import TREE, foresee, is_decided, once_more
 
@@ -54,14 +56,6 @@ class Item(Protocol):
     def weight(self) -> int: ...
 
 
-@runtime_checkable
-class PreparesBatches(Protocol):
-    """What prepares items also many at once."""
-
-    def batch(self, items: Sequence[Any]) -> Any:
-        """Those that can be worked on at once, with their `places` among all; None where there are none."""
-
-
 Read = TypeVar("Read", bound=Item)
 Prepared = TypeVar("Prepared")
 
@@ -76,7 +70,8 @@ class Source(Generic[Read, Prepared]):
 
     Attributes:
         items: as they are read, or what is wrong with one; once.
-        prepare: what a worker makes of an item before the work proper; picklable.
+        prepare: what a worker makes of an item before the work proper; picklable. With `batch` and `row` it serves
+            work on many, as of `Chunk`.
         signature_fields: what of these options a run must repeat to give the same result.
         is_conllu: whether the sentences are CoNLL-U, which is then the usual format of results.
         check_words: raises unless the sentences have words, which CoNLL-U needs.
@@ -89,46 +84,25 @@ class Source(Generic[Read, Prepared]):
     check_words: Callable[[], None] = lambda: None
 
 
+# What is done to a prepared item with its random stream, which is None where the run has no seed and nothing is random.
+# It travels to worker processes. It may have two attributes: `trees`, how many trees it draws of an item; and
+# `in_batches`: it asks an item for its part of what is found of many, so items travel in large chunks.
+Function = Callable[[Any, Any], Any]
+
 Result = TypeVar("Result", covariant=True)
 
-# Work on one item, prepared; its random stream is None where the run has no seed, and so nothing is random.
-Function = Callable[[Any, Any], Result]
 
+class Work(Generic[Result]):
+    """Work on one item and on a batch of them, for commands that do not ask an item for its part of what is found."""
 
-@runtime_checkable
-class Work(Protocol[Result]):
-    """What is done to items; it travels to worker processes."""
+    trees: Any = 0
+    in_batches: Any = False
+    one: Callable[..., Any]
+    batch: Callable[..., Any]
 
-    @property
-    def trees(self) -> int:
-        """How many trees are drawn of an item."""
-        return 0
-
-    @property
-    def in_batches(self) -> bool:
-        """Whether many items are worked on at once, where they can be."""
-        return False
-
-    def one(self, prepared: Any, stream: Any) -> Result:
-        """The result of an item. `stream`: its random numbers."""
-
-    def batch(self, prepared: Any, streams: Any) -> Sequence[Any]:
-        """The results of the items of a batch, None for what has to be worked on by itself."""
-        return ()
-
-
-@dataclass(frozen=True)
-class Alone(Work[Result], Generic[Result]):
-    """A function as work: of one item after another."""
-
-    function: Function[Result]
-
-    def one(self, prepared: Any, stream: Any) -> Result:
-        return self.function(prepared, stream)
-
-
-def as_work(work: Work[Result] | Function[Result]) -> Work[Result]:
-    return work if isinstance(work, Work) else Alone(work)
+    def __call__(self, prepared: Any, stream: Any) -> Any:
+        found = prepared.ask(self.batch) if self.in_batches and hasattr(prepared, "ask") else None
+        return self.one(getattr(prepared, "alone", prepared), stream) if found is None else found
 
 
 # How many errors are named, and how many kinds of the others.
@@ -273,8 +247,6 @@ on_error_option = decorated("on_error", Run, "on_error")
 quiet_option = decorated("quiet", Run, "quiet")
 
 
-Outcome = TypeVar("Outcome")
-
 # An item, and how often its name came before.
 Task = tuple[Read, int]
 
@@ -295,13 +267,18 @@ class Pipeline(Generic[Read, Prepared]):
         self._select = select
 
     def map(
-        self, work: Work[Outcome] | Function[Outcome], seed: int | None = None, placeholders: Sequence[Outcome] = ()
-    ) -> Iterator[Outcome]:
-        """The work on every prepared item and its random stream (none without a seed), in order; `work` is picklable.
+        self,
+        work: Function,
+        seed: int | None = None,
+        placeholders: Sequence[Any] = (),
+        finish: Callable[[Any], Any] = unchanged,
+    ) -> Iterator[Any]:
+        """The results of work on every item and its random stream (none without a seed), in order; work is picklable.
 
         `placeholders` come in the place of each item that is skipped: they keep the others in step with the source.
+        `finish`: what workers make of each result.
         """
-        step: Step[Read, Prepared, Outcome] = Step(self._prepare, as_work(work), seed)
+        step = Step(self._prepare, work, seed, finish)
         run, source = self._run, self._source
         tasks = _foreseen(self._select(self._tasks()), step)
         with closing(ordered_map(step, tasks, run.workers, is_at_hand)) as results:
@@ -335,24 +312,39 @@ class Pipeline(Generic[Read, Prepared]):
 
 
 @dataclass(frozen=True)
-class Step(Generic[Read, Prepared, Outcome]):
-    """What is done to one item; it travels to worker processes."""
+class Step(Generic[Read]):
+    """What is done to items, each with how often its name came before; it travels to worker processes."""
 
-    prepare: Callable[[Read], Prepared]
-    work: Work[Outcome]
+    prepare: Callable[[Read], Any]
+    work: Function
     seed: int | None
+    finish: Callable[[Any], Any] = unchanged
 
-    def __call__(self, task: Task[Read] | DeptreeError) -> Outcome | DeptreeError:
-        if isinstance(task, DeptreeError):
-            return task
+    def __call__(self, task: Task[Read] | DeptreeError) -> Any:
+        return task if isinstance(task, DeptreeError) else self._tried(task, self.prepare, task[0])
+
+    @property
+    def together(self) -> Callable[[Sequence[Task[Read] | DeptreeError]], Iterator[Any]] | None:
+        """The same for many tasks that are prepared as one chunk; None where the work asks nothing of many."""
+        return self._together if getattr(self.work, "in_batches", False) and hasattr(self.prepare, "row") else None
+
+    def _together(self, tasks: Sequence[Task[Read] | DeptreeError]) -> Iterator[Any]:
+        chunk = Chunk([task for task in tasks if not isinstance(task, DeptreeError)], self.prepare, self.seed)
+        places = count()
+        for task in tasks:
+            yield task if isinstance(task, DeptreeError) else self._tried(task, chunk.row, next(places))
+
+    def _tried(self, task: Task[Read], prepare: Callable[[Any], Any], given: Any) -> Any:
         try:
-            return once_more(partial(self._result, *task))
+            return once_more(partial(self._result, task, prepare, given))
         except DeptreeError as error:
             return error.at(task[0].place, task[0].sent_id)
 
-    def _result(self, item: Read, occurrence: int) -> Outcome:
+    def _result(self, task: Task[Read], prepare: Callable[[Any], Any], given: Any) -> Any:
+        item, occurrence = task
+        # from the start each time: what is done anew by machine code draws the same numbers
         stream = None if self.seed is None else sentence_stream(self.seed, item.sent_id, occurrence)
-        return self.work.one(self.prepare(item), stream)
+        return self.finish(self.work(prepare(given), stream))
 
     def weight(self, task: Task[Read] | DeptreeError) -> int:
         return 0 if isinstance(task, DeptreeError) else task[0].weight
@@ -360,33 +352,10 @@ class Step(Generic[Read, Prepared, Outcome]):
     def steps(self, task: Task[Read] | DeptreeError) -> float:
         """How much work it is, for `foresee`: of n words n^3, and n for each tree that is drawn."""
         weight = self.weight(task)
-        return weight**1.5 + TREE * self.work.trees * weight**0.5
-
-    @property
-    def together(self) -> Callable[[Sequence[Task[Read] | DeptreeError]], list[Any]] | None:
-        """The same for many tasks at once, in batches; None where the work or the preparation knows none."""
-        return self._together if self.work.in_batches and isinstance(self.prepare, PreparesBatches) else None
-
-    def _together(self, tasks: Sequence[Task[Read] | DeptreeError]) -> list[Any]:
-        results = once_more(partial(self._batched, tasks))
-        return [self(task) if result is None else result for task, result in zip(tasks, results, strict=True)]
-
-    def _batched(self, tasks: Sequence[Task[Read] | DeptreeError]) -> list[Any]:
-        """The results of those that can be worked on at once, None for the others."""
-        results: list[Any] = [None] * len(tasks)
-        numbered = [(at, *task) for at, task in enumerate(tasks) if not isinstance(task, DeptreeError)]
-        prepare: Any = self.prepare
-        batch = prepare.batch([item for _, item, _ in numbered]) if isinstance(prepare, PreparesBatches) else None
-        if batch is not None:
-            selected = [numbered[place] for place in batch.places]
-            names = [(item.sent_id, occurrence) for _, item, occurrence in selected]
-            streams = None if self.seed is None else SentenceStreams(self.seed, names)
-            for (at, *_), result in zip(selected, self.work.batch(batch, streams), strict=True):
-                results[at] = result
-        return results
+        return weight**1.5 + TREE * getattr(self.work, "trees", 0) * weight**0.5
 
 
-def _foreseen(tasks: Iterator[Task[Read] | DeptreeError], step: Step[Read, Any, Any]) -> Iterator[Any]:
+def _foreseen(tasks: Iterator[Task[Read] | DeptreeError], step: Step[Read]) -> Iterator[Any]:
     """The tasks, of which the first ones tell whether kernels are compiled: those that can be had without waiting."""
     first: list[Task[Read] | DeptreeError] = []
     failure: Exception | None = None
@@ -508,7 +477,7 @@ class Job(Generic[Read, Prepared]):
 
     def write(
         self,
-        work: Work[Any] | Function[Any],
+        work: Function,
         seed: int | None = None,
         sheet: Sheet = NO_ROWS,
         folds: Sequence[Fold[Any]] = (),
@@ -522,9 +491,7 @@ class Job(Generic[Read, Prepared]):
                 write(data)
         return self._told(folds)
 
-    def summarise(
-        self, work: Work[Any] | Function[Any], fold: Fold[Any], sheet: Sheet = NO_ROWS, seed: int | None = None
-    ) -> int:
+    def summarise(self, work: Function, fold: Fold[Any], sheet: Sheet = NO_ROWS, seed: int | None = None) -> int:
         """Write what a fold finds of all results, in the columns of the first row if `sheet` has none; the status."""
         deque(self._results(work, None, seed, [fold]), maxlen=0)
         rows = fold.rows()
@@ -535,15 +502,15 @@ class Job(Generic[Read, Prepared]):
 
     def _results(
         self,
-        work: Work[Any] | Function[Any],
+        work: Function,
         encode: Callable[[Any, Any], Any] | None,
         seed: int | None,
         folds: Sequence[Fold[Any]],
     ) -> Iterator[Any]:
         """The results, encoded, which the folds have counted; one that was skipped counts for nothing."""
-        encoded = Encoded(as_work(work), encode, self._writing.style, tuple(fold.attribute for fold in folds))
+        finish = partial(_encoded, encode, self._writing.style, tuple(fold.attribute for fold in folds))
         placeholders = [] if encode is None or self.encoder.skipped is None else [(self.encoder.skipped, ())]
-        results: Iterator[tuple[Any, tuple[Any, ...]]] = self.pipeline.map(encoded, seed, placeholders)
+        results: Iterator[tuple[Any, tuple[Any, ...]]] = self.pipeline.map(work, seed, placeholders, finish)
         for data, counts in results:
             for fold, each in zip(folds, counts, strict=False):
                 if each is not None:
@@ -561,7 +528,7 @@ class Job(Generic[Read, Prepared]):
         return self.pipeline.exit_code
 
 
-def with_signature(results: Iterable[Outcome], signature: str, run: RunOptions) -> Iterator[Outcome]:
+def with_signature(results: Iterable[Any], signature: str, run: RunOptions) -> Iterator[Any]:
     """The results on their way to the output; with the first of them the signature on stderr, where it is news.
 
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
@@ -574,36 +541,9 @@ def with_signature(results: Iterable[Outcome], signature: str, run: RunOptions) 
         yield result
 
 
-@dataclass(frozen=True)
-class Encoded(Work[Any]):
-    """Work whose result is encoded, None without an encoder, with its `attributes` that folds count; "" is itself."""
-
-    work: Work[Any]
-    encode: Callable[[Any, Any], Any] | None
-    style: Style
-    attributes: tuple[str, ...]
-
-    @property
-    def trees(self) -> int:
-        return self.work.trees
-
-    @property
-    def in_batches(self) -> bool:
-        return self.work.in_batches
-
-    def one(self, prepared: Any, stream: Any) -> tuple[Any, tuple[Any, ...]]:
-        return self._encoded(self.work.one(prepared, stream))
-
-    def batch(self, prepared: Any, streams: Any) -> list[tuple[Any, tuple[Any, ...]] | None]:
-        return [self._if_encoded(result) for result in self.work.batch(prepared, streams)]
-
-    def _if_encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]] | None:
-        """See `_encoded`; None where there is no result or that fails, which is told of the item by itself."""
-        try:
-            return None if result is None else self._encoded(result)
-        except DeptreeError:
-            return None
-
-    def _encoded(self, result: Any) -> tuple[Any, tuple[Any, ...]]:
-        counts = tuple(getattr(result, name) if name else result for name in self.attributes)
-        return self.encode and self.encode(result, self.style), counts
+def _encoded(
+    encode: Callable[[Any, Any], Any] | None, style: Style, attributes: tuple[str, ...], result: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    """A result encoded, None without an encoder, with its attributes that folds count; "" is itself."""
+    counts = tuple(getattr(result, name) if name else result for name in attributes)
+    return encode and encode(result, style), counts

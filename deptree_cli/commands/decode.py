@@ -20,7 +20,7 @@ from deptree_cli.cli.options import (
     option,
     size_option,
 )
-from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, Work, run_options
+from deptree_cli.cli.run import Fold, Job, NamedSentences, RunOptions, run_options
 from deptree_cli.cli.score_options import RelaxedSentences, ScoreOptions, rule_option, score_options, search_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.arc_factored import ArcFactored
@@ -224,7 +224,9 @@ def _check(method: NamedFunction, rule: StoppingRule, rules: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Decode(Work[Any]):
+class Decode:
+    """The best trees of one sentence; the labels of a mass of trees, which is one of heads, are found afterwards."""
+
     method: NamedFunction
     rule: StoppingRule
     budget: int
@@ -233,29 +235,31 @@ class Decode(Work[Any]):
     def in_batches(self) -> bool:
         return self.method.name == MST and not self.rule.size
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[TreesOfOne]:
-        from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
-
-        found, best = sentences.trees, sentences.trees.argmax()
-        return TreesOfMany(
-            *(sentences.sent_ids, sentences.blocks, best),
-            lambda: probability_notes(found.tree_log_probs(best, found.sums[0]).ravel(), found.entropies.tolist()),
-            False,
-            lambda: {"HeadProb": found.probs_of(best)},
-        ).each()
-
-    def one(self, sentence: ScoredSentence, _: None) -> Decoded:
-        """The work on one sentence; the labels of a mass of trees, which is one of heads, are found afterwards."""
+    def __call__(self, sentence: ScoredSentence, _: None) -> Decoded | TreesOfOne:
+        if found := sentence.ask(best_of_many):
+            return found
         distribution, labels, ranked = sentence.distribution, sentence.distribution.labels, self.rule.size is not None
         joint = labels is not None and self.rule.mass is None
         has_rules = sentence.interpretation.constraints is not None
         if has_rules or (joint and self.method.name == MBR):
-            found = sentence.constrained.best_trees(self.rule.size or 1, self.method.name, self.budget)
-            heads, numbers = np.array([each.heads for each in found]), np.array([each.labels for each in found])
-            gaps = [each.gap for each in found] if has_rules else None
+            best = sentence.constrained.best_trees(self.rule.size or 1, self.method.name, self.budget)
+            heads, numbers = np.array([each.heads for each in best]), np.array([each.labels for each in best])
+            gaps = [each.gap for each in best] if has_rules else None
             return Decoded(sentence, heads, None if labels is None else numbers, ranked, gaps)
         distribution = distribution.with_best_labels() if joint else distribution
         heads, complete = (
             self.rule.trees_of(distribution) if ranked else (self.method.function(distribution)[None], None)
         )
         return Decoded(sentence, heads, labels.best(heads) if labels else None, ranked, complete=complete)
+
+
+def best_of_many(sentences: ScoredBatch, _: None) -> list[TreesOfOne]:
+    from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
+
+    found, best = sentences.trees, sentences.trees.argmax()
+    return TreesOfMany(
+        *(sentences.sent_ids, sentences.blocks, best),
+        lambda: probability_notes(found.tree_log_probs(best, found.sums[0]).ravel(), found.entropies.tolist()),
+        False,
+        lambda: {"HeadProb": found.probs_of(best)},
+    ).each()

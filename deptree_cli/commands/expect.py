@@ -13,7 +13,7 @@ import numpy as np
 
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import INPUT, FloatRange, apply, command, option
-from deptree_cli.cli.run import Job, RunOptions, Work, run_options
+from deptree_cli.cli.run import Job, RunOptions, run_options
 from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
 from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Float
@@ -127,8 +127,8 @@ def _asked_for(needed: QuantityInput) -> str:
 
 
 @dataclass(frozen=True)
-class Quantities(Work[dict[str, Any]]):
-    """The quantity of sentences as objects for JSON; `values`: what all sentences share of its inputs."""
+class Quantities:
+    """The quantity of a sentence as an object for JSON; `values`: what all sentences share of its inputs."""
 
     quantity: OfDistribution
     values: dict[str, Any]
@@ -138,18 +138,19 @@ class Quantities(Work[dict[str, Any]]):
     def in_batches(self) -> bool:
         return self.quantity.of_many is not None and not self.grad
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any] | None]:
-        """The work on many sentences; what is infinite is left to `one`."""
-        of_many, name, lengths = self.quantity.of_many, self.quantity.name, sentences.trees.lengths.tolist()
-        assert of_many is not None
-        found = zip(sentences.sent_ids, lengths, of_many(sentences.trees).tolist(), strict=True)
-        return [{"sent_id": sent_id, "n": n, name: value} if isfinite(value) else None for sent_id, n, value in found]
+    def of_many(self, sentences: ScoredBatch, _: None) -> Float:
+        assert self.quantity.of_many is not None
+        return self.quantity.of_many(sentences.trees)
 
-    def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
+    def __call__(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
+        row: dict[str, Any] = {"sent_id": sentence.id, "n": sentence.n}
+        found = sentence.ask(self.of_many)
+        if found is not None and isfinite(found):
+            return row | {self.quantity.name: float(found)}
         quantity, distribution = self.quantity, sentence.distribution
         inputs = [self._value(each, sentence) for each in quantity.inputs]
         value = np.asarray(quantity.value(distribution, *inputs))
-        row: dict[str, Any] = {"sent_id": sentence.id, "n": distribution.n, quantity.name: value.tolist()}
+        row[quantity.name] = value.tolist()
         if not np.isfinite(value).all():
             return row | {quantity.name: None, "reason": UNKNOWN if np.isnan(value).any() else INFINITE}
         if self.grad and quantity.gradient:

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import FloatRange, check_effect, command, option, seed_option, size_option
-from deptree_cli.cli.run import Job, RunOptions, Work, run_options, unchanged
+from deptree_cli.cli.run import Job, RunOptions, run_options, unchanged
 from deptree_cli.cli.score_options import ScoreOptions, rule_option, score_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.calibration import head_sets
@@ -258,7 +258,7 @@ def _shown(encoder: Encoder, above: float | None, sets: bool) -> Shown:
 
 
 @dataclass(frozen=True)
-class Marginals(Work[Any]):
+class Marginals:
     """Shows marginals of a sentence; where rules need whole trees they are shares of `size` drawn ones."""
 
     shown: Shown
@@ -269,12 +269,9 @@ class Marginals(Work[Any]):
     def in_batches(self) -> bool:
         return self.shown in (ArcMarginals.in_json, ArcMarginals.in_arrays) and self.limit is None
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[MatrixAsRead]:
-        trees, layouts = sentences.trees, sentences.layout.fields()
-        before = ({"n": n, **layout} for n, layout in zip(trees.lengths.tolist(), layouts, strict=True))
-        return list(map(MatrixAsRead, sentences.records, sentences.as_read(trees.marginals), before))
-
-    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Any:
+        if found := sentence.ask(matrices_of_many):
+            return found
         labels = sentence.distribution.labels
         if self.size is None or not sentence.constrained.rules:
             arcs = sentence.distribution.marginals()
@@ -284,5 +281,11 @@ class Marginals(Work[Any]):
         of_arcs = shares(drawn.heads)
         both = shares(drawn.heads, labels=drawn.labels, names=len(labels.names)) if labels else None
         of_labels = both.expectations if both else None
-        found = of_arcs.expectations, of_labels, both or of_arcs, drawn.acceptance, self.limit
-        return self.shown(ArcMarginals(sentence, *found))
+        estimated = of_arcs.expectations, of_labels, both or of_arcs, drawn.acceptance, self.limit
+        return self.shown(ArcMarginals(sentence, *estimated))
+
+
+def matrices_of_many(sentences: ScoredBatch, _: None) -> list[MatrixAsRead]:
+    trees, layouts = sentences.trees, sentences.layout.fields()
+    before = ({"n": n, **layout} for n, layout in zip(trees.lengths.tolist(), layouts, strict=True))
+    return list(map(MatrixAsRead, sentences.records, sentences.as_read(trees.marginals), before))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptree_cli.cli import options
-from deptree_cli.cli.options import command, flag, use
-from deptree_cli.cli.rule_options import rules
-from deptree_cli.cli.run import Job, Run, Work
-from deptree_cli.cli.sampler_options import SAMPLER, SAMPLERS_LISTED
-from deptree_cli.cli.score_options import Scores
-from deptree_cli.cli.write import Out
+from deptree_cli.cli.options import command, option, seed_option, size_option
+from deptree_cli.cli.run import Job, RunOptions, run_options
+from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, rule_option, sampler_option, score_options
+from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.labels import label_stream
@@ -88,48 +85,43 @@ class Drawn(AsTrees):
 
 
 @dataclass(frozen=True)
-class DrawTrees(Work[Any]):
+class DrawTrees:
     """Trees of one sentence; with `unique` each distinct one once."""
 
     sampler: Sampler
-    size: int
+    trees: int
     unique: bool
-
-    @property
-    def trees(self) -> int:
-        return self.size
 
     @property
     def in_batches(self) -> bool:
         from deptree_cli.core.samplers import is_few  # loads kernels: when there is work
 
         # Most sentences have fewer than 100 words: trees of many are drawn at once if they are few even of long ones.
-        return self.sampler.name == "auto" and is_few(100, self.size) and not self.unique
+        return self.sampler.name == "auto" and is_few(100, self.trees) and not self.unique
 
-    def batch(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
+    def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn | TreesOfOne:
+        if found := sentence.ask(self.of_many):
+            return found
+        if sentence.needs_trees:
+            found = sentence.constrained.draw(self.trees, rng, self.sampler)
+            drawn = Drawn(sentence, found.heads, found.labels, found.acceptance)
+        else:
+            heads, known = self.sampler.draw_small(sentence.distribution, self.trees, rng), sentence.distribution.labels
+            drawn = Drawn(sentence, heads, None, None)
+            if known is not None:
+                trees: Heads = heads.astype(np.int32, copy=False)
+                drawn = Drawn(sentence, trees, known.draw_by(trees, label_stream(rng)), None)
+        return _counted(drawn) if self.unique else drawn
+
+    def of_many(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
         from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
 
-        drawn, log_z = sentences.trees.sample(self.size, streams)
+        drawn, log_z = sentences.trees.sample(self.trees, streams)
 
         def notes() -> list[Note]:
             return [log_prob_note(sentences.trees.tree_log_probs(drawn, log_z).ravel())]
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
-
-    def one(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        drawn = self._drawn(sentence, rng)
-        return _counted(drawn) if self.unique else drawn
-
-    def _drawn(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn:
-        """The trees; under rules that only a tree decides, those that obey."""
-        if sentence.needs_trees:
-            found = sentence.constrained.draw(self.size, rng, self.sampler)
-            return Drawn(sentence, found.heads, found.labels, found.acceptance)
-        drawn, known = self.sampler.draw_small(sentence.distribution, self.size, rng), sentence.distribution.labels
-        if known is None:
-            return Drawn(sentence, drawn, None, None)
-        heads: Heads = drawn.astype(np.int32, copy=False)
-        return Drawn(sentence, heads, known.draw_by(heads, label_stream(rng)), None)
 
 
 def _counted(drawn: Drawn) -> Drawn:

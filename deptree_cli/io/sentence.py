@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import no_sentences
 
@@ -101,6 +103,68 @@ class Sentence:
         if self.block is None:
             raise no_sentences()
         return self.block
+
+
+# Finds something of each sentence of a batch that is worked on at once, by `SentenceStreams` or None without a seed.
+Many = Callable[[Any, Any], Any]
+
+
+class Chunk:
+    """Items that travel together: what is asked of many is found for all of them when the first one asks.
+
+    Args:
+        tasks: the items, each with how often its name came before.
+        prepare: what an item becomes by itself; with `row`: what it is in a chunk, at a place there; and with `batch`:
+            those of some items that can be worked on at once, with their `places`; None where there are none.
+        seed: of random streams.
+    """
+
+    def __init__(self, tasks: Sequence[tuple[Any, int]], prepare: Any, seed: int | None = None) -> None:
+        self.tasks, self.prepare, self._seed = tasks, prepare, seed
+        self._found: dict[Many, Any] = {}
+
+    def row(self, at: int) -> Any:
+        return self.prepare.row(self, at)
+
+    @cached_property
+    def _batch(self) -> Any:
+        return self.prepare.batch([item for item, _ in self.tasks])
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {} if self._batch is None else {at: place for place, at in enumerate(self._batch.places)}
+
+    def part(self, many: Many, at: int) -> Any:
+        """What `many` finds of the item at a place; None if that must be found for it alone."""
+        if (place := self._places.get(at)) is None:
+            return None
+        if many not in self._found:
+            try:
+                self._found[many] = many(self._batch, self._streams())
+            except DeptreeError:  # of one sentence, which is told of it by itself
+                self._found[many] = None
+        found = self._found[many]
+        return None if found is None else found[place]
+
+    def _streams(self) -> SentenceStreams | None:
+        """New ones each time: kernels move them on."""
+        names = [(self.tasks[at][0].sent_id, self.tasks[at][1]) for at in self._places]
+        return None if self._seed is None else SentenceStreams(self._seed, names)
+
+
+class Row:
+    """An item of a chunk."""
+
+    def __init__(self, chunk: Chunk, at: int) -> None:
+        self._chunk, self._at = chunk, at
+
+    def ask(self, many: Many) -> Any:
+        """What `many` finds of it; None if that must be found for it alone."""
+        return self._chunk.part(many, self._at)
+
+    @property
+    def alone(self) -> Any:
+        return self._chunk.prepare(self._chunk.tasks[self._at][0])
 
 
 Item = TypeVar("Item")

@@ -25,7 +25,7 @@ from deptree_cli.io.scores.companions import UNCHANGED, Temperature, layout_of_a
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import Layout, layout, text_of, to_head_dep
 from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.sentence import Sentence
+from deptree_cli.io.sentence import Chunk, Many, Row, Sentence
 
 if TYPE_CHECKING:
     from conllu.models import TokenList
@@ -103,6 +103,23 @@ class Interpretation:
     budget: int = BUDGET
 
     def __call__(self, record: Sentence) -> ScoredSentence:
+        sentence = ScoredSentence(record, self)
+        sentence.obeying  # noqa: B018  # what is wrong with it is told here
+        return sentence
+
+    def row(self, chunk: Chunk, at: int) -> ScoredSentence:
+        return ScoredSentence(chunk.tasks[at][0], self, Row(chunk, at))
+
+    def batch(self, records: Sequence[Sentence]) -> ScoredBatch | None:
+        """Those of the records that can be worked on together, None where there are none."""
+        if self.labels is not None or self.layout.labels or self.fix_heads or self.constraints:
+            return None
+        from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
+
+        return batch_of(records, self.layout, self.space, self.temperature.arcs)
+
+    def both(self, record: Sentence) -> tuple[TreeDistribution, Constrained | None]:
+        """The distribution over all trees without forbidden arcs, and under what trees must obey, None for nothing."""
         try:
             base = self._by_scores(record.scores, record, self.layout)
         except DeptreeError as error:
@@ -114,15 +131,7 @@ class Interpretation:
         except DeptreeError as error:
             self._advise_wider_space(error, record)
             raise error.at(record.place, record.sent_id) from None
-        return ScoredSentence(record, base if obeying is None else _of_trees(obeying), self, obeying)
-
-    def batch(self, records: Sequence[Sentence]) -> ScoredBatch | None:
-        """Those of the records that can be worked on together, None where there are none."""
-        if self.labels is not None or self.layout.labels or self.fix_heads or self.constraints:
-            return None
-        from deptree_cli.io.scores.batches import batch_of  # loads kernels: when there is work
-
-        return batch_of(records, self.layout, self.space, self.temperature.arcs)
+        return base if obeying is None else _of_trees(obeying), obeying
 
     def distribution(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so, without arcs that constraints forbid."""
@@ -200,9 +209,28 @@ class ScoredSentence(SentenceAsRead):
         obeying: the distribution over valid trees, of which rules and other constraints hold; None without any.
     """
 
-    distribution: TreeDistribution
     interpretation: Interpretation
-    obeying: Constrained | None = None
+    _row: Row | None = None
+
+    @property
+    def n(self) -> int:
+        return self.record.n
+
+    def ask(self, many: Many) -> Any:
+        """What `many` finds of the sentence, in a batch with others; None if that must be found for it alone."""
+        return self._row and self._row.ask(many)
+
+    @cached_property
+    def _both(self) -> tuple[TreeDistribution, Constrained | None]:
+        return self.interpretation.both(self.record)
+
+    @property
+    def distribution(self) -> TreeDistribution:
+        return self._both[0]
+
+    @property
+    def obeying(self) -> Constrained | None:
+        return self._both[1]
 
     @property
     def needs_trees(self) -> bool:
