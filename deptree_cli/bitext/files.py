@@ -20,8 +20,7 @@ from deptree_cli.core.scores import MASK, SCALES
 from deptree_cli.io.files.streams import STDIN, entries_of, lines_of, open_input, place_of
 from deptree_cli.io.read import prepared, read
 from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
-from deptree_cli.io.scores.containers import open_scores
-from deptree_cli.io.scores.containers.base import SENTENCES
+from deptree_cli.io.scores.containers import SENTENCES, open_scores
 from deptree_cli.io.sentence import Companion, Sentence, Side, Warn, holding, nameless, unheard
 
 if TYPE_CHECKING:

@@ -82,14 +82,16 @@ def place_of_item(item: object) -> str:
 
 
 class ByIds:
-    """Finds companions by the ids of sentences."""
+    """Finds companions by the ids of sentences, each once: in a mapping, or in a stream, of which others wait."""
 
     sure, advice = True, ""
 
     def __init__(self, companion: Companion, lead: Side, items: Iterator[Any] | None, first: str | None) -> None:
         self.companion, self._lead, self._first = companion, lead, first
-        side = companion.side
-        self._found = _Archive(side) if items is None else _Stream(items, side)
+        self._items: Any = companion.side.items if items is None else items
+        self._taken = set[str]()  # names of a mapping
+        self._waiting: dict[str | None, deque[Any]] = {}  # what of a stream was passed over; in the same order nothing
+        self._size = 0  # of what waits
         self._last: Any = None
         self._nameless = 0  # errors of sentences whose companions nobody knows: as many may be left over
 
@@ -104,81 +106,27 @@ class ByIds:
                 return None
             if self._last is not None and self.companion.side.name(self._last) in names:
                 return self._last
-        found = self._found.take(names) if names else None
+        found = (self._loaded if isinstance(self._items, Mapping) else self._read)(names) if names else None
         self._nameless += error and found is None
         if found is None:
             return self._missing(names)
         self._last = found
         return found
 
-    def _missing(self, names: Sequence[str]) -> DeptreeError:
-        side = self.companion.side
-        if not names:
-            return DeptreeError(f"it has no id to be found by in {side.place}", "Give all sentences ids, or none")
-        if self._found.is_full:
-            size = f"{MOST_WAITING >> 20:,} MiB of {side.what} that others are waiting for"
-            problem = f"{side.place} has no sentence with this id before {size}"
-            return DeptreeError(problem, "Put both files in the same order, or save scores as .npz")
-        hint = (
-            f"; the first there is {self._first!r}: name both alike or pass other files" if self._last is None else ""
-        )
-        remedy = f"Both files have ids, and sentences are paired by id{hint}"
-        return DeptreeError(f"{side.place} has no sentence with this id", remedy)
+    def _loaded(self, names: Sequence[str]) -> Any:
+        name = next((each for each in names if each in self._items and each not in self._taken), None)
+        if name is None:
+            return None
+        self._taken.add(name)
+        return loaded(self._items, name)
 
-    def left(self) -> Iterator[DeptreeError]:
-        """The errors of companions that belong to no sentence, unless these may be of malformed sentences."""
-        if self.companion.shared:
-            return
-        left = list(self._found.rest())
-        if len(left) > self._nameless:
-            within = f" in {self._lead.place}" if self._lead.place else ""
-            problem, remedy = (
-                f"no {self._lead.what}{within} have this id",
-                "Check that both files hold the same sentences",
-            )
-            yield from (DeptreeError(problem, remedy, place=place, sent_id=name) for place, name in left)
-
-
-class _Archive:
-    """Companions that are loaded when they are asked for, each once."""
-
-    is_full = False
-
-    def __init__(self, side: Side) -> None:
-        assert isinstance(side.items, Mapping)
-        self._items, self._place = side.items, side.place
-        self._taken: set[str] = set()
-
-    def take(self, names: Sequence[str]) -> Any:
-        for name in names:
-            if name in self._items and name not in self._taken:
-                self._taken.add(name)
-                return loaded(self._items, name)
-        return None
-
-    def rest(self) -> Iterator[tuple[str, str]]:
-        return ((self._place, name) for name in self._items if name not in self._taken)
-
-
-class _Stream:
-    """Companions that are read on until one of an id comes; what is passed over waits, in the same order nothing."""
-
-    def __init__(self, items: Iterator[Any], side: Side) -> None:
-        self._items, self._side = items, side
-        self._waiting: dict[str | None, deque[Any]] = {}
-        self._size = 0
-
-    @property
-    def is_full(self) -> bool:
-        return self._size >= MOST_WAITING
-
-    def take(self, names: Sequence[str]) -> Any:
+    def _read(self, names: Sequence[str]) -> Any:
         """The next one of one of these names; else an error that may be of it, for nobody knows its name."""
         for name in names:
             if name in self._waiting:
                 return self._waiter(name)
-        while not self.is_full and (item := next(self._items, None)) is not None:
-            own = self._side.name(item)
+        while self._size < MOST_WAITING and (item := next(self._items, None)) is not None:
+            own = self.companion.side.name(item)
             if own is None and not isinstance(item, DeptreeError):
                 problem = "this has no id, but the first one has"
                 item = DeptreeError(problem, "Give all of them ids, or none", place=place_of_item(item))
@@ -196,11 +144,37 @@ class _Stream:
         self._size -= _size(item)
         return item
 
-    def rest(self) -> Iterator[tuple[str, str]]:
-        """Place and name of what nobody asked for, but for errors of which nobody knows whose they are."""
-        for item in chain(chain.from_iterable(self._waiting.values()), self._items):
-            if (name := self._side.name(item)) is not None or not isinstance(item, DeptreeError):
-                yield place_of_item(item), name or ""
+    def _missing(self, names: Sequence[str]) -> DeptreeError:
+        side = self.companion.side
+        if not names:
+            return DeptreeError(f"it has no id to be found by in {side.place}", "Give all sentences ids, or none")
+        if self._size >= MOST_WAITING:
+            size = f"{MOST_WAITING >> 20:,} MiB of {side.what} that others are waiting for"
+            problem = f"{side.place} has no sentence with this id before {size}"
+            return DeptreeError(problem, "Put both files in the same order, or save scores as .npz")
+        hint = f"; the first there is {self._first!r}: name both alike or pass other files" * (self._last is None)
+        remedy = f"Both files have ids, and sentences are paired by id{hint}"
+        return DeptreeError(f"{side.place} has no sentence with this id", remedy)
+
+    def left(self) -> Iterator[DeptreeError]:
+        """The errors of companions that belong to no sentence, unless these may be of malformed sentences."""
+        side, lead = self.companion.side, self._lead
+        if self.companion.shared:
+            return
+        if isinstance(self._items, Mapping):
+            left = [(side.place, name) for name in self._items if name not in self._taken]
+        else:
+            rest = chain(chain.from_iterable(self._waiting.values()), self._items)
+            named = ((item, side.name(item)) for item in rest)
+            left = [(place_of_item(item), name or "") for item, name in named if name or not _is_error(item)]
+        if len(left) > self._nameless:
+            problem = f"no {lead.what}{f' in {lead.place}' if lead.place else ''} have this id"
+            for place, name in left:
+                yield DeptreeError(problem, "Check that both files hold the same sentences", place=place, sent_id=name)
+
+
+def _is_error(item: object) -> bool:
+    return isinstance(item, DeptreeError)
 
 
 def _size(item: Any) -> int:

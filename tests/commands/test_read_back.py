@@ -15,8 +15,7 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.commands.parse import WRITTEN
-from deptree_cli.io.scores.containers import CONTAINERS, Container
-from deptree_cli.io.scores.containers.base import NEVER
+from deptree_cli.io.scores.containers import CONTAINERS, NEVER, Container
 from deptree_cli.io.scores.meta import WRITE_SCORES, Meta
 from deptree_cli.io.signature import signature
 from tests.commands.readers import OF_PAIRS, PAGES, READERS, SQUARES, line, numbers, put_files

@@ -1,26 +1,197 @@
-"""Containers of scores: the register of the formats in which score files are read and written.
+"""Containers of scores: what they are, the register of them, and how a file's own is recognised.
 
-A container is a module that ends in a `Container`, and an entry in `CONTAINERS`; or an object of that class which
-another package offers under the entry point ``deptree.containers``.
+A container is an entry in `CONTAINERS` with a module that reads and writes it, loaded for the first such file; or a
+`Container` that another package offers under the entry point ``deptree.containers``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from abc import abstractmethod
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
+from typing import Any, NoReturn, Protocol
 
+from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.register import Register
+from deptree_cli.core.register import Register, imported
 from deptree_cli.io.files.streams import Input, open_input
-from deptree_cli.io.scores.containers import base, jsonl, npy, npz, safetensors
-from deptree_cli.io.scores.containers.base import Container, ScoreFile, Write
+from deptree_cli.io.scores.arrays import MAGIC, RawScores, ReadSpec, Source
+from deptree_cli.io.scores.meta import NOTHING, Meta
 
-__all__ = ["CONTAINERS", "Container", "ScoreFile", "Write", "open_scores"]
+
+class ScoreFile(Protocol):
+    """A score file that was opened for reading.
+
+    One whose sentences come with their words has an attribute `words` that is True.
+    """
+
+    @property
+    def meta(self) -> Meta:
+        """What the file says of itself; one that may have sorted the sentences by name is not `ordered`."""
+
+    def read(self, matrices: ReadSpec) -> Source:
+        """Return what is in the file; to be called once, because the file may be a pipe."""
+
+
+class Entries(Mapping[str, RawScores]):
+    """An opened score file whose matrices have keys (`names`: as in the file); each is loaded when it is asked for."""
+
+    def __init__(self, names: Mapping[str, str], place: str, meta: Meta = NOTHING) -> None:
+        self.names = names
+        self.place = place
+        self.meta = meta
+
+    def read(self, matrices: ReadSpec) -> Source:
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.names
+
+    def __getitem__(self, key: str) -> RawScores:
+        return RawScores(key, self.load(key), self.place_of(key))
+
+    def place_of(self, key: str) -> str:
+        return f"{self.place}[{key}]"
+
+    @abstractmethod
+    def load(self, key: str) -> Array:
+        """Return the array under a key; KeyError if there is none, DeptreeError if it is not one of numbers."""
+
+
+class Write(Protocol):
+    """Writes one sentence's scores under its name.
+
+    Args:
+        forms: its words, which only JSON Lines have a place for.
+        beside: what the array is beside the sentence's own, one of `npz.BESIDE`; empty for its own.
+    """
+
+    def __call__(self, sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None: ...
+
+
+# Whether a container keeps what a file says of itself.
+ALWAYS, WITH_HEADER, NEVER = "always", "with header", "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A format of score files.
+
+    Attributes:
+        name: how it is called.
+        suffixes: of its files, with their dot and in small letters, the usual one first.
+        matches: whether a file that begins with these bytes is one.
+        open: reads from the stream alone: it may be a file, unpacked from gzip, standard input or a pipe.
+        write: opens an output: its path (None is standard output), what it says of itself, and whether on a line of its
+            own; None for a container that is only read.
+        refused: whether it is known only to say why it is not read; any other container may take its files over.
+        named: whether it keeps the names of sentences.
+        holds_arrays: whether it holds arrays of any kind, and not scores alone.
+        keeps: whether it keeps its `Meta`: always, never, or if that is shown on a line of its own.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    matches: Callable[[bytes], bool]
+    open: Callable[[Input], AbstractContextManager[ScoreFile]]
+    write: Callable[[str | None, Meta, bool], AbstractContextManager[Write]] | None = None
+    refused: bool = False
+    named: bool = True
+    holds_arrays: bool = True
+    keeps: str = ALWAYS
+
+    def keeps_meta(self, shown: bool) -> bool:
+        """Whether a file says of itself how it is to be read, if that is shown on a line of its own or not."""
+        return self.keeps == ALWAYS or (self.keeps == WITH_HEADER and shown)
+
+
+def starting(*magics: bytes) -> Callable[[bytes], bool]:
+    return lambda head: head.startswith(magics)
+
+
+def _of(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`open` and `write` of a module here, which is loaded when one of them is called."""
+    opens, writes = (partial(_call, f".{name}:{verb}_{name}") for verb in ("open", "write"))
+    return opens, writes
+
+
+def _call(target: str, *args: Any) -> Any:
+    return imported(target, __name__)(*args)
+
+
+def _refused(name: str, suffixes: tuple[str, ...], magics: tuple[bytes, ...], problem: str, remedy: str) -> Container:
+    """A container that is not read; `magics`: first bytes, any of them."""
+
+    def refuse(file: Input) -> NoReturn:
+        raise DeptreeError(problem, remedy, place=file.place)
+
+    return Container(name, suffixes, starting(*magics), refuse, refused=True)
+
+
+TORCH = _refused(
+    "torch",
+    (".pt", ".pth", ".bin"),
+    (),
+    "a torch file may run code when it is loaded, so it is refused",
+    "Convert it in Python (of a dict, the entry that holds the scores): "
+    "np.savez('scores.npz', *[s.numpy() for s in torch.load('FILE.pt', weights_only=True)])",
+)
+
+# What is wrong with a file of sentences where scores belong.
+SENTENCES = "these are sentences (CoNLL-U), not scores"
 
 CONTAINERS = Register(
     "container",
-    [npz.CONTAINER, npy.CONTAINER, safetensors.CONTAINER, jsonl.CONTAINER, *base.CONTAINERS],
+    [
+        Container("npz", (".npz",), starting(b"PK\x03\x04", b"PK\x05\x06"), *_of("npz")),
+        Container("npy", (".npy", ".npys"), starting(MAGIC), *_of("npy"), named=False, keeps=NEVER),
+        Container(
+            *("safetensors", (".safetensors",), lambda head: head[4:8] == bytes(4) and head[8:9] == b"{"),
+            *_of("safetensors"),
+        ),
+        # Not .json, which is one value for a whole file: what begins like JSON is read, but never written so.
+        Container(
+            "jsonl",
+            (".jsonl", ".ndjson"),
+            lambda head: head.removeprefix(BOM_UTF8).lstrip().startswith((b"{", b"[")),
+            *_of("jsonl"),
+            holds_arrays=False,
+            keeps=WITH_HEADER,
+        ),
+        TORCH,
+        _refused(
+            "pickle",
+            (".pkl", ".pickle", ".joblib"),
+            (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+            "a pickle runs code when it is loaded, so it is refused",
+            "If you trust it, convert it in Python with np.savez('scores.npz', *pickle.load(open('FILE.pkl', 'rb')))",
+        ),
+        _refused(
+            "hdf5",
+            (".h5", ".hdf5"),
+            (b"\x89HDF\r\n\x1a\n",),
+            "HDF5 is not read",
+            "Convert it in Python with np.savez('scores.npz', **{k: v[()] for k, v in h5py.File('FILE.h5').items()})",
+        ),
+        _refused(
+            "conllu",
+            (".conllu", ".conllup", ".cupt", ".conll"),
+            (b"#", b"1\t", b"\xef\xbb\xbf#", b"\xef\xbb\xbf1\t"),
+            SENTENCES,
+            "Name the file of scores first and the sentences with --conllu; for trees without scores see deptree eval, "
+            "agree, check and combine",
+        ),
+    ],
     group="deptree.containers",
 )
 
@@ -56,7 +227,5 @@ def _recognised(file: Input, path: str) -> Container:
 
 
 def _matching(known: Sequence[Container], head: bytes, suffix: str) -> Container | None:
-    found = [container for container in known if container.matches(head)] or [
-        container for container in known if suffix in container.suffixes
-    ]
-    return min(found, key=lambda container: (container.refused, suffix not in container.suffixes), default=None)
+    found = [each for each in known if each.matches(head)] or [each for each in known if suffix in each.suffixes]
+    return min(found, key=lambda each: (each.refused, suffix not in each.suffixes), default=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain, islice
 from typing import Any
 
@@ -13,12 +13,11 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.conllu.columns import BOM
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input, lines_of
 from deptree_cli.io.json_lines import dump, objects, sent_id_of
 from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
-from deptree_cli.io.scores.containers.base import WITH_HEADER, Container, Write
+from deptree_cli.io.scores.containers import Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
 
 # What may stand in a column of CoNLL-U: no tab, no end of a line, no half of a surrogate pair.
@@ -63,6 +62,10 @@ class Lines:
         if (one.trees, one.layout and one.layout.reading) != (other.trees, other.layout and other.layout.reading):
             problem = "the scores behind this header have another layout than those before it"
             raise DeptreeError(problem, "Read the files that were joined one by one", place=place)
+
+
+def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
+    return nullcontext(Lines(file))
 
 
 def _is_header(value: dict[str, Any]) -> bool:
@@ -166,15 +169,3 @@ def _nested(scores: Array) -> Any:
     cells = scores.astype(object)
     cells[forbidden] = None
     return cells.tolist()
-
-
-# Not .json, which is one value for a whole file: what begins like JSON is read under any name, but never written so.
-CONTAINER = Container(
-    "jsonl",
-    (".jsonl", ".ndjson"),
-    lambda head: head.removeprefix(BOM).lstrip().startswith((b"{", b"[")),
-    lambda file: nullcontext(Lines(file)),
-    write_jsonl,
-    holds_arrays=False,
-    keeps=WITH_HEADER,
-)

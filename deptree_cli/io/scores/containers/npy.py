@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from deptree_cli.core.dtypes import Array, smallest_type
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.factorisation import are_trees
 from deptree_cli.io.files.output import ARRAYS, Output, npy_of
 from deptree_cli.io.files.streams import Input
-from deptree_cli.io.scores.arrays import MAGIC, Header, RawScores, ReadSpec, read_data, read_header, read_numbers
-from deptree_cli.io.scores.containers.base import NEVER, Container, Write, starting
+from deptree_cli.io.scores.arrays import Header, RawScores, ReadSpec, read_data, read_header, read_numbers
+from deptree_cli.io.scores.containers import Write
 from deptree_cli.io.scores.meta import NOTHING, Meta
 
 
@@ -29,8 +28,11 @@ class Arrays:
     meta: Meta = NOTHING
 
     def read(self, matrices: ReadSpec) -> Iterator[RawScores]:
-        """Yield the matrices (`read_npy`)."""
         return read_npy(self.file.stream, self.file.place, matrices)
+
+
+def open_npy(file: Input) -> AbstractContextManager[Arrays]:
+    return nullcontext(Arrays(file))
 
 
 def read_npy(stream: BinaryIO, place: str, matrices: ReadSpec) -> Iterator[RawScores]:
@@ -54,11 +56,12 @@ def _check_no_heads(scores: Array, place: str) -> None:
         or scores.dtype != smallest_type(scores.shape[1])
     ):
         return
+    from deptree_cli.core.factorisation import are_trees  # few matrices look like heads
+
     if are_trees(scores).all():
         problem = "every row is a tree, as deptree sample and decode write them, and these are no scores"
-        raise DeptreeError(
-            problem, "Name the file of scores that it was made from, or save scores as float32", place=place
-        )
+        remedy = "Name the file of scores that it was made from, or save scores as float32"
+        raise DeptreeError(problem, remedy, place=place)
 
 
 def _slices(stream: BinaryIO, header: Header, place: str) -> Iterator[Array]:
@@ -88,14 +91,3 @@ def write_npy(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
             out.write(npy_of(scores))
 
         yield write
-
-
-CONTAINER = Container(
-    "npy",
-    (".npy", ".npys"),
-    starting(MAGIC),
-    lambda file: nullcontext(Arrays(file)),
-    write_npy,
-    named=False,
-    keeps=NEVER,
-)

@@ -23,7 +23,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import Input, seekable
 from deptree_cli.io.scores.arrays import Raw, ReadSpec, Source, as_lengths, read_array, with_lengths
-from deptree_cli.io.scores.containers.base import TORCH, Container, Entries, Write, starting
+from deptree_cli.io.scores.containers import TORCH, Entries, Write
 from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.meta import Meta
 
@@ -153,6 +153,3 @@ def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
 def write_npz(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
     with SentenceArrays(path, meta.signature) as out:
         yield lambda sent_id, scores, forms=None, beside="": out.write(sent_id, scores, beside)
-
-
-CONTAINER = Container("npz", (".npz",), starting(b"PK\x03\x04", b"PK\x05\x06"), open_npz, write_npz)

@@ -17,7 +17,7 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.output import ARRAYS, Output
 from deptree_cli.io.files.streams import Input, path_of
 from deptree_cli.io.scores.arrays import MOST_SCORES, too_large
-from deptree_cli.io.scores.containers.base import Container, Entries, Write
+from deptree_cli.io.scores.containers import Entries, Write
 from deptree_cli.io.scores.meta import Meta
 
 _SAVE_AGAIN = "Write or copy it again"
@@ -30,10 +30,6 @@ _METADATA = "__metadata__"
 
 # The types of the format that are real numbers in NumPy too.
 _NUMPY_TYPES = {"BOOL", "U8", "I8", "U16", "I16", "F16", "U32", "I32", "F32", "U64", "I64", "F64"}
-
-
-def _looks_like_safetensors(head: bytes) -> bool:
-    return head[4:8] == bytes(4) and head[8:9] == b"{"
 
 
 def _library(place: str = "") -> ModuleType:
@@ -116,6 +112,3 @@ def write_safetensors(path: str | None, meta: Meta, header: bool) -> Iterator[Wr
         yield write
         ours = json.dumps([meta.signature, list(tensors) if meta.ordered else []], ensure_ascii=False)
         out.write(library.numpy.save(tensors, {_KEY: ours}))
-
-
-CONTAINER = Container("safetensors", (".safetensors",), _looks_like_safetensors, open_safetensors, write_safetensors)

@@ -11,9 +11,11 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.arrays import ReadSpec
+from deptree_cli.io.scores.containers import CONTAINERS
 from deptree_cli.io.scores.containers.npy import read_npy
-from deptree_cli.io.scores.containers.npz import CONTAINER
 from tests.arrays import header, npy, npz
+
+CONTAINER = CONTAINERS.get("npz")
 
 
 def shapes(data: bytes, matrices: ReadSpec | None = None) -> list[tuple[int, ...]]:

@@ -14,8 +14,11 @@ from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.json_lines import dump
 from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
-from deptree_cli.io.scores.containers.jsonl import CONTAINER, Lines
+from deptree_cli.io.scores.containers import CONTAINERS
+from deptree_cli.io.scores.containers.jsonl import Lines
 from deptree_cli.io.scores.meta import NOTHING, Meta
+
+CONTAINER = CONTAINERS.get("jsonl")
 
 Read = Callable[..., list[Raw]]
 

@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from deptree_cli.io.scores.arrays import ReadSpec
-from deptree_cli.io.scores.containers.npy import CONTAINER, read_npy
+from deptree_cli.io.scores.containers import CONTAINERS
+from deptree_cli.io.scores.containers.npy import read_npy
 from tests.arrays import header, npy
+
+CONTAINER = CONTAINERS.get("npy")
 
 
 def read(data: bytes, matrices: ReadSpec | None = None) -> list[np.ndarray]:

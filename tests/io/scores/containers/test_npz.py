@@ -11,9 +11,12 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
-from deptree_cli.io.scores.containers.npz import CONTAINER, open_npz
+from deptree_cli.io.scores.containers import CONTAINERS
+from deptree_cli.io.scores.containers.npz import open_npz
 from deptree_cli.io.scores.meta import NOTHING, Meta
 from tests.arrays import npz
+
+CONTAINER = CONTAINERS.get("npz")
 
 Read = Callable[..., list[Raw]]
 

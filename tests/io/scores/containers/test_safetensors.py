@@ -11,8 +11,10 @@ import pytest
 
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.scores.arrays import Raw, RawScores, ReadSpec
-from deptree_cli.io.scores.containers import safetensors
-from deptree_cli.io.scores.containers.safetensors import CONTAINER, open_safetensors
+from deptree_cli.io.scores.containers import CONTAINERS, safetensors
+from deptree_cli.io.scores.containers.safetensors import open_safetensors
+
+CONTAINER = CONTAINERS.get("safetensors")
 
 library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
 

@@ -17,8 +17,7 @@ from deptree_cli.io.files.output import Output
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source
-from deptree_cli.io.scores.containers import CONTAINERS, Container, Write
-from deptree_cli.io.scores.containers.base import starting
+from deptree_cli.io.scores.containers import CONTAINERS, Container, Write, starting
 from deptree_cli.io.scores.meta import Meta
 from tests.io.scores.written import format_for, write_scores
 
