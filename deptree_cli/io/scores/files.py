@@ -14,7 +14,6 @@ import numpy as np
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.core.scores import MASK
-from deptree_cli.io.conllu.blocks import block_of
 from deptree_cli.io.files.streams import STDIN, place_of, share_read
 from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source, read_lengths, with_lengths
@@ -97,7 +96,7 @@ def sentences_of(source: Source, layout: Layout, first: int = 1) -> Iterator[Sen
 
 def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
     """A sentence of which there are scores, and maybe the words beside them."""
-    sent_id = raw.key or str(number)
+    sent_id, block = raw.key or str(number), None
     try:
         check_name(sent_id)
         scores, n = _at_length(raw, layout)
@@ -106,7 +105,10 @@ def _alone(raw: RawScores, number: int, layout: Layout) -> Sentence:
         if raw.forms and len(raw.forms) != n:
             problem = f"the field forms has {counted(len(raw.forms), 'word')}, the scores have {n}"
             raise DeptreeError(problem, "Check what wrote them, or give the sentences with --conllu")
-        block = block_of(sent_id, raw.forms) if raw.forms else None
+        if raw.forms:
+            from deptree_cli.io.conllu.blocks import block_of  # few scores come with words
+
+            block = block_of(sent_id, raw.forms)
     except DeptreeError as error:
         raise error.at(raw.place, sent_id) from None
     return Sentence(sent_id, number, n, raw.place, block, scores, raw.key, raw.padded, bool(raw.key))
@@ -122,46 +124,39 @@ def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
     return scores, words_in(scores.shape, layout)
 
 
+def fitted(layout: Layout, sentence: Sentence, raw: RawScores, what: str = "the scores have") -> Array:
+    """Scores that belong to a sentence, at its length; OutOfStep if they have another one."""
+    try:
+        check_name(sentence.sent_id)
+        scores, n = _at_length(raw, layout)
+        if n == sentence.n:
+            return scores
+        if raw.padded and sentence.n < n:
+            return cut(scores, sentence.n, layout)
+        at, block = sentence.place, sentence.block
+        words = f"the CoNLL-U sentence has {block.n} ({block.place})" if block else f"those at {at} have {sentence.n}"
+        raise OutOfStep(f"{what} {counted(n, 'word')}, {words}", f"{SAME}, with the same tokens")
+    except DeptreeError as error:
+        raise error.at(raw.place, sentence.sent_id) from None
+
+
 def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
     if not sentence.named and raw.key:
         sentence.sent_id, sentence.named = raw.key, True
-    try:
-        check_name(sentence.sent_id)
-        sentence.scores = fitted(raw, sentence, layout, "the scores have")
-    except DeptreeError as error:
-        raise error.at(raw.place, sentence.sent_id) from None
+    sentence.scores = fitted(layout, sentence, raw)
     sentence.place, sentence.key = raw.place, raw.key
 
 
 def add_other(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    try:
-        scores = fitted(raw, sentence, layout, "the scores have")
-        if scores.shape != sentence.scores.shape:
-            problem = f"the scores have shape {scores.shape}, those at {sentence.place} {sentence.scores.shape}"
-            raise OutOfStep(problem, SAME)
-    except DeptreeError as error:
-        raise error.at(raw.place, sentence.sent_id) from None
-    sentence.companions[OTHER] = scores
+    scores = sentence.companions[OTHER] = fitted(layout, sentence, raw)
+    if scores.shape != sentence.scores.shape:
+        problem = f"the scores have shape {scores.shape}, those at {sentence.place} {sentence.scores.shape}"
+        raise OutOfStep(problem, SAME, place=raw.place, sent_id=sentence.sent_id)
 
 
 def add_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
     """Add the scores of its labels, (n, n+1, L) or alike."""
-    try:
-        sentence.companions[LABELS] = fitted(raw, sentence, layout, "the scores of labels have")
-    except DeptreeError as error:
-        raise error.at(raw.place, sentence.sent_id) from None
-
-
-def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str) -> Array:
-    """Scores that belong to a sentence, at its length; OutOfStep if they have another one."""
-    scores, n = _at_length(raw, layout)
-    if n == sentence.n:
-        return scores
-    if raw.padded and sentence.n < n:
-        return cut(scores, sentence.n, layout)
-    at, block = sentence.place, sentence.block
-    words = f"the CoNLL-U sentence has {block.n} ({block.place})" if block else f"those at {at} have {sentence.n}"
-    raise OutOfStep(f"{what} {counted(n, 'word')}, {words}", f"{SAME}, with the same tokens")
+    sentence.companions[LABELS] = fitted(layout, sentence, raw, "the scores of labels have")
 
 
 def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -> None:
@@ -172,15 +167,17 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     never alike to the last bit. A matrix that is all one number may be meant, and is left alone; a last word without
     any head is an error of its own, unless a length made it a word.
     """
-    if _differ(scores, layout, has_length):
-        return
+    if scores.ndim == 2 and min(scores.shape) >= 4 + has_length and layout.root != "last":
+        one, two = map(float, scores[-1, 1:3])  # a glance that settles most sentences
+        if one != two and not _forbidden(one, layout) and not _forbidden(two, layout):
+            return
     matrix = to_head_dep(scores, layout)
     n = len(matrix) - 1
-    as_dependent, as_head = _unmasked(matrix[:n, n], layout), _unmasked(matrix[n, 1:n], layout)
+    as_dependent, as_head = _possible(matrix[:n, n], layout), _possible(matrix[n, 1:n], layout)
     headless = has_length and not len(as_dependent)
-    if not headless and (len(as_dependent) < 2 or not _alike(np.concatenate([as_dependent, as_head]))):
+    if not headless and (len(as_dependent) < 2 or np.unique(np.concatenate([as_dependent, as_head])).size > 1):
         return
-    if _alike(_unmasked(matrix[:, 1:][~np.eye(n + 1, dtype=bool)[:, 1:]], layout)):
+    if np.unique(_possible(matrix[:, 1:][~np.eye(n + 1, dtype=bool)[:, 1:]], layout)).size == 1:
         return
     problem = f"the scores of the last of {counted(n, 'word')} are all alike, as those of padding are"
     if has_length:
@@ -190,27 +187,14 @@ def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -
     raise DeptreeError(problem, remedy)
 
 
-def _differ(scores: Array, layout: Layout, has_length: bool) -> bool:
-    """Whether two scores of the last word differ, as head or as dependent: a glance that settles most sentences."""
-    if scores.ndim != 2 or min(scores.shape) < 4 + has_length or layout.root == "last":
-        return False
-    one, two = float(scores[-1, 1]), float(scores[-1, 2])
-    return one != two and _allows(one, layout) and _allows(two, layout)
+def _forbidden(scores: Any, layout: Layout) -> Any:
+    """Whether scores, or each of an array, forbid an arc or are none."""
+    return np.isnan(scores) | ((scores <= -MASK) if layout.scale == "log" else (scores == 0))
 
 
-def _allows(score: float, layout: Layout) -> bool:
-    return score > -MASK if layout.scale == "log" else score < 0 or score > 0
-
-
-def _unmasked(scores: Float, layout: Layout) -> Float:
-    """The scores that allow an arc, (m,)."""
+def _possible(scores: Float, layout: Layout) -> Float:
     flat = scores.ravel()
-    forbidden = flat <= -MASK if layout.scale == "log" else flat == 0
-    return flat[~(forbidden | np.isnan(flat))]
-
-
-def _alike(scores: Float) -> bool:
-    return bool((scores == scores[0]).all())
+    return flat[~_forbidden(flat, layout)]
 
 
 # What is assumed where nobody answers.
@@ -391,3 +375,56 @@ class ScoreStream:
         if len(known) < len(sizes) or not sum(known):
             return None
         return (sum(known[: self._current]) + within * known[self._current]) / sum(known)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A score file as it was opened and is laid out, or (without) a file of trees."""
+
+    path: str
+    scores: ScoreSource | None = None
+    layout: Layout | None = None
+
+
+def read_several(
+    members: Sequence[Member], conllu: str | None = None, others: Sequence[Companion] = (), warn: Warn = unheard
+) -> Iterator[Sentence | DeptreeError]:
+    """The sentences of all files, in the order of those in CoNLL-U, else of the first; companion "n" is of the n-th."""
+    with ExitStack() as opened:
+        rest = list(enumerate(members))
+        lead = sentences([conllu]) if conllu is not None else _leading(rest.pop(0)[1], warn, opened)
+        companions = [_companion(each, str(number), conllu is not None, warn, opened) for number, each in rest]
+        yield from read(lead, [*companions, *others], warn)
+
+
+def of_member(sentence: Sentence, number: int) -> RawScores | TreeSet:
+    found: RawScores | TreeSet = sentence.companions[str(number)]
+    return found
+
+
+def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
+    if member.scores is None or member.layout is None:
+        return sets_in(member.path, "0")
+    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
+    found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
+    return replace(side, items=map(_with_own_scores, found))
+
+
+def _with_own_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
+    if not isinstance(found, DeptreeError):
+        found.companions["0"] = RawScores(found.key, found.scores, found.place)
+    return found
+
+
+def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
+    """A file beside what leads; `shared`: whether its scores may be of other sentences too."""
+    if member.scores is None or member.layout is None:
+        return sets_beside(member.path, role)
+    add = partial(_add, role, member.layout, Assumptions(member.scores.meta, member.layout), warn)
+    return Companion(side_of(opened.enter_context(member.scores.read(member.layout)), member.scores), add, shared)
+
+
+def _add(role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores) -> None:
+    found = sentence.companions[role] = replace(raw, scores=fitted(layout, sentence, raw))
+    line = assumptions.line(found.scores)
+    warn(line, line)
