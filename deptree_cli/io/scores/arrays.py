@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from io import BytesIO
 from itertools import zip_longest
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -84,8 +84,7 @@ _OBJECT_REMEDY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """What an array says about itself before its data."""
 
     shape: tuple[int, ...]
@@ -98,18 +97,28 @@ def read_header(stream: BinaryIO, place: str) -> Header | None:
     magic = stream.read(len(MAGIC) + 2)
     if not magic:
         return None
-    if not magic.startswith(MAGIC):
-        raise DeptreeError("the bytes where an array should begin are not a .npy header", "Save it again", place=place)
     version = magic[len(MAGIC) :]
-    if version not in _HEADERS:
-        raise DeptreeError("this version of .npy is not for plain numbers", "Save it again as float32", place=place)
     try:
+        if not magic.startswith(MAGIC):
+            raise DeptreeError("the bytes where an array should begin are not a .npy header", "Save it again")
+        if version not in _HEADERS:
+            raise DeptreeError("this version of .npy is not for plain numbers", "Save it again as float32")
         size = stream.read(2 if version == b"\x01\x00" else 4)
         header = _parsed(version, size + stream.read(min(int.from_bytes(size, "little"), _LONGEST_HEADER)))
+        if header.dtype.hasobject:
+            raise DeptreeError(_OBJECT_PROBLEM, _OBJECT_REMEDY)
+        if not numeric(header.dtype):
+            problem = f"the scores are of type {header.dtype}, not real numbers"
+            raise DeptreeError(problem, "Save them as float32 or float64")
+        whole = math.prod(max(size, 1) for size in header.shape)
+        if len(header.shape) > _MOST_AXES or any(size < 0 for size in header.shape) or whole > _ADDRESSABLE:
+            raise DeptreeError(f"the .npy header announces the shape {header.shape}", "Save it again")
+    except DeptreeError as error:
+        raise error.at(place) from None
     except Exception as error:  # NumPy evaluates the header as Python; anything can come of a damaged one.
         reason = str(error).split("\n")[0]
         raise DeptreeError(f"the .npy header is damaged ({reason})", "Save it again", place=place) from None
-    return _checked(header, place)
+    return header
 
 
 @lru_cache(1024)
@@ -121,23 +130,28 @@ def _parsed(version: bytes, header: bytes) -> Header:
     return Header(tuple(map(int, shape)), fortran_order, dtype)  # True is a number too, but no length of an axis
 
 
-def _checked(header: Header, place: str) -> Header:
-    if header.dtype.hasobject:
-        raise DeptreeError(_OBJECT_PROBLEM, _OBJECT_REMEDY, place=place)
-    if not numeric(header.dtype):
-        raise DeptreeError(
-            f"the scores are of type {header.dtype}, not real numbers", "Save them as float32 or float64", place=place
-        )
-    shape = header.shape
-    whole = math.prod(max(size, 1) for size in shape)
-    if len(shape) > _MOST_AXES or any(size < 0 for size in shape) or whole > _ADDRESSABLE:
-        raise DeptreeError(f"the .npy header announces the shape {shape}", "Save it again", place=place)
-    return header
-
-
 def read_data(stream: BinaryIO, header: Header, place: str) -> Array:
     flat = read_numbers(stream, header, math.prod(header.shape), place)
     return flat.reshape(header.shape, order="F" if header.fortran_order else "C")
+
+
+def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
+    if count > MOST_SCORES:
+        raise too_large(header.shape, place)
+    size = count * header.dtype.itemsize
+    data = bytearray()
+    while len(data) < size:
+        chunk = stream.read(min(size - len(data), _CHUNK))
+        if not chunk:
+            problem = f"the file is cut short: an array of shape {header.shape} is announced, but its data end early"
+            raise DeptreeError(problem, "Write or copy it again", place=place)
+        data += chunk
+    return np.frombuffer(data, dtype=header.dtype)
+
+
+def too_large(shape: Sequence[int], place: str) -> DeptreeError:
+    problem = f"an array of shape {tuple(shape)} is announced, which no sentence has"
+    return DeptreeError(problem, "Save one array per sentence", place=place)
 
 
 def read_array(stream: BinaryIO, place: str) -> Array:
@@ -168,28 +182,6 @@ def read_list(path: str, what: str, number: Callable[[bytes], float]) -> Array:
         return np.array(found)
 
 
-def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Array:
-    if count > MOST_SCORES:
-        raise too_large(header.shape, place)
-    size = count * header.dtype.itemsize
-    data = bytearray()
-    while len(data) < size:
-        chunk = stream.read(min(size - len(data), _CHUNK))
-        if not chunk:
-            raise DeptreeError(
-                f"the file is cut short: an array of shape {header.shape} is announced, but its data end early",
-                "Write or copy it again",
-                place=place,
-            )
-        data += chunk
-    return np.frombuffer(data, dtype=header.dtype)
-
-
-def too_large(shape: Sequence[int], place: str) -> DeptreeError:
-    problem = f"an array of shape {tuple(shape)} is announced, which no sentence has"
-    return DeptreeError(problem, "Save one array per sentence", place=place)
-
-
 def read_lengths(path: str) -> Int:
     return as_lengths(read_list(path, "a number of words", _words), place_of(path))
 
@@ -218,10 +210,9 @@ def with_lengths(source: Source, lengths: Int, place: str) -> Iterator[Raw]:
             found = number if raw is None else number + 1 + sum(1 for _ in matrices)
             problem = f"the number of lengths is {len(lengths)}, that of matrices is {found}"
             raise OutOfStep(problem, "Give one length per matrix, in the same order", place=place)
-        if isinstance(raw, DeptreeError):
-            yield raw
-            continue
-        if raw.length is not None:
-            remedy = "Leave it out: this file holds the lengths of its batch"
-            raise OutOfStep("--lengths needs a padded .npy", remedy, place=place)
-        yield replace(raw, padded=False, length=length)
+        if isinstance(raw, RawScores):
+            if raw.length is not None:
+                remedy = "Leave it out: this file holds the lengths of its batch"
+                raise OutOfStep("--lengths needs a padded .npy", remedy, place=place)
+            raw = replace(raw, padded=False, length=length)
+        yield raw

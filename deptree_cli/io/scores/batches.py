@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import Any
 
 import numpy as np
 
@@ -51,15 +50,6 @@ class RaggedLayout:
         found: list[bool] = (self.shapes[:, 0] == self.shapes[:, 1]).tolist()
         return found
 
-    @property
-    def offsets(self) -> Int:
-        """Where each sentence's matrix begins that is laid out ``[head, dependent]``."""
-        return starts_of((self.lengths + 1) ** 2)
-
-    @property
-    def _given(self) -> tuple[Any, ...]:
-        return self.shapes, starts_of(self.shapes.prod(axis=1)), self.dep_head, self.root
-
     def fields(self) -> list[dict[str, str]]:
         """The `layout_fields` of each."""
         root = next(name for name, number in ROOTS.items() if number == self.root)
@@ -68,18 +58,23 @@ class RaggedLayout:
     def to_head_dep(self, values: Float, forbidden: float) -> Float:
         """Matrices as they were read, one after another, as ``[head, dependent]``."""
         found = np.full(int(((self.lengths + 1) ** 2).sum()), forbidden)
-        lay_out(values, found, *self._given, self.lengths, self.offsets, False)
+        self._lay_out(values, found, False)
         return found
 
     def from_head_dep(self, found: Float) -> list[Float]:
         """The inverse, for numbers of arcs; other cells are 0."""
         values = np.zeros(int(self.shapes.prod(axis=1).sum()))
-        lay_out(found, values, *self._given, self.lengths, self.offsets, True)
-        starts = self._given[1].tolist()
+        starts = self._lay_out(found, values, True).tolist()
         return [
             values[start : start + rows * columns].reshape(rows, columns)
             for start, (rows, columns) in zip(starts, self.shapes.tolist(), strict=True)
         ]
+
+    def _lay_out(self, given: Float, found: Float, back: bool) -> Int:
+        """Where each matrix as read begins; with `back` from where each begins that is ``[head, dependent]``."""
+        starts, offsets = starts_of(self.shapes.prod(axis=1)), starts_of((self.lengths + 1) ** 2)
+        lay_out(given, found, self.shapes, starts, self.dep_head, self.root, self.lengths, offsets, back)
+        return starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +107,14 @@ def batch_of(records: Sequence[Sentence], layout: Layout, space: TreeSpace, temp
     return ReadAlike.of([records[place] for place in fitting]).batch(layout, space, temperature, fitting)
 
 
+def _fits(record: Sentence, layout: Layout) -> bool:
+    """Whether it has nothing but numbers of arcs, in the orientation that the layout says, and is no long sentence."""
+    rows, columns = record.scores.shape
+    if min(rows, columns) > LONGEST or record.labels is not None or not numeric(record.scores.dtype):
+        return False
+    return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")
+
+
 @dataclass(frozen=True, eq=False)
 class ReadAlike:
     """Records whose scores can be read under one layout: their values one after another, and (B, 2) the shapes."""
@@ -139,11 +142,3 @@ class ReadAlike:
         ragged, records = ragged.only(plain), list(compress(self.records, plain))
         trees = TreeBatch(log_scores, ragged.lengths, space, side_by_side=False)
         return ScoredBatch(list(compress(places, plain)), records, ragged, trees, space)
-
-
-def _fits(record: Sentence, layout: Layout) -> bool:
-    """Whether it has nothing but numbers of arcs, in the orientation that the layout says, and is no long sentence."""
-    rows, columns = record.scores.shape
-    if min(rows, columns) > LONGEST or record.labels is not None or not numeric(record.scores.dtype):
-        return False
-    return rows == columns or layout.orient in (None, "dep-head" if rows < columns else "head-dep")
