@@ -51,7 +51,7 @@ def test_mass_with_labels_is_of_trees(done) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--mass", 0.5, "--within", 1), "--mass and --within"),
+        (("--mass", 0.5, "--within", 1), "--mass cannot be combined with --within"),
         (("--mass", 0.5, "--method", "mbr"), "needs --method mst"),
         (("--within", 1, "--rules", "ud", *LABELS), "cannot be combined with rules"),
         (("--mass", 1.5), "at most 1"),
