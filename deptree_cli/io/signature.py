@@ -39,20 +39,16 @@ def parse(text: str) -> Signed:
 
 def escaped(text: str) -> str:
     """Return the text without newlines, bars and other characters that a line of fields cannot hold."""
-    return "".join(_escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    if char == "|":
-        return r"\x7c"
-    return char if char.isprintable() and char != "\\" else repr(char)[1:-1]
+    return "".join(
+        r"\x7c" if char == "|" else char if char.isprintable() and char != "\\" else repr(char)[1:-1] for char in text
+    )
 
 
 def unescaped(text: str) -> str:
     """Undo `escaped`."""
-    return _ESCAPE.sub(_meant, text)
 
+    def meant(match: re.Match[str]) -> str:
+        *numbers, name = match.groups()
+        return _NAMED[name] if name else chr(int(next(filter(None, numbers)), 16))
 
-def _meant(match: re.Match[str]) -> str:
-    *numbers, name = match.groups()
-    return _NAMED[name] if name else chr(int(next(filter(None, numbers)), 16))
+    return _ESCAPE.sub(meant, text)

@@ -10,7 +10,7 @@ from functools import cache
 from io import BytesIO
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.scores.arrays import MAGIC, read_list
-from deptree_cli.io.scores.containers.npz import Archive, open_zip
 from deptree_cli.io.scores.layout import Layout, to_head_dep
 from deptree_cli.io.sentence import Sentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.containers.npz import Archive
 
 # No parser has so many labels.
 MOST_BYTES = 1 << 24
@@ -39,31 +41,28 @@ def read_labels(path: str) -> tuple[str, ...]:
             if len(data) == MOST_BYTES:
                 raise ValueError(f"more than {MOST_BYTES:,} bytes")
             text = data.decode("utf-8-sig")
-            is_json, lines = text.lstrip().startswith(("[", "{")), entries_of(BytesIO(data), file.place)
-            names = _from_json(json.loads(text)) if is_json else [_name(*each) for each in lines]
-            _check(names)
+            if text.lstrip().startswith(("[", "{")):
+                names = _from_json(json.loads(text))
+            else:
+                names = []
+                for place, line in entries_of(BytesIO(data), file.place):
+                    if not line:
+                        remedy = "Remove it, or name the label there"
+                        raise DeptreeError("a blank line between names of labels", remedy, place=place)
+                    names.append(line.decode())
+            if not names:
+                raise ValueError("there is none")
+            for name in names:
+                if not isinstance(name, str):
+                    raise ValueError(f"{name!r:.40} is not a name")
+                if not name.isprintable():
+                    raise ValueError(f"{name!r:.40} holds a character that cannot be printed")
         except (ValueError, TypeError, RecursionError) as error:
             raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DeptreeError(f"the label {twice!r} is listed twice", "Name every label once", place=file.place)
     return tuple(names)
-
-
-def _name(place: str, line: bytes) -> str:
-    if not line:
-        raise DeptreeError("a blank line between names of labels", "Remove it, or name the label there", place=place)
-    return line.decode()
-
-
-def _check(names: list[Any]) -> None:
-    if not names:
-        raise ValueError("there is none")
-    for name in names:
-        if not isinstance(name, str):
-            raise ValueError(f"{name!r:.40} is not a name")
-        if not name.isprintable():
-            raise ValueError(f"{name!r:.40} holds a character that cannot be printed")
 
 
 def _from_json(value: Any) -> list[Any]:
@@ -92,10 +91,8 @@ def layout_of_arcs(read: Layout, labels: bool, label_scores: bool) -> Layout:
     return read.labelled if labels else read
 
 
-# No calibration is so large.
+# No calibration is so large, nor is a temperature.
 MOST_CALIBRATED = 1 << 20
-
-# Nor is a temperature.
 TOO_LARGE = 1e15
 
 
@@ -115,9 +112,8 @@ class Temperature:
     def head_set(self, coverage: float | None) -> tuple[float, float]:
         """Return a coverage and its threshold: the one that is asked for, or the first."""
         if not self.thresholds:
-            raise DeptreeError(
-                "there are no sets of heads", "Run deptree calibrate with --coverage 0.9", place=self.place
-            )
+            remedy = "Run deptree calibrate with --coverage 0.9"
+            raise DeptreeError("there are no sets of heads", remedy, place=self.place)
         asked = next(iter(self.thresholds)) if coverage is None else coverage
         if asked not in self.thresholds:
             known = ", ".join(f"{each:g}" for each in self.thresholds)
@@ -135,34 +131,36 @@ UNCHANGED = Temperature()
 
 def temperature_of(said: str | float) -> Temperature:
     """Return the temperature that a number or the path of a calibration tells: JSON with at least `temperature`."""
-    if isinstance(said, str):
-        return _calibration(said)
-    if not 0 < said < inf:
-        raise DeptreeError(f"the temperature is {said:g}", "Give a positive number; 1 changes nothing")
-    return Temperature(float(said))
-
-
-def _calibration(path: str) -> Temperature:
-    with open_input(path) as file:
+    if not isinstance(said, str):
+        if not 0 < said < inf:
+            raise DeptreeError(f"the temperature is {said:g}", "Give a positive number; 1 changes nothing")
+        return Temperature(float(said))
+    with open_input(said) as file:
+        why = ""
         try:
             value = json.loads(file.stream.read(MOST_CALIBRATED))
             arcs, labels = value["temperature"], value.get("label_temperature")
             sets = {each["coverage"]: each["threshold"] for each in value.get("head_sets", [])}
+            if not (_is_positive(arcs) and (labels is None or _is_positive(labels))):
+                why = ": a temperature is no positive number"
+            elif not all(
+                _is_positive(one) and (two == 0 or _is_positive(two)) and two <= 1 for one, two in sets.items()
+            ):
+                why = ": a coverage or a threshold is no probability"
+            else:
+                return Temperature(float(arcs), float(labels or 1), sets, file.place)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise _none(file.place, "") from None
-        if not (_positive(arcs) and (labels is None or _positive(labels))):
-            raise _none(file.place, ": a temperature is no positive number")
-        if not all(_positive(each) and (limit == 0 or _positive(limit)) and limit <= 1 for each, limit in sets.items()):
-            raise _none(file.place, ": a coverage or a threshold is no probability")
-    return Temperature(float(arcs), float(labels or 1), sets, file.place)
+            pass
+        remedy = "Give a file that deptree calibrate wrote"
+        raise DeptreeError(f"this is no calibration{why}", remedy, place=file.place)
 
 
-def _positive(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value < TOO_LARGE
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
-def _none(place: str, why: str) -> DeptreeError:
-    return DeptreeError(f"this is no calibration{why}", "Give a file that deptree calibrate wrote", place=place)
+def _is_positive(value: Any) -> bool:
+    return _is_number(value) and 0 < value < TOO_LARGE
 
 
 # Of a number whose square is summed up.
@@ -171,7 +169,11 @@ LARGEST = 1e100
 
 def features_of(path: str, record: Sentence, layout: Layout) -> Float:
     """A sentence's features as (n+1, n+1, R), ``[head, dependent]``; those of what is no arc are 0."""
-    archive = _archive(path, _identity(path))
+    identity = None
+    with suppress(OSError):  # told where it is opened
+        found = Path(path).stat()  # of two files that have a name one after the other, or in two folders
+        identity = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    archive = _archive(path, identity)
     key = next((name for name in record.names if name in archive), None)
     if key is None:
         raise DeptreeError(f"{path} has no key of this name", "Name features as the scores are named")
@@ -182,23 +184,16 @@ def features_of(path: str, record: Sentence, layout: Layout) -> Float:
         raise DeptreeError(problem, "Give an array like the scores with one more axis, the features")
     features = to_head_dep(array, replace(layout, scale="weight", labels="last"))
     if not (np.abs(features) <= LARGEST).all():
-        raise DeptreeError(
-            f"a feature is not a finite number up to {LARGEST:g}", "Give finite features, also for forbidden arcs"
-        )
+        problem = f"a feature is not a finite number up to {LARGEST:g}"
+        raise DeptreeError(problem, "Give finite features, also for forbidden arcs")
     return features
 
 
-def _identity(path: str) -> tuple[int, ...]:
-    """What tells a file from another that has its name later, or in another folder."""
-    with suppress(OSError):  # told where it is opened
-        found = Path(path).stat()
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-    return ()
-
-
 @cache
-def _archive(path: str, _: tuple[int, ...]) -> Archive:
+def _archive(path: str, _: object) -> Archive:
     """Opened once in every process."""
+    from deptree_cli.io.scores.containers.npz import Archive, open_zip
+
     with open_input(path) as file:
         if file.head.startswith(MAGIC):
             raise DeptreeError("is a single array", "Save features with numpy.savez, a key per sentence", place=path)

@@ -96,42 +96,26 @@ class Layout:
 
 
 def words_in(shape: tuple[int, ...], layout: Layout) -> int:
-    if len(shape) != layout.dimensions:
-        raise _wrong_dimensions(shape)
-    rows, columns = layout.arcs(shape)
-    if abs(rows - columns) > 1:
-        raise _no_sentence(shape)
-    square = rows == columns
-    if layout.root == "diagonal" and not square:
-        raise DeptreeError(
-            f"with ROOT on the diagonal the matrix must be (n, n), but it has shape {shape}",
-            "A rectangle has a row or column for ROOT: say first or last in --from",
-        )
-    n = min(rows, columns) - (square and layout.root != "diagonal")
-    if n < 1:
-        raise DeptreeError(
-            f"the scores have shape {shape}: a sentence without words",
-            "Leave it out or give at least one word besides ROOT",
-        )
-    return n
-
-
-def _wrong_dimensions(shape: tuple[int, ...]) -> DeptreeError:
-    if len(shape) == 2:
+    if len(shape) != layout.dimensions and len(shape) == 2:
         problem = f"the scores have shape {shape}: no axis of labels"
-        return DeptreeError(problem, "Give the scores of labels with --label-scores FILE, or leave out --labels")
-    if len(shape) == 3:
+        raise DeptreeError(problem, "Give the scores of labels with --label-scores FILE, or leave out --labels")
+    if len(shape) != layout.dimensions and len(shape) == 3:
         problem = f"the scores have shape {shape}: is one of the axes labels?"
         remedy = "Name them with --labels FILE (their axis is the last), or give one matrix per sentence"
-        return DeptreeError(problem, remedy)
-    return _no_sentence(shape)
-
-
-def _no_sentence(shape: tuple[int, ...]) -> DeptreeError:
-    return DeptreeError(
-        f"the scores have shape {shape}, which is not that of a sentence",
-        "Give one matrix per sentence: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with --from diagonal",
-    )
+        raise DeptreeError(problem, remedy)
+    rows, columns = layout.arcs(shape) if len(shape) == layout.dimensions else (0, 2)
+    if abs(rows - columns) > 1:
+        problem = f"the scores have shape {shape}, which is not that of a sentence"
+        remedy = "Give one matrix per sentence: (n+1, n+1), (n, n+1) or (n+1, n), or (n, n) with --from diagonal"
+        raise DeptreeError(problem, remedy)
+    if layout.root == "diagonal" and rows != columns:
+        problem = f"with ROOT on the diagonal the matrix must be (n, n), but it has shape {shape}"
+        raise DeptreeError(problem, "A rectangle has a row or column for ROOT: say first or last in --from")
+    n = min(rows, columns) - (rows == columns and layout.root != "diagonal")
+    if n < 1:
+        problem = f"the scores have shape {shape}: a sentence without words"
+        raise DeptreeError(problem, "Leave it out or give at least one word besides ROOT")
+    return n
 
 
 def orientation(rows: int, columns: int, layout: Layout) -> str:
@@ -140,10 +124,8 @@ def orientation(rows: int, columns: int, layout: Layout) -> str:
         return layout.orient or CHOICES["orient"][0]
     own = "dep-head" if rows < columns else "head-dep"
     if layout.orient not in (None, own):
-        raise DeptreeError(
-            f"the layout is {layout.orient}, but the matrix has shape {(rows, columns)}, which is {own}",
-            f"Say {own} in --from, or nothing: a rectangle decides its own orientation",
-        )
+        problem = f"the layout is {layout.orient}, but the matrix has shape {(rows, columns)}, which is {own}"
+        raise DeptreeError(problem, f"Say {own} in --from, or nothing: a rectangle decides its own orientation")
     return own
 
 
@@ -157,9 +139,8 @@ def to_head_dep(array: ArrayLike, layout: Layout) -> Float:
     """
     scores = np.asarray(array)
     if not numeric(scores.dtype):
-        raise DeptreeError(
-            f"the scores are of type {scores.dtype}, not real numbers", "Save them as float32 or float64"
-        )
+        problem = f"the scores are of type {scores.dtype}, not real numbers"
+        raise DeptreeError(problem, "Save them as float32 or float64")
     n = words_in(scores.shape, layout)
     scores = np.moveaxis(scores, 0, -1) if layout.labels == "first" else scores
     if orientation(scores.shape[0], scores.shape[1], layout) == "dep-head":
@@ -187,8 +168,7 @@ def from_head_dep(matrix: Float, layout: Layout, shape: tuple[int, ...], blank: 
         scores[np.arange(1, n + 1), np.arange(1, n + 1)] = scores[0, 1:]
         scores = scores[1:, 1:]
     else:
-        dependents = rows if dep_head else columns
-        scores = scores[:, n + 1 - dependents :]
+        scores = scores[:, n + 1 - (rows if dep_head else columns) :]
         scores = _root_moved(scores, -1) if layout.root == "last" else scores
     scores = scores.swapaxes(0, 1) if dep_head else scores
     return np.ascontiguousarray(np.moveaxis(scores, -1, 0) if layout.labels == "first" and matrix.ndim == 3 else scores)
@@ -221,31 +201,22 @@ def cut(scores: Array, n: int, layout: Layout) -> Array:
         problem = f"the length is {n}, but the padded matrix has shape {scores.shape}"
         raise (OutOfStep if surplus < 0 else DeptreeError)(problem, "Lengths count the words, without ROOT")
     if layout.root == "last":
-        raise DeptreeError(
-            "with ROOT last, its position in a padded matrix is unknown",
-            "Save one matrix per sentence, unpadded",
-        )
+        problem = "with ROOT last, its position in a padded matrix is unknown"
+        raise DeptreeError(problem, "Save one matrix per sentence, unpadded")
     rows, columns = layout.arcs(scores.shape)
     kept = slice(rows - surplus), slice(columns - surplus)
     return scores[:, *kept] if layout.labels == "first" else scores[kept]
 
-
-_SUPAR = Layout("dep-head", "first", "log")
-_RECTANGLE = Layout("dep-head", "first", "log", rectangle=True)
 
 PRESETS: Register[Layout] = Register(
     "layout",
     (
         replace(known, name=name)
         for name, known in {
-            "supar": _SUPAR,
-            "diaparser": _SUPAR,
-            "hanlp": _SUPAR,
+            **dict.fromkeys(("supar", "diaparser", "hanlp"), Layout("dep-head", "first", "log")),
             "supar-probs": Layout("dep-head", "first", "weight", rectangle=True),
-            "stanza": Layout("dep-head", "first", "log"),
-            "trankit": Layout("dep-head", "first", "log"),
-            "udpipe2": _RECTANGLE,
-            "natasha": _RECTANGLE,
+            **dict.fromkeys(("stanza", "trankit"), Layout("dep-head", "first", "log")),
+            **dict.fromkeys(("udpipe2", "natasha"), Layout("dep-head", "first", "log", rectangle=True)),
             "allennlp": Layout("head-dep", "first", "weight", labels="first"),
             "spacy": Layout("dep-head", "diagonal", "log"),
             "torch-struct": Layout("head-dep", "diagonal", "log"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import chain, islice
 from typing import Any
 
@@ -49,23 +49,22 @@ class Lines:
             if isinstance(value, DeptreeError):
                 yield value
             elif _is_header(value):
-                self._check_alike(value, here)
+                if _reading(Meta.of(value["signature"])) != _reading(self.meta):
+                    problem = "the scores behind this header have another layout than those before it"
+                    raise DeptreeError(problem, "Read the files that were joined one by one", place=here)
             else:
                 try:
                     yield _raw(value, matrices, here)
                 except DeptreeError as error:
                     yield error
 
-    def _check_alike(self, header: dict[str, Any], place: str) -> None:
-        """Raise if what follows a header has to be read otherwise than what the file began with."""
-        one, other = self.meta, Meta.of(header["signature"])
-        if (one.trees, one.layout and one.layout.reading) != (other.trees, other.layout and other.layout.reading):
-            problem = "the scores behind this header have another layout than those before it"
-            raise DeptreeError(problem, "Read the files that were joined one by one", place=place)
-
 
 def open_jsonl(file: Input) -> AbstractContextManager[Lines]:
     return nullcontext(Lines(file))
+
+
+def _reading(meta: Meta) -> tuple[object, ...]:
+    return meta.trees, meta.layout and meta.layout.reading
 
 
 def _is_header(value: dict[str, Any]) -> bool:
@@ -105,36 +104,15 @@ def _words(value: dict[str, Any], name: str, option: str) -> tuple[str, ...] | N
 
 def _array(rows: Any, matrices: ReadSpec) -> Array:
     """Nested lists of numbers as an array; null becomes the forbidden score, NaN stays NaN."""
-    if matrices.dimensions == 2 and (found := _rectangle(rows)) is not None:
-        return found
-    shape, cells = _flattened(rows, matrices.dimensions)
-    numbers = [matrices.forbidden if cell is None else cell for cell in cells]
-    if not all(isinstance(number, int | float) for number in numbers):
-        raise DeptreeError(
-            "the field scores holds something that is not a number", "Give numbers, or null for what is forbidden"
-        )
-    try:
-        return np.array(numbers, dtype=np.float64).reshape(shape)
-    except OverflowError:
-        raise DeptreeError("the field scores holds a number beyond the range of float64", "Repair the scores") from None
-
-
-def _rectangle(rows: Any) -> Array | None:
-    """Lists of as many numbers each as an array; None for whatever else it is."""
-    try:
-        (size,) = set(map(len, rows))
-        cells = array("d", list(chain.from_iterable(rows)))  # quicker than NumPy, and takes nothing but numbers
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return np.frombuffer(cells).reshape(-1, size) if type(rows) is list and size else None
-
-
-def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
-    """The shape of lists in lists, and what is in the innermost ones."""
+    if matrices.dimensions == 2 and type(rows) is list:
+        with suppress(TypeError, ValueError, OverflowError):  # quicker than NumPy, and takes nothing but numbers
+            (size,) = set(map(len, rows))
+            cells = np.frombuffer(array("d", list(chain.from_iterable(rows))))
+            return cells.reshape(-1, size)
     shape, items = [1], [rows]
-    for level in range(dimensions):
+    for level in range(matrices.dimensions):
         if not all(isinstance(item, list) for item in items):
-            kind = "list of lists" + " of lists" * (dimensions - 2)
+            kind = "list of lists" + " of lists" * (matrices.dimensions - 2)
             raise DeptreeError(f"the field scores is not a {kind}", 'Give {"scores": [[...], ...]}')
         sizes = {len(item) for item in items} or {0}
         if len(sizes) > 1:
@@ -142,7 +120,14 @@ def _flattened(rows: Any, dimensions: int) -> tuple[list[int], list[Any]]:
             raise DeptreeError(f"the {what} of the field scores differ in length", "Give a rectangle of numbers")
         shape.append(sizes.pop())
         items = [cell for item in items for cell in item]
-    return shape[1:], items
+    numbers = [matrices.forbidden if cell is None else cell for cell in items]
+    if not all(isinstance(number, int | float) for number in numbers):
+        problem = "the field scores holds something that is not a number"
+        raise DeptreeError(problem, "Give numbers, or null for what is forbidden")
+    try:
+        return np.array(numbers, dtype=np.float64).reshape(shape[1:])
+    except OverflowError:
+        raise DeptreeError("the field scores holds a number beyond the range of float64", "Repair the scores") from None
 
 
 @contextmanager
@@ -154,18 +139,12 @@ def write_jsonl(path: str | None, meta: Meta, header: bool) -> Iterator[Write]:
         def write(sent_id: str, scores: Array, forms: Sequence[str] | None = None, beside: str = "") -> None:
             while before:
                 out.write(before.pop())
-            row = {"sent_id": sent_id, "scores": _nested(scores)}
+            numbers: Any = scores
+            if (forbidden := np.isneginf(scores)).any():
+                numbers = scores.astype(object)
+                numbers[forbidden] = None  # null
+            row = {"sent_id": sent_id, "scores": numbers.tolist()}
             out.write(dump(row if forms is None else {**row, "forms": forms}))
             out.flush()
 
         yield write
-
-
-def _nested(scores: Array) -> Any:
-    """The numbers as JSON has them: null forbids."""
-    forbidden = np.isneginf(scores)
-    if not forbidden.any():
-        return scores.tolist()
-    cells = scores.astype(object)
-    cells[forbidden] = None
-    return cells.tolist()
