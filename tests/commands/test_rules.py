@@ -215,7 +215,7 @@ def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--rules", "misc"), "--rules misc needs the sentences: --conllu FILE."),
+        (("--rules", "misc"), "--rules misc needs --conllu FILE."),
         (("--rules", "ud"), "7 of 39 rules of ud-2026-11 ask for UPOS. Add the sentences: --conllu FILE."),
         (("--rules", "tree", "--budget", "0"), "Invalid value for '--budget'"),
         (("--rules", "far.tsv"), "far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it."),

@@ -10,17 +10,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.rule_search import BUDGET, GivenUp
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, space
-from deptree_cli.io.conllu.blocks import Block, applied, tokens_of
-from deptree_cli.io.conllu.splicing import Deprels, with_trees
-from deptree_cli.io.conllu.trees import Note, Trees, deprels_of
 from deptree_cli.io.read import prepared
-from deptree_cli.io.rules.constraints import Constraints, read_constraints
 from deptree_cli.io.scores.companions import UNCHANGED, Temperature, layout_of_arcs, read_labels, temperature_of
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import Layout, layout, text_of, to_head_dep
@@ -30,6 +24,12 @@ from deptree_cli.io.sentence import Chunk, Many, Row, Sentence
 if TYPE_CHECKING:
     from conllu.models import TokenList
 
+    from deptree_cli.core.constrained import Constrained
+    from deptree_cli.core.rule_search import GivenUp
+    from deptree_cli.io.conllu.blocks import Block
+    from deptree_cli.io.conllu.splicing import Deprels
+    from deptree_cli.io.conllu.trees import Note, Trees
+    from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.batches import ScoredBatch
 
 
@@ -55,6 +55,8 @@ class SentenceAsRead:
         Raises:
             DeptreeError: no CoNLL-U was read.
         """
+        from deptree_cli.io.conllu.blocks import tokens_of
+
         return tokens_of(self.record.sentence)
 
     def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
@@ -63,6 +65,8 @@ class SentenceAsRead:
 
     def apply(self, heads: ArrayLike, labels: ArrayLike | None = None) -> TokenList:
         """Return the tokens with a tree, (n,) heads, and labels, (n,) numbers of the distribution's labels."""
+        from deptree_cli.io.conllu.blocks import applied
+
         deprels = self.deprels(None if labels is None else np.asarray([labels], dtype=np.int32), 1)
         names = [None if number < 0 else deprels.names[number] for number in deprels.index[0]] if deprels else None
         return applied(self.tokens, np.asarray(heads), names)
@@ -75,6 +79,8 @@ class SentenceAsRead:
             labels: numbers of the distribution's labels, of the same shape.
             sent_ids: a sentence id for each tree; by default one tree keeps X, and k trees have `X/sample_1`, ...
         """
+        from deptree_cli.io.conllu.splicing import with_trees
+
         heads = np.atleast_2d(np.asarray(trees, dtype=np.int32))
         single = np.ndim(trees) == 1
         names = list(sent_ids) or [self.id if single else f"{self.id}/sample_{k}" for k in range(1, len(heads) + 1)]
@@ -89,7 +95,7 @@ class Interpretation:
 
     `other_place` is what messages call the file of a record's other scores. With `fix_heads` the HEADs and DEPRELs of
     the CoNLL-U are conditions. `relax`: the fewest rules are given up if no tree obeys, which may cost a sentence
-    `budget` maximum trees; None: no, and nobody can ask for it.
+    `budget` maximum trees (None: as many as usual); None: no, and nobody can ask for it.
     """
 
     layout: Layout
@@ -100,7 +106,7 @@ class Interpretation:
     fix_heads: bool = False
     constraints: Constraints | None = None
     relax: bool | None = None
-    budget: int = BUDGET
+    budget: int | None = None
 
     def __call__(self, record: Sentence) -> ScoredSentence:
         sentence = ScoredSentence(record, self)
@@ -123,52 +129,47 @@ class Interpretation:
         try:
             base = self._by_scores(record.scores, record, self.layout)
         except DeptreeError as error:
-            if not error.place:  # else it is about what is asked of words, wherever that stands
-                self._advise(error, record)
+            if not error.place and not self._advise_wider_space(error, record):  # else it is about words, anywhere
+                self._advise_layout(error, record)
             raise error.at(record.place, record.sent_id) from None
         try:
-            obeying = self._constrained(record, base)
+            return self._constrained(record, base)
         except DeptreeError as error:
             self._advise_wider_space(error, record)
             raise error.at(record.place, record.sent_id) from None
-        return base if obeying is None else _of_trees(obeying), obeying
 
     def distribution(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
         """The distribution by scores that belong to a record, laid out so, without arcs that constraints forbid."""
-        base = self._by_scores(scores, record, layout)
-        obeying = self._constrained(record, base)
-        return base if obeying is None else _of_trees(obeying)
+        return self._constrained(record, self._by_scores(scores, record, layout))[0]
 
     def _by_scores(self, scores: Array, record: Sentence, layout: Layout) -> TreeDistribution:
-        """The same without constraints."""
-        temperature, labels = (
-            self.temperature.arcs if self._apart is None else 1.0,
-            self.labels if layout.labels else None,
-        )
-        options: dict[str, Any] = {"scale": layout.complete.scale, "temperature": temperature}
+        """The same without constraints. A temperature of labels is theirs given the arc; else both are tempered."""
+        apart = None if self.labels is None else self.temperature.labels
+        options: dict[str, Any] = {
+            "scale": layout.complete.scale,
+            "temperature": self.temperature.arcs if apart is None else 1.0,
+        }
+        labels = self.labels if layout.labels else None
         head_dep = to_head_dep(scores, layout)
         found = TreeDistribution(head_dep, space=self.space, labels=labels, id=record.sent_id, **options)
         if record.labels is not None and self.labels is not None:
             found = found.labelled(self.labels, to_head_dep(record.labels, self.layout.labelled), **options)
-        if self._apart is not None:
-            found = found.tempered(self.temperature.arcs, self._apart)
+        if apart is not None:
+            found = found.tempered(self.temperature.arcs, apart)
         return found if (given := self.given(record)) is None else found.given(given.heads, given.labels)
 
-    def _constrained(self, record: Sentence, base: TreeDistribution) -> Constrained | None:
-        """A record's distribution under what its trees must obey, None where that is nothing."""
+    def _constrained(self, record: Sentence, base: TreeDistribution) -> tuple[TreeDistribution, Constrained | None]:
         if self.constraints is None:
-            return None
+            return base, None
+        from deptree_cli.core.rule_search import BUDGET  # few runs have rules
+
         constraints = self.constraints.of(record.sent_id, record.block, base.n, base.labels)
-        return constraints.on(base, self.relax, self.budget)
+        found = constraints.on(base, self.relax, self.budget or BUDGET)
+        return base if found is None else cast(TreeDistribution, found.distribution), found
 
     def given(self, record: Sentence) -> Block | None:
         """The sentence whose heads and labels are conditions, None where there are no conditions."""
         return record.block if self.fix_heads else None
-
-    @property
-    def _apart(self) -> float | None:
-        """The temperature of labels where these have one of their own; arcs are tempered when labels are summed."""
-        return None if self.labels is None else self.temperature.labels
 
     def _advise_wider_space(self, error: DeptreeError, record: Sentence) -> bool:
         """Add the other remedy that more trees would be, if one of these obeys; whether that is so."""
@@ -180,9 +181,7 @@ class Interpretation:
                 return True
         return False
 
-    def _advise(self, error: DeptreeError, record: Sentence) -> None:
-        if self._advise_wider_space(error, record):
-            return
+    def _advise_layout(self, error: DeptreeError, record: Sentence) -> None:
         read = self.layout
         if record.padded:
             error.remedy += ". If this is a padded batch, pass --lengths FILE or --conllu FILE"
@@ -191,9 +190,8 @@ class Interpretation:
             error.remedy += f". Read with --from {text_of(turned)} the sentence has a tree: is that meant?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:
-        how = replace(self, layout=layout)
         try:
-            how._constrained(record, how._by_scores(record.scores, record, layout))
+            replace(self, layout=layout).distribution(record.scores, record, layout)
         except DeptreeError:
             return False
         return True
@@ -241,7 +239,11 @@ class ScoredSentence(SentenceAsRead):
     @cached_property
     def constrained(self) -> Constrained:
         """The distribution with constraints on whole trees; those on arcs are in `distribution` already."""
-        return self.obeying or Constrained(self.distribution, [])
+        if self.obeying is not None:
+            return self.obeying
+        from deptree_cli.core.constrained import Constrained  # few runs have rules
+
+        return Constrained(self.distribution, [])
 
     @property
     def given_up(self) -> GivenUp | None:
@@ -266,11 +268,16 @@ class ScoredSentence(SentenceAsRead):
         Args:
             others: closing, ranked, misc, as of `Trees`.
         """
+        from deptree_cli.io.conllu.trees import Trees, deprels_of
+
         deprels, given = deprels_of(self.distribution, labels), self.deprels(None, len(heads))
         return Trees(self.id, self.record.block, heads, notes, deprels=deprels, given=given, **others)
 
     def deprels(self, labels: Heads | None, trees: int) -> Deprels | None:
         """Return the labels of some trees: from (k, n) numbers of labels, else the fixed ones of the sentence."""
+        from deptree_cli.io.conllu.splicing import Deprels
+        from deptree_cli.io.conllu.trees import deprels_of
+
         given = self.interpretation.given(self.record)
         return deprels_of(self.distribution, labels) or (Deprels.given(given.labels, trees) if given else None)
 
@@ -278,14 +285,6 @@ class ScoredSentence(SentenceAsRead):
         from deptree_cli.io.pictures.notebook import draw
 
         return draw(self.distribution, self.record.block)
-
-
-def _of_trees(obeying: Constrained) -> TreeDistribution:
-    return cast(TreeDistribution, obeying.distribution)
-
-
-# What of `ReadOptions` says how a matrix becomes a distribution, under the same names.
-CHOSEN = ("fix_heads", "relax", "budget")
 
 
 class ReadOptions(TypedDict, total=False):
@@ -331,18 +330,20 @@ def read(
     Raises:
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
     """
-    names, label_scores = options.get("labels"), options.get("label_scores")
+    names, label_scores, rules = options.get("labels"), options.get("label_scores"), options.get("rules", ())
     if options.get("fix_heads") and not conllu:
         raise DeptreeError("fix_heads needs the sentences", "Name them with conllu")
-    chosen: dict[str, Any] = {"relax": False} | {name: value for name, value in options.items() if name in CHOSEN}
-    chosen["temperature"] = temperature_of(options.get("temperature", 1.0))
-    source = ScoreSource(scores)
+    temperature, source, constraints = temperature_of(options.get("temperature", 1.0)), ScoreSource(scores), None
     arcs = layout_of_arcs(source.layout(layout(options.get("preset"))), names is not None, label_scores is not None)
     short: Short = {"single_root": options.get("single_root"), "projective": options.get("projective")}
-    chosen["space"] = space_of(source.meta.trees, options.get("space"), **short)
-    rules = options.get("rules", ())
-    chosen["constraints"] = read_constraints([rules] if isinstance(rules, str) else rules)
-    how = Interpretation(arcs, read_labels(names) if names else None, **chosen)
-    feats = how.constraints is not None and how.constraints.rules.ask_feats
+    trees = space_of(source.meta.trees, options.get("space"), **short)
+    if rules:
+        from deptree_cli.io.rules.constraints import read_constraints
+
+        constraints = read_constraints([rules] if isinstance(rules, str) else rules)
+    labels, kept = read_labels(names) if names else None, options.get("fix_heads", False)
+    relaxing = options.get("relax", False), options.get("budget")
+    how = Interpretation(arcs, labels, "", trees, temperature, kept, constraints, *relaxing)
+    feats = constraints is not None and constraints.rules.ask_feats
     files = ScoreFiles(source, conllu, options.get("lengths"), label_scores, feats=feats)
     return prepared(files.read(arcs), how, on_error)
