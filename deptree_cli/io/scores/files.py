@@ -124,7 +124,7 @@ def _at_length(raw: RawScores, layout: Layout) -> tuple[Array, int]:
     return scores, words_in(scores.shape, layout)
 
 
-def fitted(layout: Layout, sentence: Sentence, raw: RawScores, what: str = "the scores have") -> Array:
+def fitted(raw: RawScores, sentence: Sentence, layout: Layout, what: str = "the scores have") -> Array:
     """Scores that belong to a sentence, at its length; OutOfStep if they have another one."""
     try:
         check_name(sentence.sent_id)
@@ -143,12 +143,12 @@ def fitted(layout: Layout, sentence: Sentence, raw: RawScores, what: str = "the 
 def add_scores(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
     if not sentence.named and raw.key:
         sentence.sent_id, sentence.named = raw.key, True
-    sentence.scores = fitted(layout, sentence, raw)
+    sentence.scores = fitted(raw, sentence, layout)
     sentence.place, sentence.key = raw.place, raw.key
 
 
 def add_other(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
-    scores = sentence.companions[OTHER] = fitted(layout, sentence, raw)
+    scores = sentence.companions[OTHER] = fitted(raw, sentence, layout)
     if scores.shape != sentence.scores.shape:
         problem = f"the scores have shape {scores.shape}, those at {sentence.place} {sentence.scores.shape}"
         raise OutOfStep(problem, SAME, place=raw.place, sent_id=sentence.sent_id)
@@ -156,7 +156,7 @@ def add_other(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
 
 def add_labels(layout: Layout, sentence: Sentence, raw: RawScores) -> None:
     """Add the scores of its labels, (n, n+1, L) or alike."""
-    sentence.companions[LABELS] = fitted(layout, sentence, raw, "the scores of labels have")
+    sentence.companions[LABELS] = fitted(raw, sentence, layout, "the scores of labels have")
 
 
 def check_not_padding(scores: Array, layout: Layout, has_length: bool = False) -> None:
@@ -425,6 +425,6 @@ def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: Exit
 
 
 def _add(role: str, layout: Layout, assumptions: Assumptions, warn: Warn, sentence: Sentence, raw: RawScores) -> None:
-    found = sentence.companions[role] = replace(raw, scores=fitted(layout, sentence, raw))
+    found = sentence.companions[role] = replace(raw, scores=fitted(raw, sentence, layout))
     line = assumptions.line(found.scores)
     warn(line, line)
