@@ -139,7 +139,7 @@ def doubt(
         scores.check_words()
     sentences = written or most is not None or by is not None
     if per == WORD and sentences:
-        raise click.UsageError("--rank, --words and CoNLL-U are of sentences: pass --per sentence.")
+        raise click.UsageError("--rank, --words and CoNLL-U output need --per sentence.")
     ranked_by = (by or CRITERIA.get("expected-errors")) if sentences or per == SENTENCE else None
     if (ranked_by is None or ranked_by.of_annotation) and not scores.conllu:
         raise click.UsageError(f"There are no annotated heads. {NO_HEADS}.")
@@ -243,9 +243,9 @@ class Ranking(Fold[Counts]):
             n, of = min(one.words for *_, one in self._kept), counted(len(self._kept), "sentence")
             yield f"nothing fits into --words {self._words_in_all}: the shortest of {of} has {counted(n, 'word')}"
         if self._unknown:
-            yield f"{counted(self._unknown, 'word')} with a DEPREL that --labels has not: their heads alone are doubted"
+            yield f"{counted(self._unknown, 'word')} whose DEPREL is not in --labels: only their heads are doubted"
         if self._left_out:
-            yield f"{counted(self._left_out, 'sentence')} left out: not all HEADs that --rank needs are there"
+            yield f"{counted(self._left_out, 'sentence')} left out: they lack HEADs that --rank needs"
         if self._words:
             of = f"{counted(self._words, 'annotated word')} of {counted(self._sentences, 'sentence')}"
             yield f"{self._errors:.1f} of {of} are wrong, if the probabilities are right"

@@ -155,7 +155,9 @@ def measure(
     chosen = asked or (SHOWN if in_table else tuple(NUMBERS.names))
     work = Measure(chosen, packing.space, size, drawn_seed, scores is not None, no_punct or tokens, comments)
     if size is not None and not any(column.has_error for column in work.columns):
-        raise click.UsageError("-k draws trees for what is no sum over arcs, but all of these are. Remove it.")
+        raise click.UsageError(
+            "-k samples trees for quantities that are not sums over arcs, but all of these are. Remove it."
+        )
     if per == SENTENCE:
         fields = [f"{outer}.{name}" if outer else name for outer, name, *_ in work.fields]
         behind = [name for name in chosen if name != LENGTH] if in_table else fields
@@ -258,7 +260,7 @@ class Packing:
         if not self.space.contains(heads[None])[0]:
             self._check_roots(heads, "the tree")
             raise DeptreeError(
-                f"the tree is none of the {self.space.trees}", "Choose another tree space, or correct it"
+                f"the tree is not one of the {self.space.trees}", "Choose another tree space, or correct it"
             )
         return self._packed([(0, read, heads)])
 

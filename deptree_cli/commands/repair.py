@@ -363,7 +363,7 @@ class Repairs(Fold[Done]):
             yield Table("", ("rule broken before", "places", "sentences"), [[*row.values()] for row in rows])
         yield from self._before.notices(labels=False)  # they are filled
         if self._untaught and self._repaired:
-            yield "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE breaks ties better"
+            yield "no sentence is valid, so ties are broken by distance; --like TREEBANK or --scores FILE does better"
         if self._reduced:
             words = counted_thousands(self._reduced, "word")
             yield f"DEPS of {words} had several arcs; only the new arc is kept"

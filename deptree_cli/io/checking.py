@@ -162,7 +162,7 @@ class BrokenRules:
                 yield f"{counted(words, 'word')} without {column}: rules that ask for it are not applied to them"
         if self._other_upos:
             have = f"{counted(self._other_upos, 'word')} {'has' if self._other_upos == 1 else 'have'}"
-            yield f"{have} a UPOS that is none of UD's; rules about it are not applied to them"
+            yield f"{have} a UPOS that is not a universal tag; rules about UPOS ignore them"
         yield from filter(None, [old_labels(rules, self._names.label), *self._constraints.notices(self._names)])
 
     def __str__(self) -> str:

@@ -213,7 +213,7 @@ def test_jobs_change_nothing(done) -> None:
         (TREE, ("--per", "word", "--quantity", "depth"), "--quantity needs --per sentence or --per treebank."),
         (TREE, ("--quantity", "dept"), "there is no quantity 'dept'. Did you mean depth?"),
         (TREE, ("--quantity", "entropy"), "entropy is a quantity of a distribution"),
-        (TREE, ("--quantity", "sum_length", "-k", "3"), "-k draws trees for what is no sum over arcs"),
+        (TREE, ("--quantity", "sum_length", "-k", "3"), "-k samples trees for quantities that are not sums over arcs"),
     ],
 )
 def test_what_is_refused(deptree, put, text: str, options: tuple[str, ...], said: str) -> None:

@@ -37,8 +37,8 @@ def sentences(put):
 
 COPIED = "deptree: labels are copied from the input where the head is unchanged: not predicted, so LAS means nothing"
 REMOVED = [
-    "deptree: DEPS are removed where the tree is another one: they describe that of the input",
-    "deptree: empty nodes are removed where the tree is another one",
+    "deptree: DEPS are removed where the tree changed: they describe the old one",
+    "deptree: empty nodes are removed where the tree changed",
 ]
 
 

@@ -278,7 +278,7 @@ def test_ties_of_which_nothing_tells_are_told(deptree, put) -> None:
         ["2", "obj"],
     ]
     assert (
-        "no sentence is right, so ties go to near heads; --like TREEBANK or --scores FILE breaks ties better" in ran.err
+        "no sentence is valid, so ties are broken by distance; --like TREEBANK or --scores FILE does better" in ran.err
     )
     put(
         "two.conllu",

@@ -59,12 +59,12 @@ def test_tags_that_are_no_parts_of_speech(done, put) -> None:
     """No tree mends them; of a file that has other tags throughout, rules do not use them."""
     ran = done("repair", put("x.conllu", LIKE.replace("NOUN", "Noun", 1)))
     assert ran.out.decode() == LIKE.replace("NOUN", "Noun", 1)
-    assert "deptree: 1 word has a UPOS that is none of UD's; rules about it are not applied to them" in ran.said
+    assert "deptree: 1 word has a UPOS that is not a universal tag; rules about UPOS ignore them" in ran.said
     other = (DATA / "treebank.conllu").read_text().replace("\tNOUN\t", "\tNN\t").replace("\tVERB\t", "\tVB\t")
     other = other.replace("\tDET\t", "\tDT\t").replace("\tADP\t", "\tIN\t").replace("\tPUNCT\t", "\t.\t")
     ran = done("repair", put("x.conllu", other))
     assert ran.out.decode() == other
-    assert sum("words have a UPOS that is none of UD's" in line for line in ran.said) == 1
+    assert sum("words have a UPOS that is not a universal tag" in line for line in ran.said) == 1
     assert ran.said[-1] == "deptree: nothing to repair in 194 sentences"
 
 
@@ -179,7 +179,7 @@ def test_what_a_change_must_be_worth(done, put) -> None:
 
 def test_options_that_have_no_effect(deptree, put, trees) -> None:
     for args, said in (
-        (("--from", "natasha"), "--from is about scores. Add --scores FILE."),
+        (("--from", "natasha"), "--from needs --scores FILE."),
         (("--cost", "0:1"), "'0:1' is not HEAD:LABEL"),
         (("--like", trees, *SCORES, *LABELS), "--like cannot be combined with --scores"),
     ):

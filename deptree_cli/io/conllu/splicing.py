@@ -88,9 +88,9 @@ class Spliced(NamedTuple):
         if self.own_labels:
             yield "labels are copied from the input where the head is unchanged: not predicted, so LAS means nothing"
         if self.is_reduced:
-            yield "DEPS are removed where the tree is another one: they describe that of the input"
+            yield "DEPS are removed where the tree changed: they describe the old one"
         if self.empty_nodes:
-            yield "empty nodes are removed where the tree is another one"
+            yield "empty nodes are removed where the tree changed"
         yield from map(not_written, self.left_out)
 
 

@@ -124,7 +124,7 @@ class WordConstraints:
         unknown = next((value for value in values if value not in labels), None)
         if unknown is not None:
             remedy = did_you_mean(unknown, labels, "Correct it")
-            problem = f"{key} of word {word} is {unknown!r}, which is no label of the scores"
+            problem = f"{key} of word {word} is {unknown!r}, which is not a label of the scores"
             raise DeptreeError(problem, remedy, place=self.place)
         return np.isin(np.array(labels), values)
 

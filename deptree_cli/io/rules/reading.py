@@ -59,7 +59,7 @@ def _rules_of(text: str, name: str) -> Ruleset:
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DeptreeError(f"it is no TOML: {error}", "Repair it", place=name) from None
+        raise DeptreeError(f"it is not TOML: {error}", "Repair it", place=name) from None
     version = f"-{table['version']}" if table.get("version") else ""
     try:
         return ruleset_of(f"{name}{version}", table)
@@ -74,7 +74,7 @@ def text_of(name: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise DeptreeError(str(error.strerror), "Name a file of rules", place=name) from None
+        raise DeptreeError(str(error.strerror), "Pass a file of rules", place=name) from None
     except UnicodeDecodeError:
         raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=name) from None
 
@@ -95,7 +95,7 @@ def ruleset_of(name: str, table: Mapping[str, Any]) -> Ruleset:
         if kind not in KINDS:
             raise DeptreeError(f"there is no kind of rules {kind!r}", did_you_mean(kind, KINDS, one_of(list(KINDS))))
         if not isinstance(entries, list):
-            raise DeptreeError(f"{kind!r} is no list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
+            raise DeptreeError(f"{kind!r} is not a list", f"Give a list of rules: {kind} = [...] or [[{kind}]]")
         rules += [_rule(kind, entry, place) for place, entry in enumerate(entries, 1)]
     return Ruleset(name, tuple(rules), _texts(table, "upos"))
 
@@ -321,7 +321,7 @@ def forbidden_labels(rules: Ruleset, labels: Iterable[str]) -> str:
     named = f"({', '.join(by_rule)}): {_listed([repr(each) for each in found[:MOST_NAMED]], len(found))}"
     if found and len(found) == len(usual):
         problem = f"{rules.name} forbids every label of the scores but root {named}"
-        raise DeptreeError(problem, "Leave these rules out: --rules show prints ours as a file to change")
+        raise DeptreeError(problem, "Remove these rules; --rules show prints ours as a file to edit")
     return f"{rules.name} forbids {counted(len(found), 'label')} of the scores {named}" if found else ""
 
 

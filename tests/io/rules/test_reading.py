@@ -184,8 +184,8 @@ def test_a_file_without_rules_asks_for_nothing(read) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("leaf = [", "it is no TOML: "),
-        ("leaf = " + "[" * 100_000, "it is no TOML: "),
+        ("leaf = [", "it is not TOML: "),
+        ("leaf = " + "[" * 100_000, "it is not TOML: "),
         (b'leaf = ["\xff"]', "it is not UTF-8. Convert the file to UTF-8."),
         ('leafs = ["a"]', "there is no kind of rules 'leafs'. Did you mean leaf?"),
         ('zzz = ["a"]', f"there is no kind of rules 'zzz'. Choose one of {', '.join(KINDS)}."),
@@ -260,8 +260,8 @@ def test_patterns_that_are_fast_are_read(read, pattern: str) -> None:
     [
         ("udd", "there are no rules 'udd'. Did you mean ud?"),
         ("latin", "there are no rules 'latin'. Choose one of ud, tree, misc, or name a .toml or .tsv file."),
-        ("none.toml", "none.toml: No such file or directory. Name a file of rules."),
-        ("folder.toml", "folder.toml: Is a directory. Name a file of rules."),
+        ("none.toml", "none.toml: No such file or directory. Pass a file of rules."),
+        ("folder.toml", "folder.toml: Is a directory. Pass a file of rules."),
     ],
 )
 def test_names_of_no_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str) -> None:
