@@ -279,6 +279,6 @@ def test_what_helps_where_memory_ends(deptree, trees, monkeypatch, line: tuple[o
     def end(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("deptree_cli.commands.check.Check.one", end)
+    monkeypatch.setattr("deptree_cli.commands.check.Check.__call__", end)
     monkeypatch.setattr("deptree_cli.commands.measure.Measure.batch", end)
     assert deptree(*line, trees).said == [f"deptree: there is not enough memory for these sentences. {remedy}"]

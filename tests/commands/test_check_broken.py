@@ -150,7 +150,7 @@ def test_tags_that_are_none(deptree, put) -> None:
     ran = deptree("check", "other.conllu", put("tagged.conllu", TAGGED))
     assert ran.code == 1
     assert [row["rule"] for row in ran.rows] == [*["unknown-udeprel"] * 7, "rel-upos-det"]
-    line = "deptree: 21 words have a UPOS that is none of UD's; rules about it are not applied to them"
+    line = "deptree: 21 words have a UPOS that is not a universal tag; rules about UPOS ignore them"
     assert ran.said.count(line) == 1
     assert ["unknown-upos", "21", "7"] in [line.split() for line in ran.said]
     assert deptree("check", "other.conllu", "-q").err == ""

@@ -100,7 +100,7 @@ def test_no_rule_asks_for_the_tag_of_a_word_with_an_unknown_one(deptree, done, p
     text = FINE.replace("1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t2:nsubj", "1\tThat\tthat\tDEM\t_\t_\t2\tdet\t_")
     ran = done("repair", put("x.conllu", text))
     assert ran.out.decode() == text
-    assert "deptree: 1 word has a UPOS that is none of UD's; rules about it are not applied to them" in ran.said
+    assert "deptree: 1 word has a UPOS that is not a universal tag; rules about UPOS ignore them" in ran.said
     assert "1 rel-upos-det" not in ran.err
     rows = [json.loads(line)["rule"] for line in deptree("check", "x.conllu", "--format", "jsonl").out.splitlines()]
     assert rows == ["rel-upos-det", "unknown-upos"]
