@@ -280,5 +280,5 @@ def test_what_helps_where_memory_ends(deptree, trees, monkeypatch, line: tuple[o
         raise MemoryError
 
     monkeypatch.setattr("deptree_cli.commands.check.Check.__call__", end)
-    monkeypatch.setattr("deptree_cli.commands.measure.Measure.batch", end)
+    monkeypatch.setattr("deptree_cli.commands.measure.Measure.of_many", end)
     assert deptree(*line, trees).said == [f"deptree: there is not enough memory for these sentences. {remedy}"]
