@@ -34,12 +34,12 @@ from deptree_cli.core.agreement import (
     statistics,
     summed,
 )
-from deptree_cli.core.dtypes import Float, Int
+from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation import universal
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.files.streams import share_of
-from deptree_cli.io.pairing import OPEN, aligned_words, renumbered
+from deptree_cli.io.pairing import OPEN, aligned_words, relabelled, renumbered
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import without_heads
@@ -170,54 +170,43 @@ class SentenceAgreement(NamedTuple):
 
 def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | ScoredSentence, _: None) -> Result:
     compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
-    sets = [compared.companions[str(number)] for number in range(len(files))]
-    heads, labelled = zip(*map(_shares, sets), strict=True)
-    agreed, by_labels, unpaired = [], [], []
+    sets: list[TreeSet] = [compared.companions[str(number)] for number in range(len(files))]
+    heads = [each.heads.tolist() for each in sets]
+    labels = [[[_MERGED[name] for name in own] for own in each.labels] for each in sets]
+    known = list(map(_shares, sets, heads, labels))
+    agreed, by_labels, gaps = [], [], []
     for a, b in combinations(range(len(files)), 2):
-        one, other = sets[a], sets[b]
+        one, other, theirs = sets[a], sets[b], known[b]
         words = aligned_words(one.tokens, other.tokens) if one.tokens and other.tokens else None
-        theirs, theirs_labelled = _shares(other, words, one.n) if words else (heads[b], labelled[b])
-        both = bool(labelled[a]) and bool(labelled[b])
-        labels = agreement(labelled[a], theirs_labelled) if both else 0.0
-        agreed.append((agreement(heads[a], theirs), labels))
-        unpaired.append(one.n + other.n - 2 * len(words[0]) if words else 0)
-        by_labels.append(by_label(labelled[a], labelled[b], theirs_labelled) if both and per == LABEL else {})
-    names = [by_name(each) for each in labelled if each]
-    gaps = [
-        *unpaired,
-        *(int((each.heads == OPEN).sum()) for each in sets),
-        *(sum(own.count("_") for own in each.labels) if each.labels else -1 for each in sets),
-    ]
+        if words:
+            own = renumbered(other.heads, words, one.n).tolist()
+            theirs = _shares(other, own, relabelled(labels[b], words, one.n))
+        agreed.append([agreement(ours, their) for ours, their in zip(known[a], theirs, strict=True)])
+        both = per == LABEL and labels[a] and labels[b]
+        by_labels.append(by_label(known[a][1], known[b][1], theirs[1]) if both else {})
+        gaps.append(one.n + other.n - 2 * len(words[0]) if words else 0)
+    gaps += [sum(own.count(OPEN) for own in each) for each in heads]
+    gaps += [sum(own.count("_") for own in each) if each else -1 for each in labels]
     counts = SentenceAgreement(
         [each.n for each in sets],
         np.array(agreed),
-        summed(chain.from_iterable(by_distance(each).items() for each in heads)),
-        dict(sorted(summed(chain.from_iterable(each.items() for each in names)).items())),
+        summed(chain.from_iterable(by_distance(each).items() for each, _ in known)),
+        dict(sorted(summed(chain.from_iterable(by_name(each).items() for _, each in known)).items())),
         by_labels,
         gaps,
         marginal_chance(scored.distribution.marginals()) if scored else None,
     )
     if per != SENTENCE:
         return Result((), counts)
-    known = [each >= 0 for each in gaps[-len(files) :]]
     chance = None if counts.chance is None else counts.chance / sets[0].n
-    return Result(list(_rows(files, {SENT_ID: compared.sent_id}, counts.sizes, counts.agreed, known, chance)), counts)
+    rows = _rows(files, {SENT_ID: compared.sent_id}, counts.sizes, counts.agreed, list(map(bool, labels)), chance)
+    return Result(list(rows), counts)
 
 
-def _shares(trees: TreeSet, words: tuple[Int, Int] | None = None, n: int = 0) -> tuple[Shares, Shares]:
-    """The shares of trees that have each arc, and each arc with its label, of words that have one.
-
-    `words`: those that are words of another sentence, of n words, as whose they count.
-    """
-    heads = renumbered(trees.heads, words, n)
-    labels = [[_MERGED[name] for name in own] for own in trees.labels]
-    if words:
-        own, others = words
-        places = dict(zip(own.tolist(), others.tolist(), strict=True))
-        labels = [[each[places[at]] if at in places else "_" for at in range(n)] for each in labels]
-    found = shares(trees.times, heads.tolist())
-    named = shares(trees.times, heads.tolist(), labels) if labels else {}
-    if (heads < 0).any():
+def _shares(trees: TreeSet, heads: list[list[int]], labels: list[list[str]]) -> tuple[Shares, Shares]:
+    """The shares of trees that have each arc, and each arc with its label, but for what is missing."""
+    found, named = shares(trees.times, heads), shares(trees.times, heads, labels) if labels else {}
+    if any(min(own) < 0 for own in heads):
         found, named = ({arc: share for arc, share in each.items() if arc[1] >= 0} for each in (found, named))
     if any("_" in own for own in labels):
         named = {arc: share for arc, share in named.items() if arc[2] != "_"}

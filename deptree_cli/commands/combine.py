@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import compress, repeat
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.monte_carlo import MonteCarloEstimate, shares
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.columns import UNKNOWN, no_sentences
+from deptree_cli.io.conllu.columns import no_sentences
 from deptree_cli.io.conllu.splicing import Deprels, Spliced
 from deptree_cli.io.conllu.trees import Style, Trees
 from deptree_cli.io.encoders import ARRAYS, SCORES
@@ -41,7 +41,7 @@ from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.encoders.base import CONLLU
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.json_lines import dump
-from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, renumbered, words_of
+from deptree_cli.io.pairing import LOST, OPEN, Tokens, aligned_words, relabelled, renumbered, words_of
 from deptree_cli.io.read import trees_in
 from deptree_cli.io.scores.files import ScoreSource
 from deptree_cli.io.scores.layout import PRESETS, QUESTIONS, Layout, from_head_dep, layout, text_of
@@ -127,11 +127,8 @@ def _votes(trees: TreeSet, tokens: Tokens | None, n: int) -> TreeSet:
     words = aligned_words(tokens, trees.tokens) if tokens and trees.tokens else None
     if words is None:
         return trees
-    labels = [[*repeat(UNKNOWN, n)] for _ in trees.labels]
-    for own, given in zip(labels, trees.labels, strict=True):
-        for at, other in zip(*(each.tolist() for each in words), strict=True):
-            own[at] = given[other]
-    return replace(trees, heads=renumbered(trees.heads, words, n), labels=tuple(map(tuple, labels)))
+    labels = tuple(map(tuple, relabelled(trees.labels, words, n)))
+    return replace(trees, heads=renumbered(trees.heads, words, n), labels=labels)
 
 
 def product_of(weights: Float, target: Layout, sentence: Combinable, _: None) -> SentenceScores:

@@ -10,7 +10,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,15 +43,37 @@ class Bare(dict[str, str]):
         return self[form]
 
 
-class Tokens(NamedTuple):
-    """The forms of a sentence's words, ``_`` where none is known; first and last word and form of multiword tokens."""
+class Tokens:
+    """The words of a sentence; of CoNLL-U multiword tokens too, which are looked for if somebody asks.
 
-    forms: tuple[bytes, ...]
-    ranges: tuple[tuple[int, int, bytes], ...] = ()
+    Attributes:
+        forms: of words, ``_`` where none is known.
+        known: whether some are.
+    """
+
+    __slots__ = ("_block", "_ranges", "forms", "known")
+
+    def __init__(self, forms: tuple[bytes, ...], block: Block | None = None, ranges: Ranges = ()) -> None:
+        self.forms, self._block, self._ranges = forms, block, ranges
+        self.known = any(form != b"_" for form in forms)
+
+    def __reduce__(self) -> tuple[type[Tokens], tuple[tuple[bytes, ...], None, Ranges]]:
+        return Tokens, (self.forms, None, self.ranges)
 
     @property
-    def known(self) -> bool:
-        return any(form != b"_" for form in self.forms)
+    def ranges(self) -> Ranges:
+        """First and last word and form of multiword tokens; those that are not in front of their words are none."""
+        if self._block is not None:
+            found, words, last, block = list[tuple[int, int, bytes]](), 0, 0, self._block
+            for number, form in block.cells("id", "form"):
+                words += number.isdigit()
+                if b"-" in number:
+                    first, end = map(int, number.split(b"-"))
+                    if last <= words and first == words + 1 <= end <= block.n:
+                        found.append((first, end, form))
+                        last = end
+            self._block, self._ranges = None, tuple(found)
+        return self._ranges
 
     def surface(self) -> Iterator[tuple[int, str]]:
         """The characters of each token, and how many words it stands for."""
@@ -85,23 +107,14 @@ class Tokens(NamedTuple):
         return starts, ends, within, np.array(forms)
 
 
+# First and last word, and form.
+Ranges = tuple[tuple[int, int, bytes], ...]
+
 NO_TOKENS = Tokens(())
 
 
-def tokens_in(block: Block, forms: Sequence[bytes] | None = None) -> Tokens:
-    """The tokens of a sentence; multiword tokens that are not in front of their words are none."""
-    forms = tuple(columns_of([block], "form")[0] if forms is None else forms)
-    raw = block.raw[block.template.rows_start : block.template.rows_end]
-    if raw.count(b"\n") + (not raw.endswith(b"\n")) == block.n or "form" not in block.columns:
-        return Tokens(forms)
-    found, words = list[tuple[int, int, bytes]](), 0
-    for number, form in block.cells("id", "form"):
-        words += number.isdigit()
-        if b"-" in number:
-            first, last = map(int, number.split(b"-"))
-            if first == words + 1 <= last <= block.n and (not found or found[-1][1] < first):
-                found.append((first, last, form))
-    return Tokens(forms, tuple(found))
+def tokens_in(block: Block) -> Tokens:
+    return Tokens(tuple(columns_of([block], "form")[0]), block)
 
 
 def known_tokens(block: Block) -> Tokens | None:
@@ -141,6 +154,12 @@ def renumbered(heads: Heads, words: tuple[Int, Int] | None, n: int) -> Heads:
     found = np.full((len(heads), n), LOST, dtype=heads.dtype)
     found[:, own] = names[heads[:, others]]
     return found
+
+
+def relabelled(labels: Sequence[Sequence[str]], words: tuple[Int, Int], n: int) -> list[list[str]]:
+    """The labels of trees as labels of the n words of the other sentence, `_` of those that belong to none."""
+    others = dict(zip(*(each.tolist() for each in words), strict=True))
+    return [[own[others[at]] if at in others else "_" for at in range(n)] for own in labels]
 
 
 def check_same_text(one: Tokens, other: Tokens, place: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -180,7 +181,7 @@ def test_the_bad_sentence_alone_is_left_out(deptree, put, bad, leads) -> None:
     put(f"bad{suffix}", good("x") + text + good("z"))
     put("good.conllu", "".join(conllu(name, [0], ["root"]) for name in "xyz"))
     files = (f"bad{suffix}", "good.conllu")[:: 1 if leads else -1]
-    for command in ("agree", "--per", "sentence"), ("combine",):
+    for command in ("agree", "--per", "sentence"), ("combine", "--format", "jsonl"):
         ran = deptree(command[0], *files, *command[1:], "--on-error", "skip")
         assert [row["sent_id"] for row in ran.rows] == ["x", "z"]
         said = [line for line in ran.said if "skipped" in line]
@@ -231,3 +232,83 @@ def test_a_missing_head_or_label_costs_its_word(done, put, missing) -> None:
         "deptree: 2 words without HEAD: counted as disagreement",
         "deptree: 2 words without DEPREL: counted as disagreement",
     ]
+
+
+def sentence(name: str, *words: str) -> str:
+    """A sentence of words with form, head and label: ``ewe 3 nsubj``."""
+    rows = (line.split() for line in words)
+    cells = (f"{at}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n" for at, (form, head, label) in enumerate(rows, 1))
+    return f"# sent_id = {name}\n" * bool(name) + "".join(cells) + "\n"
+
+
+SPLIT = ("maybe 3 advmod", "Jo 3 nsubj", "ran 0 root")
+
+
+@pytest.fixture
+def divided(put) -> tuple[str, str]:
+    """The second annotator has split a word, left a head open, and named a subtype."""
+    one = sentence("p", *SPLIT) + sentence("q", "she 2 nsubj", "slept 0 root", "well 2 advmod")
+    other = sentence("p", "may 4 aux", "be 1 fixed", "Jo 4 nsubj:x", "ran 0 root")
+    other += sentence("q", "she 2 nsubj", "slept 0 root", "well _ _")
+    return put("one.conllu", one), put("other.conllu", other)
+
+
+def test_a_split_word_and_an_open_head_cost_their_words(done, divided) -> None:
+    """Of 6 and 7 words 4 agree: the same as `eval` counts, whose LAS and `labelled` are one number."""
+    ran = done("agree", *divided)
+    (row,) = ran.rows
+    assert (row["sentences"], row["words"]) == (2, 6.5)
+    assert row["attachment"] == row["labelled"] == 8 / 13
+    scores = {each["metric"]: each["value"] for each in done("eval", *divided, "--seed", 1).rows}
+    assert (scores["UAS"], scores["LAS"]) == (row["attachment"], row["labelled"])
+    assert ran.said == [
+        "deptree: 3 words that the other file divides otherwise: counted as disagreement",
+        "deptree: 1 word without HEAD: counted as disagreement",
+        "deptree: 1 word without DEPREL: counted as disagreement",
+    ]
+    first, second = done("agree", *divided, "--per", "sentence").rows
+    assert (first["words"], first["attachment"], second["attachment"]) == (3.5, 4 / 7, 2 / 3)
+    found = {each["label"]: [*each.values()][3:6] for each in done("agree", *divided, "--per", "label").rows}
+    assert found["nsubj"] == [2, 2, 2]
+    assert (found["advmod"], found["aux"]) == ([2, 0, 0], [0, 1, 0])
+
+
+def test_two_that_split_alike_agree_although_the_first_does_not(done, divided, put) -> None:
+    put("again.conllu", Path(divided[1]).read_text())
+    rows = done("agree", *divided, "again.conllu").rows
+    assert [row["attachment"] for row in rows] == [8 / 13, 8 / 13, 6 / 7]
+
+
+def test_without_ids_a_sentence_of_other_words_is_skipped_alone(deptree, put) -> None:
+    """In all commands that compare trees; `combine` too."""
+    texts = [sentence("", f"w{at} 0 root") for at in range(4)]
+    put("a.conllu", "".join(texts))
+    put("b.conllu", "".join([texts[0], sentence("", "other 0 root"), *texts[2:]]))
+    for command in ("agree", "diff", "combine", "eval"):
+        ran = deptree(command, "a.conllu", "b.conllu")
+        assert ran.code == 2
+        differs = "a.conllu:3 (2): the text differs: it begins with 'w1', 'other' at b.conllu:3"
+        assert differs in ran.err
+        ran = deptree(command, "a.conllu", "b.conllu", "--on-error", "skip")
+        assert ran.code == 1
+        assert differs in ran.err
+        assert "deptree: 1 sentence skipped" in ran.said
+    assert deptree("agree", "a.conllu", "b.conllu", "--on-error", "skip").rows[0]["sentences"] == 3
+    put("c.jsonl", lines(*[{"heads": [0]}] * 4))
+    assert deptree("agree", "a.conllu", "c.jsonl").rows[0]["sentences"] == 4  # without words: by their number
+
+
+def test_cycles_are_heads_like_others(done, put) -> None:
+    put("a.jsonl", lines({"sent_id": "x", "heads": [2, 1, 2]}))
+    assert done("agree", "a.jsonl", put("b.jsonl", lines(X))).rows[0]["attachment"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("heads", "says"), [([2, 0, None], "b.jsonl:1 (x): word 3 has no HEAD"), ([2, 0], "2 words at b.jsonl:1")]
+)
+def test_the_test_needs_the_same_words_and_all_heads(deptree, put, heads, says) -> None:
+    put("a.jsonl", lines(X, X))
+    put("b.jsonl", lines({"sent_id": "x", "heads": heads}))
+    ran = deptree("agree", "a.jsonl", "b.jsonl", *TEST)
+    assert (ran.code, len(ran.said)) == (2, 1)
+    assert says in ran.err

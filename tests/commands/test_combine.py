@@ -168,3 +168,41 @@ def test_a_file_of_weight_0_is_left_out(done, doubter, method: str) -> None:
         alone = done("combine", A, "--method", method, "--weights", "1").out
         lines = slice(method == "product", None)  # after the signature
         assert found.splitlines()[lines] == alone.splitlines()[lines]
+
+
+CONLLU = """\
+# sent_id = x
+# text = cats purr
+1\tcats\t_\tNOUN\t_\t_\t{0}\t{1}\t_\tA=b
+2\tpurr\t_\tVERB\t_\t_\t{2}\t{3}\t_\t_
+
+"""
+
+
+def test_votes_in_conllu_are_combined_as_conllu(done, put) -> None:
+    """As the first file has the sentences; its own bytes stay."""
+    first = put("a.conllu", CONLLU.format(2, "nsubj:x", 0, "root"))
+    others = [put(f"{at}.conllu", CONLLU.format(2, "nsubj:x", head, "root")) for at, head in enumerate((0, 1))]
+    text = done("combine", first, *others, "--no-header").out.decode()
+    expected = CONLLU.format(2, "nsubj:x", 0, "root").replace("A=b", "A=b|HeadProb=1")
+    assert text == expected.replace("root\t_\t_", "root\t_\tHeadProb=0.6667")
+    assert done("combine", first, *others, "--format", "jsonl").rows[0]["heads"] == [2, 0]
+    put("b.jsonl", '{"sent_id":"x","heads":[2,0]}\n')
+    assert done("combine", first, "b.jsonl").rows[0]["support"] == [1, 1]
+
+
+def test_votes_need_be_no_trees(done, put) -> None:
+    """A cycle is two votes, an open head none; a word that a file divides otherwise has none from there."""
+    put("a.jsonl", '{"sent_id":"x","heads":[2,1,2]}\n{"sent_id":"y","heads":[2,0]}\n')
+    put("b.jsonl", '{"sent_id":"x","heads":[2,0,null]}\n{"sent_id":"y","heads":[2,0]}\n')
+    ran = done("combine", "a.jsonl", "b.jsonl")
+    assert (ran.rows[0]["heads"], ran.rows[0]["support"]) == ([2, 0, 2], [1, 0.5, 0.5])
+    assert "deptree: 1 head missing: no vote" in ran.said
+    split = CONLLU.format(3, "x", 0, "y").replace(
+        "2\tpurr\t_\tVERB\t_\t_\t0\ty", "2\tpu\t_\tX\t_\t_\t3\tz\t_\t_\n3\trr\t_\tX\t_\t_\t0\ty"
+    )
+    files = put("a.conllu", CONLLU.format(2, "nsubj", 0, "root")), put("b.conllu", split)
+    ran = done("combine", *files, "--format", "jsonl")
+    assert (ran.rows[0]["heads"], ran.rows[0]["deprels"]) == ([2, 0], ["nsubj", "root"])
+    assert ran.rows[0]["support"] == [0.5, 0.5]
+    assert "deptree: 2 heads in words that files divide otherwise: no vote" in ran.said

@@ -204,7 +204,7 @@ def test_which_kind_files_are_is_told_by_their_content(deptree, put, files) -> N
             "There is no -k now: trees are compared; for two score files: deptree expect kl A",
         ),
         ((SCORES[0], SCORES[0]), f"Compare scores with deptree expect kl {SCORES[0]} --other {SCORES[0]}"),
-        ((SCORES[0], *SCORES), f"this has scores, not trees. Compare scores with deptree expect kl {SCORES[0]}"),
+        ((SCORES[0], *SCORES), "--from needs --scores FILE"),
         ((files[0],), "One file: give two or more"),
         ((files[0], "nowhere.conllu"), "nowhere.conllu: no such file"),
     ]:
@@ -243,3 +243,62 @@ def test_a_terminal_gets_both_arcs(files, terminal) -> None:
     code, shown = terminal("diff", *files, columns=80)
     assert code == 1
     assert DRAWN in shown.replace("\r\n", "\n")
+
+
+SPLIT = ONE.replace("4\tgo\tgo\tVERB", "4\tg\tg\tX\t_\t_\t5\tgoeswith\t_\t_\n5\to\to\tVERB").replace("5\t.", "6\t.")
+SPLIT = SPLIT.replace("\t4\taux", "\t5\taux").replace("\t4\tadvmod", "\t5\tadvmod").replace("\t4\tpunct", "\t5\tpunct")
+SPLIT = SPLIT.replace("\t4\tnsubj", "\t1\tnsubj")
+
+
+def test_words_are_aligned_by_their_characters(deptree, put) -> None:
+    """`go` stands apart in B: it and what hangs on it differ, numbers are each file's own; stderr counts the words."""
+    ran = deptree("diff", put("a.conllu", ONE), put("b.conllu", SPLIT))
+    assert ran.code == 1
+    found = [(row["word"], row["differs"], row["head_a"], row["head_b"], row["head_form_b"]) for row in ran.rows]
+    assert found == [
+        (1, "head", 4, 1, "We"),
+        (2, "head", 4, 5, "o"),
+        (3, "head", 4, 5, "o"),
+        (4, "word", 0, None, None),
+        (5, "head", 4, 5, "o"),
+    ]
+    assert ran.said == [
+        "deptree: 3 words that another file divides otherwise",
+        "deptree: 5 of 5 words differ, in 1 of 1 sentence: 4 in the head, 0 in the label alone, 1 divided otherwise",
+    ]
+    written = deptree("diff", "a.conllu", "b.conllu", "--format", "conllu", "--no-header").out.decode()
+    assert "1\tWe\twe\tPRON\t_\t_\t4\tnsubj\t_\tNote=a=b|OtherHead=1|OtherDeprel=nsubj\n" in written
+    assert "OtherHead=_|OtherDeprel=_" in written
+    assert deptree("diff", "b.conllu", "a.conllu", "--format", "text").code == 1
+
+
+def test_words_that_only_another_file_has_differ_too(deptree, put) -> None:
+    """Even if no word of A says so: it has no row, but stderr and the exit status tell."""
+    one = "1\tx\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    ran = deptree(
+        "diff", put("a.conllu", one), put("b.conllu", one.replace("\n\n", "\n2\t\u00a0\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"))
+    )
+    assert (ran.code, ran.out) == (1, b"")
+    assert ran.said[0] == "deptree: 1 word that another file divides otherwise"
+
+
+def test_subtypes_are_marked(deptree, put) -> None:
+    """A difference in the subtype alone is one of its own; `eval` and `agree` do not look at it."""
+    ran = deptree("diff", put("a.conllu", TWO), put("b.conllu", TWO.replace("advmod", "advmod:lmod")))
+    assert ran.code == 1
+    assert [row["differs"] for row in ran.rows] == ["subtype"]
+    assert ran.said[-1].endswith("0 in the head, 0 in the label alone, 1 in the subtype of the label alone")
+    (row,) = deptree("agree", "a.conllu", "b.conllu").rows
+    assert row["labelled"] == 1
+    assert {each["label"] for each in deptree("agree", "b.conllu", "b.conllu", "--per", "label").rows} == {
+        "advmod",
+        "punct",
+        "root",
+    }
+
+
+def test_rows_of_several_files_say_where(deptree, files, put) -> None:
+    """File and line of the word in A."""
+    ran = deptree("diff", *files, put("c.conllu", MOVED + TWO))
+    assert [(row["file"], row["line"]) for row in ran.rows] == [("a.conllu", 6), ("a.conllu", 14)]
+    assert "file" not in deptree("diff", *files).rows[0]

@@ -179,6 +179,8 @@ def format_of_trees(path: str) -> str:
 # So many sentences become trees at once.
 _TOGETHER = 256
 
+_NO_NOTES = SworNotes()
+
 # What notes on trees are called, in comments.
 _NOTES = re.compile(rb"swor_|tree_logprob|tree_count|label_logprob")
 
@@ -212,8 +214,9 @@ def _plain_trees(blocks: Sequence[Block], any_heads: bool) -> Iterator[GivenTree
             continue
         own = tuple(labels[start:end])
         known = own if any(label != UNKNOWN for label in own) else ()
-        tree = GivenTree(block.sent_id, tuple(given[start:end]), 1, block.place, labels=known)
-        yield tree._replace(forms=tuple(form[0][start:end]), block=block) if any_heads else tree
+        forms = (tuple(form[0][start:end]), block) if any_heads else ((), None)
+        own, place = tuple(given[start:end]), block.place
+        yield GivenTree(block.sent_id, own, 1, place, _NO_NOTES, False, known, False, *forms)
 
 
 def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:

@@ -17,7 +17,7 @@ from deptree_cli.core.dtypes import Heads, Int
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import place_of
-from deptree_cli.io.pairing import TOKENS, Tokens, check_same_text, tokens_in, words_of
+from deptree_cli.io.pairing import TOKENS, Tokens, check_same_text, words_of
 from deptree_cli.io.read import check_words, read, sentences
 from deptree_cli.io.scores.arrays import RawScores
 from deptree_cli.io.scores.files import Assumptions, ScoreSource, fitted, sentences_of, side_of, with_assumptions
@@ -103,7 +103,7 @@ def _name(group: Sequence[GivenTree | DeptreeError]) -> str:
 
 
 def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeError:
-    times: Counter[tuple[tuple[int, ...], tuple[str, ...]]] = Counter()
+    times: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = {}
     first: GivenTree | None = None
     for tree in group:
         if isinstance(tree, GivenTree) and tree.distinct:
@@ -111,13 +111,14 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
         if isinstance(tree, DeptreeError):
             tree.sent_id = _name(group)
             return tree
-        times[tree.heads, tree.labels] += tree.times
+        both = tree.heads, tree.labels
+        times[both] = times.get(both, 0) + tree.times
         first = first or tree
     heads = np.array([tree for tree, _ in times], dtype=np.int32)
     labels = tuple(each for _, each in times)
     numbers = np.array(list(times.values()), dtype=np.int64)
     assert first is not None
-    tokens = tokens_in(first.block, first.forms) if first.block else Tokens(first.forms)
+    tokens = Tokens(first.forms, first.block)
     own = (labels if all(labels) else (), (), tokens if tokens.known else None, first.block)
     return TreeSet(sentence_of(first), first.place, heads, numbers, *own)
 

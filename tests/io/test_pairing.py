@@ -1,0 +1,142 @@
+"""Files of the same text: words by their characters beside brute force; sentences without ids by their text."""
+
+from __future__ import annotations
+
+import random
+from io import BytesIO
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.pairing import (
+    LOST,
+    OPEN,
+    Tokens,
+    aligned_words,
+    known_tokens,
+    nearest,
+    renumbered,
+    tokens_in,
+    words_of,
+)
+from deptree_cli.io.read import beside, read, sentence_of
+from deptree_cli.io.sentence import Sentence, Side
+from tests.retokenised import cut
+from tests.tree_files import word
+
+
+def spans(forms: list[str]) -> list[tuple[int, int]]:
+    ends = list(accumulate(map(len, forms)))
+    return list(zip([0, *ends[:-1]], ends, strict=True))
+
+
+def test_words_are_aligned_by_their_characters() -> None:
+    """The pairs are exactly the words of the same span of characters."""
+    rng = random.Random(5)
+    for _ in range(300):
+        text = "".join(rng.choices("abc", k=rng.randint(1, 12)))
+        one, other = (cut(text, rng, rng.random()) for _ in range(2))
+        found = aligned_words(*(Tokens(tuple(form.encode() for form in forms)) for forms in (one, other)))
+        ours, theirs = spans(one), spans(other)
+        due = [(at, theirs.index(span)) for at, span in enumerate(ours) if span in theirs]
+        if found is None:
+            assert one == other
+        else:
+            assert list(zip(*(each.tolist() for each in found), strict=True)) == due
+
+
+def test_heads_by_the_words_of_the_other_file() -> None:
+    """`xy z w` and `x y z w`: x and y belong to none, nor do words below them; ROOT and open heads stay."""
+    words = aligned_words(Tokens((b"xy", b"z", b"w")), Tokens((b"x", b"y", b"z", b"w")))
+    found = renumbered(np.array([[3, 1, 0, 1], [0, 0, OPEN, 3]]), words, 3)
+    assert found.tolist() == [[LOST, 0, LOST], [LOST, OPEN, 2]]
+
+
+def test_multiword_tokens_and_unknown_words() -> None:
+    rows = "1-2\tzum\t" + "\t".join("_" * 8) + "\n" + word(1, "zu", 0) + word(2, "dem", 1) + word(3, "Tor", 1)
+    (block,) = read_blocks_or_errors(BytesIO(f"{rows}\n".encode()), "a")
+    assert isinstance(block, Block)
+    tokens = tokens_in(block)
+    assert (tokens.forms, tokens.ranges) == ((b"zu", b"dem", b"Tor"), ((1, 2, b"zum"),))
+    assert (tokens.text, Tokens((b"zum", b"Tor")).text) == ("zumTor", "zumTor")
+    assert aligned_words(tokens, Tokens((b"zu", b"_", b"Tor"))) is None
+    assert [each.tolist() for each in aligned_words(tokens, Tokens((b"zum", b"Tor"))) or ()] == [[2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "found"),
+    [
+        ("abc", "xbc", (1, 1)),
+        ("abc", "c", (2, 0)),
+        ("c", "abc", (0, 2)),
+        ("ab", "xy", None),
+        ("axxb", "bqqa", (0, 3)),
+        ("", "a", None),
+    ],
+)
+def test_the_nearest_that_both_have(ours: str, theirs: str, found: tuple[int, int] | None) -> None:
+    assert nearest(ours, theirs) == found
+
+
+def test_the_nearest_beside_a_search_of_all_pairs() -> None:
+    rng = random.Random(2)
+    for _ in range(300):
+        ours, theirs = (rng.choices("abcdefgh", k=rng.randint(0, 9)) for _ in range(2))
+        both = [(i + j, i, j) for i, a in enumerate(ours) for j, b in enumerate(theirs) if a == b]
+        assert nearest(ours, theirs) == (min(both)[1:] if both else None)
+
+
+def paired(ours: str, theirs: str) -> list[str]:
+    """Of files whose sentences are one letter each, without ids, the pairs and the errors; a dash is malformed."""
+
+    def blocks(text: str, place: str):
+        rows = "".join(word(2 if letter == "-" else 1, letter, 0) + "\n" for letter in text)
+        return read_blocks_or_errors(BytesIO(rows.encode()), place)
+
+    lead = Side(map(sentence_of, blocks(ours, "a"), range(1, 99)), "sentences", "a", tokens=words_of)
+    companion = beside(blocks(theirs, "b"), "b")
+    side = Side(companion.side.items, "sentences", "b", companion.side.names, tokens=known_tokens)
+    found = []
+    for each in read(lead, [type(companion)(side, companion.add)]):
+        if isinstance(each, Sentence):
+            assert each.sentence.raw == each.gold.raw
+            found.append(each.sentence.column("form")[0])
+        else:
+            assert isinstance(each, DeptreeError)
+            found.append("!")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "found"),
+    [
+        ("abcd", "abcd", "abcd"),
+        ("abcd", "axcd", "a!cd"),
+        ("abcd", "acd", "a!cd"),
+        ("acd", "abcd", "acd!"),
+        ("abcd", "axyd", "a!!d"),
+        ("abcd", "axyzd", "a!!d!"),
+        ("abcd", "ab", "ab!!"),
+        ("ab", "abcd", "ab!!"),
+        ("ab", "xy", "!!"),
+        ("a-cd", "abcd", "a!cd"),
+        ("abcd", "a-cd", "a!cd"),
+        ("a-cd", "a-cd", "a!cd"),
+        ("a-bcd", "abcd", "a!bcd"),
+    ],
+)
+def test_sentences_without_ids_are_found_by_their_text(ours: str, theirs: str, found: str) -> None:
+    """A sentence of another text is left out, and those behind it still belong together."""
+    assert "".join(paired(ours, theirs)) == found
+
+
+def test_every_pair_has_one_text_and_no_error_is_lost() -> None:
+    rng = random.Random(4)
+    for _ in range(100):
+        ours, theirs = ("".join(rng.choices("abcd", k=rng.randint(1, 8))) for _ in range(2))
+        found = paired(ours, theirs)
+        assert len([each for each in found if each != "!"]) <= min(len(ours), len(theirs))
+        assert len(found) >= max(len(ours), len(theirs))
