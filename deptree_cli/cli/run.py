@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import click
 
@@ -34,13 +34,14 @@ from deptree_cli.core.corpus import Workers, ordered_map
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.core.streams import sentence_stream
 from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
-from deptree_cli.io.conllu.splicing import Spliced
-from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import CONLLU, Page, Row, Sheet, Write
 from deptree_cli.io.files.streams import is_at_hand
 from deptree_cli.io.sentence import Chunk
 from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import TREE, foresee, is_decided, once_more
+
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.trees import Style
 
 
 class Item(Protocol):
@@ -486,7 +487,7 @@ class Job(Generic[Read, Prepared]):
         with self._opened(sheet) as write:
             results = self._results(work, self.encoder.encode, seed, folds)
             for data in with_signature(results, self.signature, self.run):
-                for line in data.losses if isinstance(data, Spliced) else ():
+                for line in getattr(data, "losses", ()):  # of trees that are spliced into CoNLL-U
                     self.run.warn(line, line)
                 write(data)
         return self._told(folds)

@@ -16,11 +16,11 @@ from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted
-from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
 from deptree_cli.io.files.streams import open_input, place_of
 from deptree_cli.io.sentence import GOLD, Companion, Sentence, Side, Warn, loaded, unheard
 
 if TYPE_CHECKING:
+    from deptree_cli.io.conllu.blocks import Block
     from deptree_cli.io.pairing import ByText
 
 Item = TypeVar("Item")
@@ -367,6 +367,8 @@ def sentences(
 def _sentences(
     paths: Sequence[str], first: int, watched: Watched | None, any_heads: bool, feats: bool
 ) -> Iterator[Sentence | DeptreeError]:
+    from deptree_cli.io.conllu.blocks import read_blocks_or_errors
+
     numbers = count(first)
     for path in paths:
         with open_input(path) as file:
@@ -396,6 +398,8 @@ def _names(block: Block) -> Sequence[str]:
 
 
 def _blocks(paths: Sequence[str]) -> Iterator[Block | DeptreeError]:
+    from deptree_cli.io.conllu.blocks import read_blocks_or_errors
+
     for path in paths:
         with open_input(path) as file:
             yield from read_blocks_or_errors(file.stream, file.place)

@@ -6,15 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import SentenceStreams
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.columns import no_sentences
+
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.blocks import Block
 
 NO_SCORES: Array = np.empty((0, 0))
 
@@ -101,6 +102,8 @@ class Sentence:
     @property
     def sentence(self) -> Block:
         if self.block is None:
+            from deptree_cli.io.conllu.columns import no_sentences
+
             raise no_sentences()
         return self.block
 

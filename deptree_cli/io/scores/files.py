@@ -15,7 +15,6 @@ from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, OutOfStep, counted, fits_a_line
 from deptree_cli.core.scores import MASK
 from deptree_cli.io.files.streams import STDIN, place_of, share_read
-from deptree_cli.io.read import read, sentences, trees_in
 from deptree_cli.io.scores.arrays import RawScores, ReadSpec, Source, read_lengths, with_lengths
 from deptree_cli.io.scores.containers import ScoreFile, open_scores
 from deptree_cli.io.scores.layout import Layout, cut, text_of, to_head_dep, words_in
@@ -213,26 +212,20 @@ class Assumptions:
     """The line about the sentences of a file that are read so."""
 
     def __init__(self, meta: Meta, layout: Layout) -> None:
-        self._meta = meta
-        self._layout = layout
+        self._meta, self._layout = meta, layout
         self._lines: dict[bool, str] = {}
 
     def line(self, scores: Array) -> str:
         """Return it, empty if nothing is assumed; the first matrix decides what the numbers look like."""
-        square = self._layout.is_square(scores.shape)
+        layout, square = self._layout, self._layout.is_square(scores.shape)
         if square not in self._lines:
-            self._lines[square] = PROBABILITIES if self._meta.are_probabilities else self._assumed(square, scores)
+            said = {name: words for name, words in _ASSUMED.items() if name in layout.assumed(square)}
+            if "scale" in said and look_like_logits(scores, layout):
+                said["scale"] += " (they look like logits: if so, pass --from log)"
+            given = f"only --from {known}" if (known := text_of(layout)) else "no --from"
+            line = f"{given} given: reading {', '.join(said.values())}; `deptree inspect` shows more" if said else ""
+            self._lines[square] = PROBABILITIES if self._meta.are_probabilities else line
         return self._lines[square]
-
-    def _assumed(self, square: bool, scores: Array) -> str:
-        assumed = self._layout.assumed(square)
-        if not assumed:
-            return ""
-        said = {name: words for name, words in _ASSUMED.items() if name in assumed}
-        given = f"only --from {known}" if (known := text_of(self._layout)) else "no --from"
-        if "scale" in said and look_like_logits(scores, self._layout):
-            said["scale"] += " (they look like logits: if so, pass --from log)"
-        return f"{given} given: reading {', '.join(said.values())}; `deptree inspect` shows more"
 
 
 def with_assumptions(
@@ -284,43 +277,37 @@ class ScoreFiles:
         return [path for path in found if path is not None]
 
     def read(
-        self,
-        layout: Layout,
-        first: int = 1,
-        warn: Warn = unheard,
-        lead: Side | None = None,
+        self, layout: Layout, first: int = 1, warn: Warn = unheard, lead: Side | None = None
     ) -> Iterator[Sentence | DeptreeError]:
         """The sentences, each with what there is of it; `lead` instead of a file; `warn` is told what is assumed."""
-        self._check_standard_input()
-        with ExitStack() as opened:
-            source = opened.enter_context(self.source.read(layout, self.lengths))
-            if self.conllu is not None:
-                lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
-            scores, companions = side_of(source, self.source), self._companions(layout, opened)
-            if lead is not None:
-                companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
-            else:
-                lead = replace(scores, items=sentences_of(source, layout, first))
-            yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
-
-    def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
-        found = []
-        if self.other is not None:
-            other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
-            # an archive that serves several files of sentences has those of the others too
-            found.append(Companion(other, partial(add_other, layout), shared=self.conllu is not None))
-        if self.label_scores is not None:
-            labels = ScoreSource(self.label_scores)
-            labels.check_no_results()
-            side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
-            found.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
-        return [*found, trees_in([self.gold])] if self.gold else found
-
-    def _check_standard_input(self) -> None:
         if [*self.paths, self.other and self.other.path].count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
         if self.other is not None and self.lengths == STDIN:
             raise DeptreeError("two score files need the lengths twice", "Give --lengths as a file")
+        with ExitStack() as opened:
+            source = opened.enter_context(self.source.read(layout, self.lengths))
+            if not (self.conllu or lead or self.other or self.label_scores or self.gold):
+                yield from with_assumptions(sentences_of(source, layout, first), self.source, layout, warn)
+                return
+            from deptree_cli.io.read import read, sentences, trees_in  # scores alone need no pairing
+
+            if self.conllu is not None:
+                lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
+            scores, companions = side_of(source, self.source), list[Companion]()
+            if lead is not None:
+                companions.append(Companion(scores, partial(add_scores, layout), shared=True))
+            if self.other is not None:
+                other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
+                # an archive that serves several files of sentences has those of the others too
+                companions.append(Companion(other, partial(add_other, layout), shared=self.conllu is not None))
+            if self.label_scores is not None:
+                labels = ScoreSource(self.label_scores)
+                labels.check_no_results()
+                side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
+                companions.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
+            companions += [trees_in([self.gold])] if self.gold else []
+            lead = lead or replace(scores, items=sentences_of(source, layout, first))
+            yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
 
     @property
     def share(self) -> float | None:
