@@ -219,8 +219,15 @@ def _check(method: NamedFunction, rule: StoppingRule, rules: bool) -> None:
     if rule.option and rules:
         why = "under rules the probabilities of trees are not known"
         raise click.UsageError(f"{rule.option} cannot be combined with rules: {why}. Remove one.")
-    if rule.size and method.name != MST and not rules:
-        raise click.UsageError(f"-k needs --method {MST}, but --method is {method.name}. Remove one, or add --rules.")
+    if rule.size and method.name != MST and not has_rules:
+        raise click.UsageError(f"-k needs {other_method}, or add --rules.")
+    scores.how = replace(scores.how, relax=search.relax, budget=search.budget)
+    first = {"method": "k-best" if rule.size and method.name == MST else method.name}
+    last = {**rule.signature_fields, **search.signature_fields, **out.style_fields}
+    out = out if rule.size else out.of_single_trees()
+    folds: list[Fold[Any]] = [RelaxedSentences(run)] * search.relax + [TruncatedLists(rule)] * bool(rule.option)
+    job = Job("decode", scores.source(run), run, out, first, last)
+    return job.write(Decode(method, rule, search.budget), folds=folds)
 
 
 @dataclass(frozen=True)
