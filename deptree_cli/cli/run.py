@@ -327,7 +327,7 @@ class Step(Generic[Read]):
     @property
     def together(self) -> Callable[[Sequence[Task[Read] | DeptreeError]], Iterator[Any]] | None:
         """The same for many tasks that are prepared as one chunk; None where the work asks nothing of many."""
-        return self._together if getattr(self.work, "in_batches", False) and hasattr(self.prepare, "row") else None
+        return self._together if getattr(self.work, "in_batches", False) and hasattr(self.prepare, "batch") else None
 
     def _together(self, tasks: Sequence[Task[Read] | DeptreeError]) -> Iterator[Any]:
         chunk = Chunk([task for task in tasks if not isinstance(task, DeptreeError)], self.prepare, self.seed)

@@ -63,10 +63,10 @@ def calibrate(
     kept in memory: 8 bytes per arc.
     """
     if not (scores.gold or scores.conllu):
-        raise click.UsageError("calibrate needs gold heads: --gold FILE.")
-    fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
-    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
-    return job.summarise(evidence_of, Calibrating(criterion, coverages, scores.how, job.signature))
+        raise click.UsageError("calibrate needs gold heads. Add --gold FILE.")
+    fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverage)) or None}
+    job = Job("calibrate", scores.source(run), run, replace(out, single=True), last=fields)
+    return job.summarise(evidence_of, Calibrating(criterion, coverage, scores.how, job.signature))
 
 
 class GoldLabels(NamedTuple):
@@ -113,7 +113,7 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
         if not self._arcs:
             raise DeptreeError("no word of --gold has a head", "Give sentences with HEADs")
         if len(self._arcs) == 1:
-            raise DeptreeError("a single sentence has gold heads", "Give two or more, better some hundred")
+            raise DeptreeError("only one sentence has gold heads", "Give at least two, better hundreds")
         parts = min(PARTS, len(self._arcs))
         return [ArcEvidence(self._arcs[part::parts], self._how.space) for part in range(parts)]
 

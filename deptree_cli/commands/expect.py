@@ -117,7 +117,7 @@ def _with_other(scores: ScoreOptions, path: str) -> ScoreOptions:
     for name in CHOICES:
         one, two = getattr(read, name), getattr(own, name)
         if one and two and one != two:
-            problem = f"the file says {two} of itself, but {scores.place} is read as {one}"
+            problem = f"the file says {two}, but {scores.place} is read as {one}"
             raise DeptreeError(problem, "Convert one of them: deptree convert", place=other.place)
     return replace(scores, files=(replace(scores.files[0], other=other), *scores.files[1:]))
 

@@ -56,7 +56,7 @@ def object_of(line: bytes, place: str) -> dict[str, Any] | DeptreeError:
         name = found[1].decode("utf-8", "replace") if found else ""
         return DeptreeError(f"not JSON ({error})", remedy, place=place, sent_id="" if "\ufffd" in name else name)
     if not isinstance(value, dict):
-        problem = f"a JSON {_kind(value)} where an object should be"
+        problem = f"expected a JSON object, found a {_kind(value)}"
         return DeptreeError(problem, "Give one JSON object a line", place=place)
     return value
 

@@ -127,7 +127,7 @@ class Chunk:
         self._found: dict[Many, Any] = {}
 
     def row(self, at: int) -> Any:
-        return self.prepare.row(self, at)
+        return getattr(self.prepare, "row", Row)(self, at)
 
     @cached_property
     def _batch(self) -> Any:

@@ -10,7 +10,7 @@ from deptree_cli.cli.terminal import ID, Table, drawn, shortened
 
 NUMBERS = st.one_of(st.integers(-(10**9), 10**9).map(str), st.floats().map("{:.3g}".format), st.just("-"))
 NAMES = st.text(st.sampled_from("abcXYZ0189-._中文ий"), min_size=1, max_size=90)
-REASONS = st.sampled_from(["-", "short-arc trees: no other sum is worked out", "the trees are e^912.3"])
+REASONS = st.sampled_from(["-", "short-arc trees: no other sum is computed", "the trees are e^912.3"])
 HEADINGS = {
     "n": NUMBERS,
     "log_z_multi_root": NUMBERS,

@@ -149,7 +149,7 @@ def test_an_orientation_in_which_there_is_no_tree_is_named(deptree, put):
         ran = deptree(command, "square.npy", "--from", "head-dep,log")
         assert (ran.code, ran.out, len(ran.said)) == (2, b"", 1)
         assert "no word may attach to ROOT" in ran.err
-        assert "Read with --from dep-head,log the sentence has a tree: is that meant?" in ran.err
+        assert "Read with --from dep-head,log the sentence has a tree. Is that the layout?" in ran.err
 
 
 LOGITS = [np.random.default_rng(n).normal(size=(n + 1, n + 1)) for n in (3, 5, 4)]

@@ -184,7 +184,7 @@ def test_a_padded_batch_of_joint_scores(done, put):
         ((DATA / "label_scores.npz", "--from", "natasha"), ["shape (8, 9, 15)", "--labels FILE"]),
         ((DATA / "scores.npz", "--from", "allennlp"), ["--from allennlp has an axis of labels", "--labels FILE"]),
         ((*SCORES, "--labels", DATA / "lengths.txt"), ["'8' is listed twice"]),
-        ((*SCORES, "--labels", DATA / "one.npy"), ["these are no names of labels"]),
+        ((*SCORES, "--labels", DATA / "one.npy"), ["cannot read names of labels"]),
         ((*SCORES, "--labels", "words.json"), ["'a' has 'x' and no number"]),
         ((*SCORES, "--labels", "number.json"), ["(5 is not a name)"]),
         ((*SCORES, "--labels", "separator.json"), ["('b\\u2028c' holds a character"]),

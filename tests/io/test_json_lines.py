@@ -46,7 +46,7 @@ def test_places_count_every_line() -> None:
     assert (found[0][1], found[3][1]) == ({"a": 1}, {"b": 2})
     errors = [value for _, value in found if isinstance(value, DeptreeError)]
     assert str(errors[0]).startswith("x:4: not JSON (")
-    assert str(errors[1]) == "x:5: a JSON list where an object should be. Give one JSON object a line."
+    assert str(errors[1]) == "x:5: expected a JSON object, found a list. Give one JSON object a line."
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_places_count_every_line() -> None:
 )
 def test_other_values_are_called_by_their_kind(line: bytes, kind: str) -> None:
     ((_, error),) = objects([line], "x")
-    assert f"a JSON {kind} where an object should be" in str(error)
+    assert f"expected a JSON object, found a {kind}" in str(error)
 
 
 def test_the_name_of_a_sentence(says) -> None:

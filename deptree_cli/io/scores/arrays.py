@@ -150,7 +150,7 @@ def read_numbers(stream: BinaryIO, header: Header, count: int, place: str) -> Ar
 
 
 def too_large(shape: Sequence[int], place: str) -> DeptreeError:
-    problem = f"an array of shape {tuple(shape)} is announced, which no sentence has"
+    problem = f"the array has shape {tuple(shape)}, which no sentence has"
     return DeptreeError(problem, "Save one array per sentence", place=place)
 
 

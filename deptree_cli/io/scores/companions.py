@@ -58,7 +58,7 @@ def read_labels(path: str) -> tuple[str, ...]:
                 if not name.isprintable():
                     raise ValueError(f"{name!r:.40} holds a character that cannot be printed")
         except (ValueError, TypeError, RecursionError) as error:
-            raise DeptreeError(f"these are no names of labels ({error})", _FORMS, place=file.place) from None
+            raise DeptreeError(f"cannot read names of labels ({error})", _FORMS, place=file.place) from None
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise DeptreeError(f"the label {twice!r} is listed twice", "Name every label once", place=file.place)
@@ -142,17 +142,17 @@ def temperature_of(said: str | float) -> Temperature:
             arcs, labels = value["temperature"], value.get("label_temperature")
             sets = {each["coverage"]: each["threshold"] for each in value.get("head_sets", [])}
             if not (_is_positive(arcs) and (labels is None or _is_positive(labels))):
-                why = ": a temperature is no positive number"
+                why = ": a temperature is not a positive number"
             elif not all(
                 _is_positive(one) and (two == 0 or _is_positive(two)) and two <= 1 for one, two in sets.items()
             ):
-                why = ": a coverage or a threshold is no probability"
+                why = ": a coverage or a threshold is not a probability"
             else:
                 return Temperature(float(arcs), float(labels or 1), sets, file.place)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass
         remedy = "Give a file that deptree calibrate wrote"
-        raise DeptreeError(f"this is no calibration{why}", remedy, place=file.place)
+        raise DeptreeError(f"this is not a calibration{why}", remedy, place=file.place)
 
 
 def _is_number(value: Any) -> bool:
@@ -204,6 +204,6 @@ def vector(path: str) -> Float:
     with np.errstate(over="ignore"):
         result = read_list(path, "a number", float).astype(np.float64)
     if result.ndim != 1 or not (np.abs(result) <= LARGEST).all():
-        problem = f"holds no list of finite numbers up to {LARGEST:g}, but shape {result.shape}"
+        problem = f"does not hold a list of finite numbers up to {LARGEST:g}, but shape {result.shape}"
         raise DeptreeError(problem, "Give one number a line", place=path)
     return result

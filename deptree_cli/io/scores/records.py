@@ -187,7 +187,7 @@ class Interpretation:
             error.remedy += ". If this is a padded batch, pass --lengths FILE or --conllu FILE"
         turned = replace(read, orient="head-dep" if read.orient == "dep-head" else "dep-head")
         if read.is_square(record.scores.shape) and self._fits(record, turned):
-            error.remedy += f". Read with --from {text_of(turned)} the sentence has a tree: is that meant?"
+            error.remedy += f". Read with --from {text_of(turned)} the sentence has a tree. Is that the layout?"
 
     def _fits(self, record: Sentence, layout: Layout) -> bool:
         try:

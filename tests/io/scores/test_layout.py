@@ -154,7 +154,7 @@ def test_a_file_and_an_option_contradict_each_other(name: str, says) -> None:
     one, other = CHOICES[name][:2]
     own, over = layout(one), layout(other)
     own.check_agrees(layout(one))
-    with says(f"the file says {one} of itself, but {other} was asked for. Remove it"):
+    with says(f"the file says {one}, but {other} was asked for. Remove it"):
         own.check_agrees(over)
 
 
@@ -163,7 +163,7 @@ def test_a_preset_contradicts_what_a_file_says(says) -> None:
     for over in (layout("synjax"), layout()):
         own.check_agrees(over)
         assert over.merged(own).reading == own.reading
-    with says("the file says head-dep of itself, but dep-head was asked for"):
+    with says("the file says head-dep, but dep-head was asked for"):
         own.check_agrees(layout("supar"))
     with says("weight was asked for"):
         own.check_agrees(layout("synjax,weight"))

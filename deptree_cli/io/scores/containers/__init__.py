@@ -185,11 +185,11 @@ CONTAINERS = Register(
         ),
         _refused(
             "conllu",
-            (".conllu", ".conllup", ".cupt", ".conll"),
+            (".conllu", ".conllup", ".cupt", ".conll", ".conllx"),
             (b"#", b"1\t", b"\xef\xbb\xbf#", b"\xef\xbb\xbf1\t"),
             SENTENCES,
-            "Name the file of scores first and the sentences with --conllu; for trees without scores see deptree eval, "
-            "agree, check and combine",
+            "Name the file of scores first and the sentences with --conllu; for trees without scores use deptree "
+            "check, repair, measure, eval, agree, diff or combine",
         ),
     ],
     group="deptree.containers",

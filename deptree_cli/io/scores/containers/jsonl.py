@@ -50,8 +50,8 @@ class Lines:
                 yield value
             elif _is_header(value):
                 if _reading(Meta.of(value["signature"])) != _reading(self.meta):
-                    problem = "the scores behind this header have another layout than those before it"
-                    raise DeptreeError(problem, "Read the files that were joined one by one", place=here)
+                    problem = "the scores after this header have another layout than those before it"
+                    raise DeptreeError(problem, "Pass the joined files separately", place=here)
             else:
                 try:
                     yield _raw(value, matrices, here)
@@ -123,7 +123,7 @@ def _array(rows: Any, matrices: ReadSpec) -> Array:
     numbers = [matrices.forbidden if cell is None else cell for cell in items]
     if not all(isinstance(number, int | float) for number in numbers):
         problem = "the field scores holds something that is not a number"
-        raise DeptreeError(problem, "Give numbers, or null for what is forbidden")
+        raise DeptreeError(problem, "Give numbers, or null to forbid an arc")
     try:
         return np.array(numbers, dtype=np.float64).reshape(shape[1:])
     except OverflowError:

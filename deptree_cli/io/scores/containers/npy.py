@@ -59,7 +59,7 @@ def _check_no_heads(scores: Array, place: str) -> None:
     from deptree_cli.core.factorisation import are_trees  # few matrices look like heads
 
     if are_trees(scores).all():
-        problem = "every row is a tree, as deptree sample and decode write them, and these are no scores"
+        problem = "every row is a tree, as deptree sample and decode write them; these are not scores"
         remedy = "Name the file of scores that it was made from, or save scores as float32"
         raise DeptreeError(problem, remedy, place=place)
 

@@ -46,7 +46,7 @@ def test_a_batch_of_nothing_does_not_go_on_for_ever(says) -> None:
 def test_what_no_sentence_has_is_refused_before_it_is_read(says) -> None:
     """However few compressed bytes stand for it."""
     stream = io.BytesIO(header("(36000, 36000)") + bytes(64))
-    with says("a.npy: an array of shape (36000, 36000)", "no sentence has"):
+    with says("a.npy: the array has shape (36000, 36000)", "no sentence has"):
         list(read_npy(stream, "a.npy", ReadSpec()))
     assert len(stream.read()) == 64
 
@@ -56,7 +56,7 @@ def test_the_same_in_an_archive(read_all) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("x.npy", header("(36000, 36000)") + bytes(64))
     (error,) = read_all(CONTAINER, packed.getvalue(), "a.npz")
-    assert "a.npz[x] (x): an array of shape (36000, 36000) is announced, which no sentence has" in str(error)
+    assert "a.npz[x] (x): the array has shape (36000, 36000), which no sentence has" in str(error)
 
 
 def test_the_same_in_a_batch(read_all, says) -> None:
@@ -64,7 +64,7 @@ def test_the_same_in_a_batch(read_all, says) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("lengths.npy", npy(np.array([1, 1])))
         archive.writestr("scores.npy", header("(2, 36000, 36000)") + bytes(64))
-    with says("a.npz[scores]: an array of shape (2, 36000, 36000) is announced, which no sentence has"):
+    with says("a.npz[scores]: the array has shape (2, 36000, 36000), which no sentence has"):
         read_all(CONTAINER, packed.getvalue(), "a.npz")
 
 

@@ -68,7 +68,7 @@ def test_a_number_may_be_the_name(read: Read) -> None:
         ('{"scores": [[1, 2]]', "a.jsonl:2: not JSON"),
         ('{"scores": [[1, ' + "9" * 5000 + "]]}", "a.jsonl:2: not JSON"),
         ("[" * 100000, "a.jsonl:2: not JSON"),
-        ("[[1, 2]]", "a.jsonl:2: a JSON list where an object should be"),
+        ("[[1, 2]]", "a.jsonl:2: expected a JSON object, found a list"),
         ("3", "a.jsonl:2: a JSON number where"),
         ('{"sent_id": "x"}', "a.jsonl:2 (x): the field scores is not a list of lists"),
         ('{"sent_id": "x", "scores": [1, 2]}', "a.jsonl:2 (x): the field scores is not a list of lists"),

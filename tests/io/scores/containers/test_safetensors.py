@@ -119,7 +119,7 @@ def test_every_byte_of_the_header_in_turn(read: Read) -> None:
 def test_what_no_sentence_has_is_refused(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safetensors, "MOST_SCORES", 8)
     (error,) = read(library.save({"x": np.ones((3, 3))}))
-    assert "a.safetensors[x] (x): an array of shape (3, 3) is announced, which no sentence has" in str(error)
+    assert "a.safetensors[x] (x): the array has shape (3, 3), which no sentence has" in str(error)
 
 
 def test_no_name_twice(tmp_path, says) -> None:
