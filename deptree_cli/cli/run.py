@@ -30,10 +30,11 @@ from deptree_cli.cli.options import (
 )
 from deptree_cli.cli.terminal import Counted, Table, message, progress, show, status
 from deptree_cli.cli.write import Writing
-from deptree_cli.core.corpus import Workers, ordered_map
+from deptree_cli.core.corpus import WORKERS_PER_CORE, Workers, most_workers, ordered_map
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.core.streams import sentence_stream
-from deptree_cli.core.workers import WORKERS_PER_CORE, most_workers
+from deptree_cli.core.streams import SentenceStreams, sentence_stream
+from deptree_cli.io.conllu.splicing import Spliced
+from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import CONLLU, Page, Row, Sheet, Write
 from deptree_cli.io.files.streams import is_at_hand
 from deptree_cli.io.sentence import Chunk

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +20,14 @@ from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.factorisation import Factorisation, shift
-from deptree_cli.core.labels import Labels, conditional, is_root, joint
 from deptree_cli.core.masks import MOST as MOST_MASKED
 from deptree_cli.core.masks import may_be_masks, need_of_masks
 from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space, with_roots
 from deptree_cli.kernels.budget import foresee
+
+if TYPE_CHECKING:
+    from deptree_cli.core.labels import Labels
 
 GivenHeads = Sequence[int | None]
 GivenLabels = Sequence[str | None]
@@ -35,6 +37,8 @@ def _shares(
     log_scores: Float, labels: Labels | None, heads: GivenHeads, names: GivenLabels
 ) -> tuple[Float, Labels | None]:
     """log P(given label | arc), (n+1, n+1), 0 for words without one, -inf where it cannot be; and labels given it."""
+    from deptree_cli.core.labels import is_root
+
     shares = np.zeros_like(log_scores)
     found = None if labels is None else labels.with_names([name for name in names if name is not None])
     log_probs = None if found is None else found.log_probs.copy()
@@ -270,6 +274,8 @@ class ArcFactored(OverTrees):
             log_scores = checked_log_scores(scores, scale, temperature, size)
             labelling = None
             if labels is not None:
+                from deptree_cli.core.labels import joint
+
                 log_scores, labelling = joint(labels, log_scores, id)
             trees = tree_space(space, **short)
         except DeptreeError as error:
@@ -350,6 +356,8 @@ class ArcFactored(OverTrees):
         Raises:
             DeptreeError: the scores of labels are invalid, or an arc has no possible label.
         """
+        from deptree_cli.core.labels import conditional
+
         try:
             log_scores = checked_log_scores(scores, scale, temperature, len(names))
             if len(log_scores) != self.n + 1:

@@ -38,7 +38,6 @@ from deptree_cli.core.factorisation import (
     samples_into,
     sums_into,
 )
-from deptree_cli.core.samplers import WORDS
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Elimination, Short, TreeSpace, tree_space
 from deptree_cli.core.streams import SentenceStreams, seed_of
@@ -271,6 +270,8 @@ class TreeBatch:
 
     def sample(self, size: int, streams: SentenceStreams) -> tuple[RaggedTrees, LogPartitions]:
         """Independent trees of each sentence, as the sampler `auto` draws them, and the log-partition functions."""
+        from deptree_cli.core.samplers import WORDS
+
         trees = RaggedTrees.empty(self.lengths, size)
         few, question = self.lengths * size < WORDS, samples_into(trees.heads, trees.starts, size, streams.states)
 

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, repeat
-from multiprocessing.context import BaseContext
-from typing import Any, TypeVar, cast
-
-from deptree_cli.core.errors import DeptreeError, Setting
-from deptree_cli.core.undo import undone_at_once
-from deptree_cli.core.workers import Workshop, die_with_parent, most_workers
+from typing import Any, TypeVar
 
 Function = Callable[[Any], Any]
 
-# Returns at once, with something whose `result()` waits for the results of a chunk.
-Submit = Callable[[list[Any]], Any]
-
-JOBS = Setting("jobs")
+# More workers than this only wait for each other.
+WORKERS_PER_CORE = 4
 
 
 @dataclass(frozen=True)
@@ -40,6 +30,14 @@ class Workers:
 
 # This process alone.
 HERE = Workers()
+
+
+def most_workers() -> int:
+    return WORKERS_PER_CORE * cores()
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -62,42 +60,6 @@ def apply(function: Function, chunk: list[Any]) -> list[Any]:
     except Exception as error:
         results.append(Raised(error))
     return results
-
-
-@contextmanager
-def on_processes(function: Function, jobs: int) -> Iterator[Submit]:
-    """Processes run everything side by side, at the price of a journey for every item and result.
-
-    They end with the block: after its results, or at once where it is left by an exception.
-    """
-    workshop = Workshop()
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    context = cast(BaseContext, workshop)
-    pool = ProcessPoolExecutor(jobs, context, initializer=_adopt, initargs=(function, os.getpid(), in_main_thread))
-    with undone_at_once(workshop.kill):
-        try:
-            yield lambda chunk: pool.submit(_apply_adopted, chunk)
-        except BaseException as error:
-            workshop.kill()
-            if isinstance(error, BrokenExecutor):
-                remedy = f"Run again with fewer {JOBS}, or look for what ended it"
-                raise DeptreeError("a worker process died", remedy, options=[JOBS]) from None
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-# The function of a worker process: sent once, not with every chunk.
-_adopted: list[Function] = []
-
-
-def _adopt(function: Function, parent: int, at_once: bool) -> None:
-    die_with_parent(parent, at_once)
-    _adopted[:] = [function]
-
-
-def _apply_adopted(chunk: list[Any]) -> list[Any]:
-    return apply(_adopted[0], chunk)
 
 
 Item = TypeVar("Item")
@@ -144,7 +106,9 @@ def ordered_map(
     first = list(islice(chunks, jobs))
     jobs = max(1, sum(isinstance(chunk, list) for chunk in first))
     if workers.scheduler is None:
-        at_work = on_processes(function, jobs)
+        from deptree_cli.core.workers import on_processes  # multiprocessing is not for everyone to wait for
+
+        at_work = on_processes(partial(apply, function), jobs)
     else:
         from deptree_cli.core.cluster import on_cluster  # asyncio is not for everyone to wait for
 

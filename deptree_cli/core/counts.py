@@ -15,6 +15,12 @@ from deptree_cli.core.memory import memory_for
 # No memory holds so many trees, and an array of them still has a size that NumPy can name.
 MOST = 1 << 40
 
+# Trees that are ranked at most, unless more are asked for: if scores are flat, millions may be needed.
+MOST_RANKED = 1000
+
+# How many maximum trees each tree that keeps rules may cost.
+BUDGET = 300
+
 
 def how_many(k: SupportsIndex, what: str = "trees", least: int = 0) -> int:
     """Return how many trees, or whatever else, are asked for."""

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from itertools import chain, islice, takewhile
 from math import exp, fsum
 from operator import methodcaller
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.counts import MOST_RANKED as MOST_RANKED
 from deptree_cli.core.counts import how_many
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.factorisation import shift
 from deptree_cli.core.register import NamedFunction, Register
 
-# Trees that are ranked at most, unless more are asked for: where scores are flat millions may be needed.
-MOST_RANKED = 1000
+if TYPE_CHECKING:
+    from deptree_cli.core.arc_factored import ArcFactored
 
 # What sums of probabilities and differences of their logarithms may be off by: equal trees stay equal.
 ROUNDING = 1e-9

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from deptree_cli.core import decoding, expectations
 from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.counts import how_many, room_for_trees
-from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.samplers import SAMPLERS
-from deptree_cli.core.streams import Randomness, offshoot, stream_of
-from deptree_cli.core.swor import ALGORITHMS, Draws
+from deptree_cli.core.counts import MOST_RANKED, how_many, room_for_trees
+from deptree_cli.core.streams import offshoot, stream_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deptree_cli.core.decoding import Ranked
+    from deptree_cli.core.dtypes import Heads
+    from deptree_cli.core.streams import Randomness
+    from deptree_cli.core.swor import Draws
+
+# Methods import what they need when they are called: a distribution that is asked for sums loads nothing else.
 
 
 class TreeDistribution(ArcFactored):
@@ -56,6 +62,8 @@ class TreeDistribution(ArcFactored):
         Raises:
             DeptreeError: the sampler is unknown or does not serve this tree space, or k or the seed is invalid.
         """
+        from deptree_cli.core.samplers import SAMPLERS
+
         stream = stream_of(rng, seed, self.id)
         with room_for_trees(how_many(k)) as size:
             return SAMPLERS.get(sampler).draw(self, size, stream)
@@ -82,6 +90,8 @@ class TreeDistribution(ArcFactored):
         Raises:
             DeptreeError: the algorithm is unknown, k or the seed is invalid, or there are no labels.
         """
+        from deptree_cli.core.swor import ALGORITHMS
+
         stream = stream_of(rng, seed, self.id)
         with room_for_trees(how_many(k)) as size:
             if not labelled:
@@ -93,17 +103,62 @@ class TreeDistribution(ArcFactored):
 
     def top_k(self, k: int) -> Heads:
         """The k most probable trees, the best first, (k, n) or fewer."""
+        from deptree_cli.core import decoding
+
         with room_for_trees(how_many(k)) as size:
             return decoding.best_trees(self, size)
 
-    # What is explained where it is worked out; entropies and divergences are in nats.
-    argmax = decoding.maximum_tree
-    top_mass = decoding.covering
-    within = decoding.within
-    entropy = expectations.entropy
-    renyi = expectations.renyi
-    kl = expectations.kl
-    cross_entropy = expectations.cross_entropy
+    def argmax(self) -> Heads:
+        """The most probable tree, (n,) heads."""
+        from deptree_cli.core import decoding
+
+        return decoding.maximum_tree(self)
+
+    def top_mass(self, mass: float, most: int = MOST_RANKED) -> Ranked:
+        """The fewest trees with a total probability of `mass`, to within 1e-9 because sums are rounded.
+
+        Args:
+            most: rank at most so many trees; `Ranked.complete` says whether these were enough.
+
+        Raises:
+            DeptreeError: the mass is not above 0 and at most 1.
+        """
+        from deptree_cli.core import decoding
+
+        return decoding.covering(self, mass, most)
+
+    def within(self, nats: float, most: int = MOST_RANKED) -> Ranked:
+        """All trees, at most `most`, whose log-probability is within so many nats of the best one's, and 1e-9."""
+        from deptree_cli.core import decoding
+
+        return decoding.within(self, nats, most)
+
+    def entropy(self) -> float:
+        """Shannon entropy in nats: log Z - E[log-score]."""
+        from deptree_cli.core import expectations
+
+        return expectations.entropy(self)
+
+    def renyi(self, order: float) -> float:
+        """Renyi's entropy in nats, of a positive order; Shannon's if the order is 1."""
+        from deptree_cli.core import expectations
+
+        return expectations.renyi(self, order)
+
+    def kl(self, other: ArcFactored) -> float:
+        """Kullback-Leibler divergence from another distribution, in nats; infinite if that one forbids a possible tree.
+
+        Absolute rounding errors are about 1e-13; what rounds below 0 is 0.
+        """
+        from deptree_cli.core import expectations
+
+        return expectations.kl(self, other)
+
+    def cross_entropy(self, other: ArcFactored) -> float:
+        """Cross-entropy with another distribution, in nats; infinite if that one forbids a possible tree."""
+        from deptree_cli.core import expectations
+
+        return expectations.cross_entropy(self, other)
 
     def _repr_svg_(self) -> str | None:
         """The distribution as ``deptree show`` draws it, for notebooks: by whoever offers pictures, a floor above."""

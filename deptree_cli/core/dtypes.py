@@ -17,6 +17,12 @@ Heads = NDArray[np.int32]
 Integers = NDArray[np.integer]
 
 
+def ratio(above: Float | Int, below: Float | Int) -> Float:
+    """Return a quotient, nan where a number is divided by 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(below == 0, np.nan, np.divide(above, below))
+
+
 def read_only(array: Array) -> Array:
     array.flags.writeable = False
     return array

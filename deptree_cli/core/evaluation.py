@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.core.dtypes import Array, Bool, Int, Integers
-from deptree_cli.core.measures import gaps
 from deptree_cli.core.register import Register
 
 # The words of a file as arrays: what an evaluation looks at, texts as numbers.
@@ -413,6 +412,8 @@ def _arc_lengths(words: FileWords, _: object) -> Array:
 
 
 def _projectivity(words: FileWords, _: object) -> Array:
+    from deptree_cli.core.measures import gaps
+
     _, cycles, lost = refused(words)
     is_none = np.repeat(cycles | lost, words.sizes)
     found = np.where(gaps(np.where(is_none, 0, words.heads), words.words), "non-projective", "projective")

@@ -14,15 +14,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.measures import OverArcs, Quantity
 from deptree_cli.core.scores import real_numbers
+
+if TYPE_CHECKING:
+    from deptree_cli.core.arc_factored import ArcFactored
 
 # What a quantity of a distribution is: its value, its gradient, and the inputs that it needs.
 

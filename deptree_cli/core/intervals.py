@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Float, Int, Integers
+from deptree_cli.core.dtypes import Array, Float, Int, Integers, ratio
 from deptree_cli.core.evaluation import CORRECT, GOLD, OF_SPANS, PREDICTED
-from deptree_cli.core.measures import ratio
 from deptree_cli.core.streams import stream_of
 
 # How far scores would move with other sentences: bootstrap intervals, and a paired test between two systems.

@@ -19,13 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial, wraps
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from deptree_cli.core.dtypes import Array, Bool, Float, Int, Integers, read_only
-from deptree_cli.core.factorisation import crossings
-from deptree_cli.core.spaces import TreeSpace
+from deptree_cli.core.dtypes import Array, Bool, Float, Int, Integers, ratio, read_only
+
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces import TreeSpace
 
 # A number of each tree of a chunk: heads (words,), starts (sentences + 1,) -> (sentences,).
 OfTrees = Callable[[Int, Int], Array]
@@ -131,12 +132,6 @@ def words_of(starts: Int) -> Int:
 def arcs(heads: Int, starts: Int) -> Int:
     before = np.concatenate([[0], np.cumsum(heads != 0)])
     return before[starts[1:]] - before[starts[:-1]]
-
-
-def ratio(above: Float | Int, below: Float | Int) -> Float:
-    """Return a quotient, nan where a number is divided by 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below == 0, np.nan, np.divide(above, below))
 
 
 def once_a_chunk(compute: OfTrees) -> OfTrees:
@@ -264,6 +259,8 @@ def _by_length(of_trees: Callable[[Int], Array], heads: Integers, starts: Int) -
 
 def arc_shapes(heads: Int, starts: Int) -> tuple[Bool, Bool, Int]:
     """Return of each word's arc whether another one crosses it, and whether it is non-projective; and its depth."""
+    from deptree_cli.core.factorisation import crossings
+
     between_words = np.where(heads > 0, heads, words_of(starts))  # a root's arc to itself crosses nothing
     return _by_length(crossings, between_words, starts), gaps(heads, starts), depths(heads, starts)
 

@@ -11,7 +11,6 @@ import numpy as np
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.expectations import entropy
 from deptree_cli.core.factorisation import LogPartitions
 from deptree_cli.core.spaces import TreeSpace, space, with_roots
 
@@ -174,6 +173,8 @@ class Peakedness(NamedTuple):
 
 def peakedness(distribution: ArcFactored) -> Peakedness:
     """Describe a distribution. Factorisations: its own, with crossing arcs or without, and with several roots."""
+    from deptree_cli.core.expectations import entropy
+
     facts = _facts(distribution.log_scores[None, :, 1:], distribution.marginals()[None, :, 1:])
     masses = _masses(distribution)[0]
     return Peakedness._make([*(each.item() for each in facts), entropy(distribution) / distribution.n, *masses])

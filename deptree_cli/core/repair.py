@@ -14,12 +14,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import counted
 from deptree_cli.core.labels import ROOT, is_root
 from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
-from deptree_cli.core.rule_search import BUDGET, BranchAndBound, GivenUp, LogScores, Relaxation, none_found
+from deptree_cli.core.rule_search import BranchAndBound, GivenUp, LogScores, Relaxation, none_found
 from deptree_cli.core.rules import Bound, Words
 from deptree_cli.core.ruleset import Constraint, rules_of
 from deptree_cli.core.spaces import TreeSpace

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deptree_cli.core.arc_factored import ArcFactored
+from deptree_cli.core.counts import BUDGET as BUDGET
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import BUDGET as BUDGET_OPTION
 from deptree_cli.core.errors import RELAX, DeptreeError, counted
@@ -80,9 +81,6 @@ class LogScores(Scores):
 # no tree in common, and lose only trees that break the rule. The best is solved first, so that no tree that obeys is
 # better than the first found (best-first branch and bound; the division is Lawler's, 1972). A subproblem waits in the
 # queue, by the sum of its words' best arcs, until no other promises more: most are never solved.
-
-# How many maximum trees each tree that is found may cost.
-BUDGET = 300
 
 # The best tree alone is searched for with so many by the square of the length, but some at least, and with more where
 # there are more words than `LONG`, or trees are projective, which break fewer rules. What is left open a linear program

@@ -14,7 +14,6 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.factorisation import crossings
 from deptree_cli.core.labels import ROOT
 
 # Lists of labels as rules give them: which labels they name, and what is kept of that from sentence to sentence.
@@ -191,6 +190,8 @@ class LabelledTree:
     @cached_property
     def crossings(self) -> dict[int, int]:
         """Of each word whose arc another's crosses the first such between its arc's ends, else the first beyond."""
+        from deptree_cli.core.factorisation import crossings
+
         found = crossings(self.arrays[None, 1:])[0].tolist()
         return {word: other for word, other in enumerate(found, 1) if other}
 

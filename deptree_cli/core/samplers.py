@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Heads, Integers
 from deptree_cli.core.errors import DeptreeError, one_of
 from deptree_cli.core.register import Register, imported
 from deptree_cli.core.spaces import MULTI_ROOT, PROJECTIVE, PROJECTIVE_MULTI, SINGLE_ROOT, SPACES, TreeSpace
+
+if TYPE_CHECKING:
+    from deptree_cli.core.arc_factored import ArcFactored
 
 SINGLE, MULTI = SINGLE_ROOT.name, MULTI_ROOT.name
 WITHOUT_CROSSING = PROJECTIVE.name, PROJECTIVE_MULTI.name

@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.register import Register, imported
 from deptree_cli.core.streams import kernel_state
+
+if TYPE_CHECKING:
+    from deptree_cli.core.arc_factored import ArcFactored
 
 __all__ = ["ALGORITHMS", "Algorithm", "Draws"]
 

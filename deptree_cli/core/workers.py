@@ -7,13 +7,16 @@ import os
 import signal
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
-from deptree_cli.core.undo import forget_everything, whole
+from deptree_cli.core.errors import DeptreeError, Setting
+from deptree_cli.core.undo import forget_everything, undone_at_once, whole
 
 # Bytes that a pipe holds: what Linux allows to everyone.
 PIPE = 1 << 20
@@ -24,19 +27,10 @@ GONE = 5.0
 # In place of a scheduler's address: a cluster that is started for this run, and ends with it.
 LOCAL = "local"
 
-# More workers than this only wait for each other.
-WORKERS_PER_CORE = 4
+JOBS = Setting("jobs")
 
 # From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
-
-
-def most_workers() -> int:
-    return WORKERS_PER_CORE * cores()
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Workshop:
@@ -92,6 +86,46 @@ class Workshop:
         for process in list(self._started):
             with suppress(Exception):
                 process.join(max(0.0, until - monotonic()))
+
+
+# The results of a chunk.
+Work = Callable[[list[Any]], list[Any]]
+
+
+@contextmanager
+def on_processes(work: Work, jobs: int) -> Iterator[Callable[[list[Any]], Any]]:
+    """Processes run everything side by side, at the price of a journey for every item and result.
+
+    They end with the block: after its results, or at once where it is left by an exception.
+    """
+    workshop = Workshop()
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    context = cast(BaseContext, workshop)
+    pool = ProcessPoolExecutor(jobs, context, initializer=_adopt, initargs=(work, os.getpid(), in_main_thread))
+    with undone_at_once(workshop.kill):
+        try:
+            yield lambda chunk: pool.submit(_apply_adopted, chunk)
+        except BaseException as error:
+            workshop.kill()
+            if isinstance(error, BrokenExecutor):
+                remedy = f"Run again with fewer {JOBS}, or look for what ended it"
+                raise DeptreeError("a worker process died", remedy, options=[JOBS]) from None
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+# The work of a worker process: sent once, not with every chunk.
+_adopted: list[Work] = []
+
+
+def _adopt(work: Work, parent: int, at_once: bool) -> None:
+    die_with_parent(parent, at_once)
+    _adopted[:] = [work]
+
+
+def _apply_adopted(chunk: list[Any]) -> list[Any]:
+    return _adopted[0](chunk)
 
 
 def die_with_parent(parent: int, at_once: bool) -> None:

@@ -18,6 +18,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.typing import ArrayLike
 
 from deptree_cli.core.batches import TreeBatch
+from deptree_cli.core.corpus import cores
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.dtypes import Int
@@ -25,7 +26,6 @@ from deptree_cli.core.errors import DeptreeError, did_you_mean, in_batch, name_i
 from deptree_cli.core.factorisation import constant_of, shift_batch
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
-from deptree_cli.core.workers import cores
 
 # How many words each sentence of a batch has; N - 1 by default.
 Lengths = ArrayLike | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from deptree_cli.core.workers import most_workers
+from deptree_cli.core.corpus import most_workers
 from tests.every_command import COMMANDS, command
 from tests.sample import SCORES
 

@@ -9,10 +9,9 @@ import time
 
 import pytest
 
-from deptree_cli.core.corpus import Workers, ordered_map
+from deptree_cli.core.corpus import Workers, most_workers, ordered_map
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.undo import register, undo_everything, undone_at_once
-from deptree_cli.core.workers import most_workers
 
 ASLEEP = 60  # seconds; who waits for a worker that sleeps takes as long
 
@@ -84,10 +83,10 @@ def test_what_is_registered_is_undone_the_latest_first() -> None:
 LEFT_IN_THE_MIDDLE = """
 import time
 from contextlib import suppress
-from deptree_cli.core.corpus import on_processes
+from deptree_cli.core.workers import on_processes
 
-def large(_):
-    return bytes(2**26)
+def large(chunk):
+    return [bytes(2**26) for _ in chunk]
 
 for wait in range(16):
     with suppress(ZeroDivisionError), on_processes(large, 1) as submit:
