@@ -20,9 +20,14 @@ from deptree_cli.core.counts import MOST
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.factorisation import Factorisation, shift
-from deptree_cli.core.masks import MOST as MOST_MASKED
-from deptree_cli.core.masks import may_be_masks, need_of_masks
-from deptree_cli.core.scores import checked_log_scores, checked_power, checked_temperature
+from deptree_cli.core.scores import (
+    MOST_MASKED,
+    checked_log_scores,
+    checked_power,
+    checked_temperature,
+    may_be_masks,
+    need_of_masks,
+)
 from deptree_cli.core.spaces import Short, TreeSpace, tree_space, with_roots
 from deptree_cli.kernels.budget import foresee
 
@@ -305,7 +310,7 @@ class ArcFactored(OverTrees):
         """Return the distribution, at this temperature, after a check that some tree needs no mask.
 
         Raises:
-            DeptreeError: every tree needs one; see `core/masks.py`.
+            DeptreeError: every tree needs one; see `core/scores.py`.
         """
         most = MOST_MASKED / temperature
         if may_be_masks(self.log_scores, self._allowed, self.n, most):

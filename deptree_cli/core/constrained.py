@@ -15,12 +15,11 @@ from deptree_cli.core.counts import BUDGET, how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads
 from deptree_cli.core.errors import PROJECTIVE, TEMPERATURE, DeptreeError
 from deptree_cli.core.labels import label_stream
-from deptree_cli.core.masks import MOST as MOST_MASKED
-from deptree_cli.core.masks import need_of_masks
 from deptree_cli.core.rule_search import BranchAndBound, Found, GivenUp, LogScores, Relaxation, none_found
 from deptree_cli.core.rules import Bound, LabelledTree, Words
 from deptree_cli.core.ruleset import Ruleset, constraints_of, rules_of
 from deptree_cli.core.samplers import SAMPLERS, Sampler
+from deptree_cli.core.scores import MOST_MASKED, need_of_masks
 from deptree_cli.core.streams import Randomness, offshoot, stream_of
 
 # Independent trees that obey, by rejection: labelled trees are drawn without regard to nogoods, those with one go.

@@ -144,6 +144,16 @@ def counted_thousands(number: int, noun: str) -> str:
     return f"{number:,} {plural(number, noun)}"
 
 
+def words(numbers: Iterable[int]) -> str:
+    """``word 4``, ``words 4 and 7``, ``words 1, 2, 3 and 9 more``: for messages."""
+    names = [f"{number}" for number in numbers]
+    if len(names) == 1:
+        return f"word {names[0]}"
+    if len(names) > 6:
+        return f"words {', '.join(names[:5])} and {len(names) - 5} more"
+    return f"words {', '.join(names[:-1])} and {names[-1]}"
+
+
 class ReaderLeft(Exception):  # noqa: N818 (it is none)
     """Whoever read our output has seen enough; no error (and no OSError, of which others would make one)."""
 

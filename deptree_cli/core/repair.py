@@ -18,11 +18,11 @@ from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import counted
 from deptree_cli.core.labels import ROOT, is_root
-from deptree_cli.core.masks import MOST
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.rule_search import BranchAndBound, GivenUp, LogScores, Relaxation, none_found
 from deptree_cli.core.rules import Bound, Words
 from deptree_cli.core.ruleset import Constraint, rules_of
+from deptree_cli.core.scores import MOST_MASKED
 from deptree_cli.core.spaces import TreeSpace
 
 # A tree as somebody gave it, and what it costs to change it.
@@ -235,7 +235,7 @@ def objective(
     found = np.where(possible, scores, -np.inf)
     best = found.max(axis=(0, 2), keepdims=True)
     found -= np.where(best > -np.inf, best, 0.0)  # of the same word, which does not change which trees are better
-    found[found < -MOST] = -np.inf
+    found[found < -MOST_MASKED] = -np.inf
     lowest = found.min(axis=(0, 2), initial=0.0, where=found > -np.inf)
     apart = 1.0 - float(lowest.sum())  # more than trees differ by without arcs of -inf
     of_labels = np.maximum(found.max(axis=0), lowest[:, None])  # arcs of -inf have the order of their labels elsewhere

@@ -27,11 +27,8 @@ from deptree_cli.core.factorisation import (
     Shifted,
     Swept,
     all_allowed,
-    check_feasible,
-    crossing_is_needed,
     crossing_pairs,
     shift,
-    supported_arcs,
 )
 from deptree_cli.core.numbers import REAL, WIDE, Kind
 from deptree_cli.core.register import Register
@@ -300,9 +297,16 @@ class NonProjective(TreeSpace):
     swept = Elimination
 
     def check_feasible(self, allowed: Bool) -> None:
-        check_feasible(allowed, self)
+        if not all_allowed(allowed):
+            from deptree_cli.core.feasibility import check_feasible
+
+            check_feasible(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
+        if all_allowed(allowed):
+            return allowed
+        from deptree_cli.core.feasibility import supported_arcs
+
         return supported_arcs(allowed, self)
 
     def factorise(self, log_scores: Float) -> Elimination:
@@ -378,9 +382,12 @@ class Projective(TreeSpace):
 
     def check_feasible(self, allowed: Bool) -> None:
         """See `TreeSpace`; O(n^3) where arcs are missing."""
-        check_feasible(allowed, self)
-        if not (all_allowed(allowed) or _charted(allowed, self)[3]):
-            raise crossing_is_needed(allowed, self)
+        if not all_allowed(allowed):
+            from deptree_cli.core.feasibility import check_feasible, crossing_is_needed
+
+            check_feasible(allowed, self)
+            if not _charted(allowed, self)[3]:
+                raise crossing_is_needed(allowed, self)
 
     def support(self, allowed: Bool) -> Bool:
         """See `TreeSpace`; O(n^3) where arcs are missing."""

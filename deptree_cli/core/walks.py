@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Float, Heads, Int, Integers
-from deptree_cli.core.factorisation import possible_roots, shift
+from deptree_cli.core.factorisation import shift
+from deptree_cli.core.feasibility import possible_roots
 from deptree_cli.core.many_trees import blocks_to_fill, empty_heads
 from deptree_cli.core.numbers import Kind
 from deptree_cli.core.samplers import from_sums, is_few

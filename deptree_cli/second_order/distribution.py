@@ -19,9 +19,17 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.factorisation import Rules, reach_of
 from deptree_cli.core.factorisation import shift as shift_arcs
-from deptree_cli.core.masks import MOST, may_be_masks, need_of_masks
 from deptree_cli.core.numbers import REAL, WIDE, Kind
-from deptree_cli.core.scores import check_numbers, checked_log_scores, checked_temperature, real_numbers, to_log
+from deptree_cli.core.scores import (
+    MOST_MASKED,
+    check_numbers,
+    checked_log_scores,
+    checked_temperature,
+    may_be_masks,
+    need_of_masks,
+    real_numbers,
+    to_log,
+)
 from deptree_cli.core.spaces import TreeSpace, space
 from deptree_cli.core.streams import Randomness, kernel_state, stream_of
 from deptree_cli.kernels.charts import follow_best, log_partition, sample_trees, sum_to_one
@@ -142,7 +150,7 @@ class SecondOrder(OverTrees):
 
     def _without_need_of_masks(self, temperature: float = 1.0) -> Self:
         """See `ArcFactored.without_need_of_masks`; a mask may also stand on a part."""
-        most = MOST / temperature
+        most = MOST_MASKED / temperature
         arrays = [self.log_scores, *(np.append(part, 0.0) for part in self.parts.values())]
         if any(may_be_masks(array, np.isfinite(array), self.n, most / len(arrays)) for array in arrays):
             best = self.argmax()

@@ -14,9 +14,9 @@ from deptree_cli.core.constrained import Constrained
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.factorisation import shift
-from deptree_cli.core.masks import MOST
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.rules import Bound, Choice, LabelledTree, Nogood
+from deptree_cli.core.scores import MOST_MASKED as MOST
 from deptree_cli.core.spaces import SPACES, TreeSpace
 from tests.oracle import Oracle
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.factorisation import check_feasible, possible_roots, words
+from deptree_cli.core.errors import DeptreeError, words
+from deptree_cli.core.feasibility import check_feasible, possible_roots
 from deptree_cli.core.oracle import all_trees
 from deptree_cli.core.spaces import space
 
