@@ -1,13 +1,13 @@
-"""The options of the commands, and the objects that they become."""
+"""Options of the commands of the generative parser: a model, sentences, and how many particles look at them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -27,33 +27,22 @@ if TYPE_CHECKING:
     from deptree_cli.hpyp.model.unknown import Symbols
 
 
-# Tags of sentences that a parser does not know: counted, named, and refused if they are too many.
+# Tags that a parser does not know: counted, named, and refused if they are too many.
 
 
-# More than this share of unseen tags, and so many at least, are another tag set or column rather than slips.
+# An unseen tag is a slip; more than this share of them, and at least so many, are another tag set or column.
 MOST, FEWEST = 0.05, 5
 
-# After so many words of a file it is clear which; until then sentences are held back once a tag was not known.
+# A file with unknown tags is judged after so many words; until then its sentences are held back.
 ENOUGH = 1000
 
+# How many unknown tags a message names.
+NAMED = 5
 
-@dataclass
-class Counts:
-    """The tags of files: how many words have none, and how often each is there that the parser does not know.
 
-    `known_elsewhere`: how many of these have a tag in the other column that it does know.
-    """
-
-    words: int = 0
-    missing: int = 0
-    unseen: Counter[str] = field(default_factory=Counter)
-    known_elsewhere: int = 0
-
-    def add(self, other: Counts) -> None:
-        self.words += other.words
-        self.missing += other.missing
-        self.unseen += other.unseen
-        self.known_elsewhere += other.known_elsewhere
+def named(counts: Mapping[str, int]) -> str:
+    most = Counter(counts).most_common(NAMED)
+    return ", ".join(f"{symbol} {count}" for symbol, count in most) + (", ..." if len(counts) > NAMED else "")
 
 
 class UnknownTags:
@@ -62,101 +51,94 @@ class UnknownTags:
     def __init__(self, symbols: Symbols, column: str) -> None:
         self._symbols = symbols
         self._column, self._other = (column, "xpos") if column == "upos" else (column, "upos")
-        self._all = Counts()
+        self._counts, self._unseen = Counter[str](), Counter[str]()
 
     def watched(self, sentences: Iterable[Sentence | DeptreeError], place: str) -> Iterator[Sentence | DeptreeError]:
-        """The sentences of a file; if a tag is not known, they are held back until it is clear that this is no rule.
+        """The sentences of a file; after an unknown tag they are held back until unknown tags are known to be few.
 
-        It is an error if none of the words has a tag, or more than a few per cent have tags that were never seen.
+        Raises:
+            DeptreeError: no word has a tag, or more than a few per cent of the tags are unknown.
         """
-        counts = Counts()
+        counts, unseen = Counter[str](), Counter[str]()
         held: list[Sentence | DeptreeError] = []
         for sentence in sentences:
             held.append(sentence)
             if not isinstance(sentence, DeptreeError):
-                counts.add(self._count(sentence.sentence))
-            if counts.words < ENOUGH and (counts.missing or counts.unseen):
+                self._count(sentence.sentence, counts, unseen)
+            if counts["words"] < ENOUGH and (counts["missing"] or unseen):
                 continue
-            self._check(counts, place)
+            self._check(counts, unseen, place)
             yield from held
             held.clear()
-        self._check(counts, place)
-        self._all.add(counts)
+        self._check(counts, unseen, place)
+        self._counts += counts
+        self._unseen += unseen
         yield from held
 
     @property
     def line(self) -> str:
-        """What was not known in files that were read; empty for nothing."""
-        found = self._all
-        parts = [f"without a tag: {found.missing}"] if found.missing else []
-        if found.unseen:
-            parts.append(f"with a tag that the model does not know: {found.unseen.total()} ({named(found.unseen)})")
+        """The unknown tags of all files, for a message; empty if there are none."""
+        missing, unseen = self._counts["missing"], self._unseen
+        parts = [f"without a tag: {missing}"] if missing else []
+        if unseen:
+            parts.append(f"with a tag that the model does not know: {unseen.total()} ({named(unseen)})")
         if not parts:
             return ""
-        start = f"of {counted(found.words, 'word')} in {self._column.upper()}, "
+        start = f"of {counted(self._counts['words'], 'word')} in {self._column.upper()}, "
         return f"{start}{'; '.join(parts)}. These tags were predicted or summed over"
 
-    def _count(self, block: Block) -> Counts:
+    def _count(self, block: Block, counts: Counter[str], unseen: Counter[str]) -> None:
+        """Add the words of a sentence, those without a tag, and those whose tag in the other column is known."""
         known = self._symbols.tags
-        with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised where it is worked on
+        with suppress(DeptreeError):  # not UTF-8: an error of the sentence, raised when it is worked on
             tags = [tag or UNKNOWN for tag in block.column(self._column)]
-            unseen = [index for index, tag in enumerate(tags) if tag not in known and tag != UNKNOWN]
-            others = block.column(self._other) if unseen else []
-            elsewhere = sum(others[index] in known for index in unseen)
-            return Counts(len(tags), tags.count(UNKNOWN), Counter(tags[index] for index in unseen), elsewhere)
-        return Counts()
+            new = [index for index, tag in enumerate(tags) if tag not in known and tag != UNKNOWN]
+            others = block.column(self._other) if new else []
+            elsewhere = sum(others[index] in known for index in new)
+            counts.update(words=len(tags), missing=tags.count(UNKNOWN), elsewhere=elsewhere)
+            unseen.update(tags[index] for index in new)
 
-    def _check(self, counts: Counts, place: str) -> None:
+    def _check(self, counts: Counter[str], unseen: Counter[str], place: str) -> None:
         predict = "pass --tags predict" if self._symbols.is_lexicalised else "train with --lexicalised to predict tags"
-        column, other, unseen = self._column.upper(), self._other.upper(), counts.unseen.total()
-        if counts.words and counts.missing == counts.words:
+        column, other, words = self._column.upper(), self._other.upper(), counts["words"]
+        if words and counts["missing"] == words:
             raise DeptreeError(f"no word has a tag in {column}", f"Tag the words, or {predict}", place=place)
-        if unseen < FEWEST or unseen <= MOST * counts.words:
+        if unseen.total() < FEWEST or unseen.total() <= MOST * words:
             return
-        problem = f"the model does not know the tags of {unseen} of {counted(counts.words, 'word')} in {column}"
-        if 2 * counts.known_elsewhere > unseen:
-            guess = f"{other} has tags that it knows: swap the columns, or {predict}"
-        else:
-            guess = f"It knows {self._examples()}: convert the tags if this is another tag set, or {predict}"
-        raise DeptreeError(f"{problem} ({named(counts.unseen)})", guess, place=place)
-
-    def _examples(self) -> str:
-        tags = sorted(self._symbols.tags.symbols)
-        return ", ".join(tags[:NAMED]) + (", ..." if len(tags) > NAMED else "")
+        problem = f"the model does not know the tags of {unseen.total()} of {counted(words, 'word')} in {column}"
+        guess = f"{other} has tags that it knows: swap the columns, or {predict}"
+        if 2 * counts["elsewhere"] <= unseen.total():
+            tags = sorted(self._symbols.tags.symbols)
+            known = ", ".join(tags[:NAMED]) + (", ..." if len(tags) > NAMED else "")
+            guess = f"It knows {known}: convert the tags if this is another tag set, or {predict}"
+        raise DeptreeError(f"{problem} ({named(unseen)})", guess, place=place)
 
 
-# What the commands of the generative parser share: a model, sentences, and how they are looked at.
+# A model and sentences.
 
 
-# Seconds that a particle takes for a word, its tag given or predicted; and how long a sentence may take unannounced.
+# Seconds per particle and word, with given and with predicted tags; and how long a sentence may take unannounced.
 PACE, PREDICTING = 1e-6, 4e-6
 PATIENCE = 10.0
 
 
-@dataclass(frozen=True)
-class Read:
+class AnnotatedBlock(NamedTuple):
     """A sentence to be parsed: its bytes, and its words and tags."""
 
     block: Block
     annotated: Annotated
 
 
-@dataclass(frozen=True)
-class AsAnnotated:
-    """Takes the words and tags out of a sentence's block; it travels to worker processes."""
-
-    tagset: Tags
-    seconds_per_word: float
-
-    def __call__(self, read: Sentence) -> Read:
-        found = annotated(read.sentence, read.sent_id, self.tagset)
-        if (seconds := found.n * self.seconds_per_word) > PATIENCE:
-            message(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
-        return Read(read.sentence, found)
+def annotate(tagset: Tags, pace: float, read: Sentence) -> AnnotatedBlock:
+    """Take the words and tags out of a sentence; `pace`: seconds per word, to announce a sentence that takes long."""
+    found = annotated(read.sentence, read.sent_id, tagset)
+    if (seconds := found.n * pace) > PATIENCE:
+        message(f"{read.sent_id}: {found.n:,} words with so many particles take {round(seconds):,} seconds or more")
+    return AnnotatedBlock(read.sentence, found)
 
 
 def read_trained(path: str) -> Any:
-    """The parser in a file (`hpyp/model/training.py`); its tables are there before workers share them."""
+    """The parser in a file; its tables are computed now, so that workers share them."""
     from deptree_cli.hpyp.files.model_file import read_model  # loads kernels: when there is work
 
     trained = read_model(path)[0]
@@ -166,7 +148,7 @@ def read_trained(path: str) -> Any:
 
 @dataclass(frozen=True)
 class ParserOptions:
-    """A model, sentences, and how they are looked at; tags that are not predicted are taken from the sentences."""
+    """A model, sentences, and the search effort; tags that are not predicted are taken from the sentences."""
 
     model: str
     sentences: tuple[str, ...]
@@ -177,23 +159,19 @@ class ParserOptions:
     def trained(self) -> Any:
         return read_trained(self.model)
 
-    @property
-    def prepare(self) -> AsAnnotated:
-        options = click.get_current_context().params
-        work = (options.get("beam") or self.particles) * (options.get("filters") or 1)
-        pace = 0.0 if options.get("quiet") else PREDICTING if self.predicts_tags else PACE
-        return AsAnnotated(self.trained.progress.tagset, work * pace)
+    def source(self, run: RunOptions, effort: int) -> Source[Sentence, AnnotatedBlock]:
+        """The sentences; `effort`: how many particles go over each word."""
+        tagset = self.trained.progress.tagset
+        pace = 0.0 if run.quiet else effort * (PREDICTING if self.predicts_tags else PACE)
+        found = sentences(self.sentences).in_order() if self.predicts_tags else self._with_known_tags(run)
+        items = Counted(found, share=share_of(self.sentences))
+        return Source(items, partial(annotate, tagset, pace), self.signature_fields, is_conllu=True)
 
     def _with_known_tags(self, run: RunOptions) -> Iterator[Sentence | DeptreeError]:
-        """The sentences, as they are; tells at the end how many tags were not known."""
+        """The sentences; at the end a line on stderr counts unknown tags."""
         tags = UnknownTags(self.trained.symbols, self.trained.progress.tagset)
         yield from sentences(self.sentences, watched=tags.watched).in_order()
         run.warn("tags", tags.line)
-
-    def source(self, run: RunOptions) -> Source[Sentence, Read]:
-        found = sentences(self.sentences).in_order() if self.predicts_tags else self._with_known_tags(run)
-        items = Counted(found, share=share_of(self.sentences))
-        return Source(items, self.prepare, self.signature_fields, is_conllu=True)
 
     @property
     def signature_fields(self) -> dict[str, object]:
@@ -238,12 +216,3 @@ def _parser(*, model: str, sentences: tuple[str, ...], tags: str, particles: int
 
 # Gives a command a model and sentences, as one `parser: ParserOptions`.
 parser_options = bound("parser", _OPTIONS, _parser)
-
-
-# So many tags are named.
-NAMED = 5
-
-
-def named(counts: Mapping[str, int]) -> str:
-    most = Counter(counts).most_common(NAMED)
-    return ", ".join(f"{symbol} {count}" for symbol, count in most) + (", ..." if len(counts) > NAMED else "")

@@ -14,7 +14,7 @@ from deptree_cli.core.dtypes import Float, Heads
 from deptree_cli.core.errors import counted
 from deptree_cli.core.streams import Randomness, stream_of
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
-from deptree_cli.hpyp.files.treebank import sound_sentences
+from deptree_cli.hpyp.files.treebank import read_treebank
 from deptree_cli.hpyp.model.sentences import (
     FILTERS,
     LEXICALISED,
@@ -99,15 +99,9 @@ class Parser:
         for _ in range(passes if text else 0):
             trainee.read()
         progress = trainee.progress
-        made_by = {
-            "column": column,
-            "oracle": oracle,
-            "iterations": kept.start,
-            "states": len(kept) if len(kept) > 1 else None,
-            "passes": progress.passes or None,
-            "seed": progress.seed,
-        }
-        return cls(trainee.trained(), signature("hpyp.Parser.train", made_by))
+        made_by: dict[str, object] = {"column": column, "oracle": oracle, "iterations": kept.start}
+        made_by |= {"states": len(kept) if len(kept) > 1 else None, "passes": progress.passes or None}
+        return cls(trainee.trained(), signature("hpyp.Parser.train", made_by | {"seed": progress.seed}))
 
     @classmethod
     def load(cls, path: str | Path) -> Parser:
@@ -144,7 +138,7 @@ class Parser:
         Raises:
             DeptreeError: a file cannot be read, or a sentence is malformed.
         """
-        yield from sound_sentences(map(str, paths), self.tagset)
+        return read_treebank([*map(str, paths)], self.tagset)
 
     def _annotated(self, sentence: Sentence, predict_tags: bool) -> Annotated:
         found = as_annotated(sentence)
@@ -195,7 +189,7 @@ class Parser:
         *,
         seed: int | None = None,
     ) -> Heads:
-        """Sample k trees, (k, n), from the weighted trees of a filter; if these are few, many are equal."""
+        """Sample k trees, (k, n), from the weighted trees of a filter; if these are few, samples repeat."""
         found = self.filter(sentence, rng, particles, predict_tags, draws=k, seed=seed)
         return found.heads[found.drawn]
 
@@ -254,7 +248,7 @@ class Parser:
         """
         from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS
 
-        found = as_annotated(sentence)  # the filter looks at its tags
+        found = as_annotated(sentence)  # the filter checks its tags
         marginals = self.filter(found, rng, particles, predict_tags, seed=seed).marginals
         return TreeDistribution(SCORE_KINDS.get(kind).function(marginals), projective=True, id=found.sent_id)
 
@@ -275,4 +269,4 @@ class Parser:
 
 def _sentences(treebank: Treebank, tags: Tags) -> Iterator[Annotated]:
     for part in [treebank] if isinstance(treebank, str | Path) else treebank:
-        yield from [part] if isinstance(part, Annotated) else sound_sentences([str(part)], tags)
+        yield from [part] if isinstance(part, Annotated) else read_treebank([str(part)], tags)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,13 +23,12 @@ from deptree_cli.cli.options import (
 )
 from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
 from deptree_cli.cli.write import Writing, format_options
-from deptree_cli.core.dtypes import Float, Heads
+from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.treebank import deprels_by_name, tags_by_name
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
-from deptree_cli.hpyp.options import ParserOptions, parser_options
-from deptree_cli.hpyp.options import Read as Sentence
-from deptree_cli.io.conllu.trees import AsTrees, Note, Tags, Trees
+from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions, parser_options
+from deptree_cli.io.conllu.trees import AsTrees, Note, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.encoders.base import JSONL, Page, Write
@@ -87,7 +87,10 @@ def parse(
     writing: Writing,
 ) -> int:
     """Parse sentences."""
-    _check(beam, size, scores, kind)
+    if beam and size:
+        raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
+    if kind and not scores:
+        raise click.UsageError("--score-kind needs --to-scores FILE.")
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind)
     if not task.filters:
@@ -96,7 +99,7 @@ def parse(
         check_effect(["particles"], "--to-scores, or no --beam")
     stream_seed = seed if task.filters else None
     last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
-    source = parser.source(run)
+    source = parser.source(run, beam or parser.particles)
     job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
     folds: list[Fold[Any]] = []
     with ExitStack() as opened:
@@ -109,16 +112,9 @@ def parse(
     return code
 
 
-def _check(beam: int | None, size: int | None, scores: str | None, kind: ScoreKind | None) -> None:
-    if beam and size:
-        raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
-    if kind and not scores:
-        raise click.UsageError("--score-kind needs --to-scores FILE.")
-
-
 @dataclass(frozen=True)
 class ParseSettings:
-    """What is to be found of each sentence: by a `beam` of a size or else by particles, `size` trees or the best."""
+    """What to find for each sentence: the best tree, by a `beam` or by particles, or `size` samples; and scores."""
 
     particles: int
     predicts_tags: bool
@@ -133,20 +129,13 @@ class ParseSettings:
 
 @dataclass(frozen=True, eq=False)
 class Parsed(AsTrees):
-    """What was found of a sentence; `notices` are what the user must hear of its scores (n+1, n+1)."""
+    """The trees of a sentence; its scores (n+1, n+1), if they are written too, and what to report about them."""
 
-    sentence: Sentence
     parsed: Trees
-    scores: Float | None
-    notices: tuple[str, ...]
+    scored: tuple[SentenceScores, tuple[str, ...]] | None
 
     def trees(self) -> Trees:
         return self.parsed
-
-    @property
-    def scored(self) -> tuple[SentenceScores, tuple[str, ...]] | None:
-        words = self.sentence.annotated
-        return None if self.scores is None else (SentenceScores(words.sent_id, self.scores, words.forms), self.notices)
 
 
 class ScoresBeside(Fold[tuple[SentenceScores, tuple[str, ...]]]):
@@ -168,47 +157,49 @@ class ParseSentence:
     trained: Any
     task: ParseSettings
 
-    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Parsed:
+    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Parsed:
         from deptree_cli.hpyp.model.parsing import filtered  # loads kernels: when there is work
 
-        task, found, words = self.task, None, sentence.annotated
+        task, words, found, scored = self.task, sentence.annotated, None, None
         if task.filters:
             found = filtered(self.trained, words, rng, task.particles, task.predicts_tags, task.size or 0)
         trees = self._drawn(sentence, found) if task.size and found else self._best(sentence)
-        notices: list[str] = []
-        scores = task.kind.function(found.marginals, notify=notices.append) if task.kind and found else None
-        return Parsed(sentence, trees, scores, tuple(notices))
+        if task.kind and found:
+            notices: list[str] = []
+            scores = task.kind.function(found.marginals, notify=notices.append)
+            scored = SentenceScores(words.sent_id, scores, words.forms), tuple(notices)
+        return Parsed(trees, scored)
 
-    def _best(self, sentence: Sentence) -> Trees:
+    def _best(self, sentence: AnnotatedBlock) -> Trees:
         from deptree_cli.hpyp.model.parsing import parse
 
         task, symbols = self.task, self.trained.symbols
         best = parse(self.trained, sentence.annotated, task.particles, task.predicts_tags, task.beam)
         labels = np.array([[symbols.label_numbers[label] for label in best.deprels]], dtype=np.int32)
-        tags = self._tags(np.array([[symbols.tags.id(tag) for tag in best.tags]], dtype=np.int32))
+        tags = np.array([[symbols.tags.id(tag) for tag in best.tags]], dtype=np.int32)
         notes = [Note("log_prob", "derivation_logprob", [best.log_prob], "{:.6f}")]
-        heads = best.heads[None]
-        deprels = deprels_by_name(symbols, heads, labels)
-        return Trees(sentence.annotated.sent_id, sentence.block, heads, notes, (), deprels, tags, ranked=False)
+        return self._trees(sentence, best.heads[None], labels, tags, notes)
 
-    def _drawn(self, sentence: Sentence, found: Filtered) -> Trees:
-        heads = found.heads[found.drawn]
+    def _drawn(self, sentence: AnnotatedBlock, found: Filtered) -> Trees:
+        drawn = found.drawn
         closing = [
             Note("effective_size", "effective_size", [found.effective_size], "{:.2f}"),
             Note("particles", "particles", [self.task.particles]),
         ]
-        return Trees(
-            sentence.annotated.sent_id,
-            sentence.block,
-            heads,
-            [],
-            closing,
-            deprels_by_name(self.trained.symbols, heads, found.deprels),
-            self._tags(found.tags[found.drawn]),
-        )
+        return self._trees(sentence, found.heads[drawn], found.deprels, found.tags[drawn], closing=closing)
 
-    def _tags(self, tags: Heads) -> Tags | None:
-        """Tags that were predicted, (k, n) numbers, as they are written."""
-        if not self.task.predicts_tags:
-            return None
-        return tags_by_name(self.trained.symbols, self.trained.progress.tagset, tags)
+    def _trees(
+        self,
+        sentence: AnnotatedBlock,
+        heads: Heads,
+        labels: Heads,
+        tags: Heads,
+        notes: Sequence[Note] = (),
+        closing: Sequence[Note] = (),
+    ) -> Trees:
+        """k trees, (k, n) heads, numbers of labels and of tags; tags are written if they were predicted."""
+        trained = self.trained
+        deprels = deprels_by_name(trained.symbols, heads, labels)
+        column = tags_by_name(trained.symbols, trained.progress.tagset, tags) if self.task.predicts_tags else None
+        words, ranked = sentence.annotated, bool(closing)
+        return Trees(words.sent_id, sentence.block, heads, notes, closing, deprels, column, ranked=ranked)

@@ -15,8 +15,7 @@ from deptree_cli.cli.write import ROWS, Writing, format_options
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.model.unknown import UNSCORED
-from deptree_cli.hpyp.options import ParserOptions, filters_option, named, parser_options
-from deptree_cli.hpyp.options import Read as Sentence
+from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions, filters_option, named, parser_options
 from deptree_cli.io.encoders.base import Sheet
 
 if TYPE_CHECKING:
@@ -49,13 +48,8 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     words_as_classes is the share of words that are not in the vocabulary and are predicted as a class (UNK-LC-ing,
     ...). Compare perplexities only if the same words are replaced by classes.
     """
-    job = Job(
-        "hpyp perplexity",
-        parser.source(run),
-        run,
-        replace(writing, single=True),
-        last={"filters": filters, "seed": seed},
-    )
+    source, last = parser.source(run, parser.particles * filters), {"filters": filters, "seed": seed}
+    job = Job("hpyp perplexity", source, run, replace(writing, single=True), last=last)
     found = Perplexity(parser.trained.symbols.names, parser.predicts_tags)
     empty = DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
     code = job.summarise(Score(parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)
@@ -65,20 +59,20 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     return code
 
 
-# What a sentence adds: its words, and how many of them count as their classes; the bits of its evidence, and their
-# square error, None for a single filter; its joint probability, or why there is none, and its labels that were never
-# seen: None and none where tags are predicted.
+# The arguments of `Perplexity.add` for a sentence: its words, how many of them count as their classes, the bits of its
+# evidence, and the square of their error (None for a single filter). If tags are given, also its joint probability or
+# the reason why there is none, and its labels that the model never saw.
 Scored = tuple[int, int, float, float | None, "Joint | str | None", tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Score:
-    """What a sentence costs; it travels to worker processes."""
+    """The bits of a sentence, for `Perplexity.add`."""
 
     parser: ParserOptions
     filters: int
 
-    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Scored:
+    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Scored:
         from deptree_cli.hpyp.model.parsing import evidence, joint  # loads kernels: when there is work
 
         parser, words = self.parser, sentence.annotated
@@ -100,9 +94,9 @@ MOST_BITS = 1000.0
 
 @dataclass
 class Perplexity:
-    """A text's bits, added up sentence by sentence; where tags are predicted there is no joint probability.
+    """The bits of a text, added up sentence by sentence; no joint probability if tags are predicted.
 
-    `parts` names what the joint probability is made of: actions, tags and, if they are generated, words.
+    `parts` of the joint probability: actions, tags and, if the model has words, words.
     """
 
     parts: tuple[str, ...]
@@ -118,21 +112,14 @@ class Perplexity:
     unseen_labels: Counter[str] = field(default_factory=Counter)
 
     def add(
-        self,
-        words: int,
-        classed: int,
-        bits: float,
-        square_error: float | None,
-        joint: Joint | str | None,
-        unseen_labels: tuple[str, ...] = (),
+        self, words: int, classed: int, bits: float, error: float | None, joint: Joint | str | None, unseen: Any = ()
     ) -> None:
         self.sentences += 1
         self.words += words
         self.classed += classed
         self.bits += bits
-        self.unseen_labels.update(unseen_labels)
-        is_known = self.square_error is not None and square_error is not None
-        self.square_error = (self.square_error or 0.0) + (square_error or 0.0) if is_known else None
+        self.unseen_labels.update(unseen)
+        self.square_error = None if None in (self.square_error, error) else (self.square_error or 0.0) + (error or 0.0)
         if isinstance(joint, str):
             self.counts[joint] += 1
         elif joint:
@@ -141,7 +128,7 @@ class Perplexity:
             self.joint += joint.bits
 
     def row(self) -> dict[str, Any]:
-        """All of it by name, perplexities per word, the ends of sentences counted as words; joint ones also by part."""
+        """The row of output. The ends of sentences count as words; joint numbers are also given by part."""
         tokens, lexicalised = self.words + self.sentences, "word" in self.parts
         scored = ["words"] if self.predicts_tags else ["tags", "words"] if lexicalised else ["tags"]
         row: dict[str, Any] = {

@@ -16,8 +16,7 @@ from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import counted
 from deptree_cli.hpyp.model.unknown import WordNote, word_notes
-from deptree_cli.hpyp.options import ParserOptions, filters_option, parser_options
-from deptree_cli.hpyp.options import Read as Sentence
+from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions, filters_option, parser_options
 from deptree_cli.io.conllu.blocks import REGIONS, Region
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import JSONL, TSV, Row, Sheet
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
 # The comments and MISC entries that are replaced or removed. They do not depend on trees, so other commands keep them.
 NOTES = frozenset({b"end_surprisal", b"evidence_log2", b"evidence_error", b"SurprisalClass", b"SurprisalNote"})
 
-# What a surprisal is of unless --regions says otherwise.
+# The default of --regions.
 WORDS = "words"
 
-# What TSV has of every region.
+# The columns of TSV.
 COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "class", "note")
 
 
@@ -73,14 +72,14 @@ def surprisal(parser: ParserOptions, run: RunOptions, filters: int, regions: str
     if regions != WORDS:
         writing = writing.narrowed("regions of several words", TSV.name, JSONL.name)
     last = {"filters": filters, "regions": None if regions == WORDS else regions, "seed": seed}
-    job = Job("hpyp surprisal", parser.source(run), run, writing, last=last)
+    job = Job("hpyp surprisal", parser.source(run, parser.particles * filters), run, writing, last=last)
     folds: list[Fold[Any]] = [Errors(regions), *([Spaces()] if regions == "spaces" else [])]
     return job.write(Surprisals(parser, filters, regions), seed, Sheet(COLUMNS), folds)
 
 
 @dataclass
 class Errors(Fold[list[float]]):
-    """The errors of all surprisals, squared and added up, and how many there are."""
+    """The root mean square of the standard errors of all surprisals."""
 
     attribute = "errors"
 
@@ -101,7 +100,7 @@ class Errors(Fold[list[float]]):
 
 @dataclass
 class Spaces(Fold[bool]):
-    """Whether anything in the file says where spaces are."""
+    """Whether any sentence says where its spaces are."""
 
     attribute = "tells_spaces"
 
@@ -117,9 +116,9 @@ class Spaces(Fold[bool]):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A sentence's surprisals, and what there is to note on its words; `regions` are in order, together all words."""
+    """The surprisals of a sentence, notes on its words, and the regions in order, which together have all words."""
 
-    sentence: Sentence
+    sentence: AnnotatedBlock
     found: Evidence
     notes: list[WordNote]
     regions: Sequence[Region]
@@ -142,8 +141,7 @@ class Measured:
 
     def to_jsonl(self) -> bytes:
         columns = {name: [entry[name] for entry in self._entries()] for name in ("id", "form", "class", "note")}
-        *bits, end = self.found.surprisals_to(self.ends).tolist()
-        errors = self.errors
+        (*bits, end), errors = self.found.surprisals_to(self.ends).tolist(), self.errors
         row = {"sent_id": self.sentence.annotated.sent_id, "forms": columns["form"], "surprisal": bits, "end": end}
         row |= {"error": errors[:-1], "end_error": errors[-1]} if errors else {}
         row |= {"id": columns["id"], "class": columns["class"], "note": columns["note"]}
@@ -156,12 +154,9 @@ class Measured:
         comments += [] if found.error is None else [f"# evidence_error = {found.error:.4f}"]
         misc = {}
         for word, (each, note) in enumerate(zip(bits, self.notes, strict=True), 1):
-            entries = {
-                "Surprisal": f"{each:z.4f}",
-                "SurprisalClass": note.word_class,
-                "SurprisalNote": _joined(note.reasons),
-            }
-            misc[word] = "|".join(f"{key}={value}" for key, value in entries.items() if value)
+            misc[word] = f"Surprisal={each:z.4f}"
+            misc[word] += f"|SurprisalClass={note.word_class}" if note.word_class else ""
+            misc[word] += f"|SurprisalNote={','.join(note.reasons)}" if note.reasons else ""
         return self.sentence.block.with_notes(misc, comments, NOTES)
 
     def rows(self) -> Iterator[Row]:
@@ -172,7 +167,7 @@ class Measured:
             yield {"sent_id": self.sentence.annotated.sent_id, **entry, **numbers}
 
     def _entries(self) -> Iterator[dict[str, Any]]:
-        """What every region is; what its words have to be noted for, it has."""
+        """The entries of every region that do not depend on surprisals; it has the notes of all its words."""
         for region in self.regions:
             own = self.notes[region.first - 1 : region.last]
             yield {
@@ -186,13 +181,11 @@ class Measured:
 
 @dataclass(frozen=True)
 class Surprisals:
-    """The surprisals of a sentence's words; it travels to worker processes."""
-
     parser: ParserOptions
     filters: int
     regions: str
 
-    def __call__(self, sentence: Sentence, rng: np.random.Generator) -> Measured:
+    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Measured:
         from deptree_cli.hpyp.model.parsing import evidence  # loads kernels: when there is work
 
         parser, words = self.parser, sentence.annotated

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -33,171 +32,20 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.undo import undone_at_once
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
 from deptree_cli.hpyp.files.treebank import read_treebank
-from deptree_cli.hpyp.model.sentences import SPACING, Annotated, Complete, kept_iterations
+from deptree_cli.hpyp.model.sentences import (
+    LEXICALISED,
+    SPACING,
+    UNLEXICALISED,
+    Annotated,
+    Complete,
+    kept_iterations,
+)
 from deptree_cli.io.files.streams import STDIN
 from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import compile_kernels
 
 if TYPE_CHECKING:
-    from deptree_cli.hpyp.model.sentences import Contexts
-    from deptree_cli.hpyp.model.training import Progress, Trained, Training
-
-
-# A training that keeps what it has: a model after every iteration, a line for each, and one where it is cut short.
-
-
-def model_to_resume(path: str, run: RunOptions) -> Trained | None:
-    from deptree_cli.hpyp.files.model_file import read_model  # loads kernels: when there is work
-
-    if Path(path).exists():
-        return read_model(path)[0]
-    run.warn("resume", f"{path} does not exist yet: training starts from the beginning")
-    return None
-
-
-def check_overwriting(path: str, training: Training) -> None:
-    """Make sure that a path is free, or holds nothing but a model of the same data, which training repeats."""
-    from deptree_cli.hpyp.files.model_file import read_model
-    from deptree_cli.hpyp.model.training import is_of
-
-    file = Path(path)
-    if not file.exists() or not file.stat().st_size:
-        return
-    problem = "the file exists, and is not a model that this version of deptree reads"
-    with suppress(DeptreeError):
-        trained = read_model(path)[0]
-        if is_of(trained, training.symbols, training.progress):
-            return
-        had = trained.progress
-        of = f"{counted(had.sentences, 'sentence')}, --column {had.tagset}"
-        problem = f"the file exists, and is a model of other data ({of})"
-    raise DeptreeError(problem, "Name another file with -o, or pass --force to overwrite this one", place=path)
-
-
-@dataclass(frozen=True)
-class Targets:
-    """How far training shall come.
-
-    `burn_in` iterations over the treebank come before the first state that is kept, `SPACING` before each further one;
-    `passes` are over text.
-    """
-
-    burn_in: int
-    passes: int
-    states: int = 1
-
-    @property
-    def kept(self) -> range:
-        return kept_iterations(self.burn_in, self.states)
-
-    @property
-    def iterations(self) -> int:
-        return self.kept[-1]
-
-
-def run_training(
-    training: Training, targets: Targets, path: str, made_by: Callable[[Progress], str], run: RunOptions
-) -> None:
-    """Train up to the targets; write the model under a path after every iteration and pass, at the end compressed."""
-    from deptree_cli.hpyp.files.model_file import write_model
-
-    kept = Checkpoint(path, training.progress, run.quiet)
-    steps = _steps(training, targets)
-    source: Counted[str] = Counted(
-        (),
-        total=lambda: _left(training.progress, targets) + kept.steps,
-        noun="iteration",
-        note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
-    )
-    with undone_at_once(kept.tell):
-        for line in progress(steps, source):
-            kept.about_to_hold(training.progress)
-            write_model(path, training.trained(), made_by(training.progress), compressed=False)
-            kept.steps += 1
-            if not (run.quiet or sys.stderr.isatty()):
-                message(line)
-        write_model(path, training.trained(), made_by(training.progress))
-    signature = made_by(training.progress)
-    if chosen_for_user(signature):
-        run.warn("signature", signature)
-    run.warn("summary", _summary(training, path))
-
-
-def _left(done: Progress, targets: Targets) -> int:
-    return targets.iterations - done.iterations + targets.passes - done.passes
-
-
-def _steps(training: Training, targets: Targets) -> Iterator[str]:
-    """Train; yield a line about every step."""
-    for number in range(training.progress.iterations + 1, targets.iterations + 1):
-        start = monotonic()
-        line = f"iteration {number} of {targets.iterations}: log-likelihood {training.iterate(targets.kept):.1f}"
-        yield f"{line}, {monotonic() - start:.1f} s"
-    for number in range(training.progress.passes + 1, targets.passes + 1):
-        start = monotonic()
-        line = f"pass {number} of {targets.passes}: log-likelihood of its words {training.read():.1f}"
-        yield f"{line}, {monotonic() - start:.1f} s"
-
-
-def _summary(training: Training, path: str) -> str:
-    trained = training.trained()
-    had, symbols = trained.progress, trained.symbols
-    words = f"{counted(symbols.lexicon.vocabulary.size - 2, 'word')} and classes, " if symbols.is_lexicalised else ""
-    text = f" and {had.text_sentences} without trees" if had.text_sentences else ""
-    return (
-        f"{counted(had.sentences, 'sentence')} ({counted(training.words, 'word')}){text}: {words}"
-        f"{counted(len(symbols.tags.symbols), 'tag')}, {counted(len(symbols.labels), 'label')}; "
-        f"{counted(had.lifted, 'tree')} made projective; {path}: {_bytes(Path(path).stat().st_size)}"
-    )
-
-
-def _bytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
-
-
-class Checkpoint:
-    """What is there when training is cut short, after so many `steps` (iterations and passes) of this run."""
-
-    def __init__(self, path: str, before: Progress, quiet: bool) -> None:
-        self.steps = 0
-        self._path, self._file = path, _identity(path)
-        self._held = self._coming = before
-        self._waiting = [] if quiet else [self._line]
-
-    def about_to_hold(self, progress: Progress) -> None:
-        """Note how far the model will have come that the file is about to hold.
-
-        Whether it holds it yet is seen from the file: a signal may come as soon as that is renamed into its place. It
-        may come between two of these lines, too, whose order matters.
-        """
-        held, now = self._progress(), _identity(self._path)
-        self._held = held
-        self._file = now
-        self._coming = progress
-
-    def _progress(self) -> Progress:
-        return self._held if _identity(self._path) == self._file else self._coming
-
-    def tell(self) -> None:
-        """Write it on stderr, once, past streams, which a signal may have interrupted."""
-        if self._waiting:
-            os.write(2, f"deptree: {self._waiting.pop()()}\n".encode())
-
-    def _line(self) -> str:
-        progress = self._progress()
-        if not progress.iterations:
-            return "interrupted before the first iteration was done: there is no model"
-        done = f"pass {progress.passes}" if progress.passes else f"iteration {progress.iterations}"
-        return f"interrupted; {self._path} is as it was after {done}. Repeat the command with --resume to go on"
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """What tells a file from the one that is renamed into its place; None where there is none."""
-    try:
-        found = Path(path).stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns
+    from deptree_cli.hpyp.model.training import Progress, Training
 
 
 @command(gone={"--contexts": "in Python, Parser.train takes contexts"})
@@ -302,34 +150,56 @@ class TrainOptions:
     on_error: str
     quiet: bool
 
+    def signature(self, progress: Progress) -> str:
+        """How a model was made that has come so far."""
+        fields = {"column": progress.tagset, "words": "yes" if self.lexicalised else "no"}
+        return signature(
+            "hpyp train",
+            fields
+            | {
+                "iterations": min(progress.iterations, self.iterations),
+                "states": self.states if self.states > 1 else None,
+                "oracle": progress.oracle,
+                "passes": progress.passes or None,
+                "seed": progress.seed,
+            },
+        )
+
 
 def _train(options: TrainOptions) -> int:
     _check(options)
     messages = Messages(options.quiet, options.on_error == "skip")
     run = RunOptions(options.model, quiet=options.quiet, messages=messages)
-    contexts = _contexts(options)
+    contexts = LEXICALISED if options.lexicalised else UNLEXICALISED
+    if options.unlabelled and not contexts.word:
+        raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
     complete = Complete(options.tags)
-    trees = _usable(read_treebank(options.treebank, options.tags), run, Annotated.check_trainable)
-    treebank = list(complete.of(trees))
-    text = list(_usable(read_treebank(options.unlabelled, options.tags), run, Annotated.check_forms))
+    treebank = list(complete.of(_usable(options.treebank, options.tags, run, Annotated.check_trainable)))
+    text = list(_usable(options.unlabelled, options.tags, run, Annotated.check_forms))
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
         raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
     compile_kernels()  # every iteration goes over all words
-    from deptree_cli.hpyp.model.training import Training, TrainingSettings, check_targets  # loads kernels when needed
+    from deptree_cli.hpyp.files.model_file import read_model  # these load kernels: when there is work
+    from deptree_cli.hpyp.model.training import Training, TrainingSettings, check_targets
 
-    before = model_to_resume(options.model, run) if options.resume else None
-    settings = TrainingSettings(_seed(options, before), options.oracle, options.tags)
-    training = Training(treebank, contexts, settings, text, before)
-    targets = Targets(options.iterations, options.passes if text else 0, options.states)
+    before = read_model(options.model)[0] if options.resume and Path(options.model).exists() else None
+    if options.resume and before is None:
+        run.warn("resume", f"{options.model} does not exist yet: training starts from the beginning")
+    seed = options.seed
+    if seed is None:
+        mark_provenance(click.get_current_context(), "seed")
+        seed = before.progress.seed if before else secrets.randbits(32)
+    training = Training(treebank, contexts, TrainingSettings(seed, options.oracle, options.tags), text, before)
+    kept, passes = kept_iterations(options.iterations, options.states), options.passes if text else 0
     if before:
-        check_targets(before, targets.kept, targets.passes)
+        check_targets(before, kept, passes)
     if not (options.resume or options.force):
         check_overwriting(options.model, training)
     run.warn("left out", complete.line)
     messages.tell()
-    run_training(training, targets, options.model, partial(_signature, contexts, options), run)
+    run_training(training, kept, passes, options, run)
     messages.conclude()
     return 1 if messages.skipped else 0
 
@@ -351,47 +221,131 @@ def _check(options: TrainOptions) -> None:
         raise click.UsageError("--resume continues the model of -o, --force overwrites it. Remove one.")
 
 
-def _contexts(options: TrainOptions) -> Contexts:
-    from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED
-
-    contexts = LEXICALISED if options.lexicalised else UNLEXICALISED
-    if options.unlabelled and not contexts.word:
-        raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
-    return contexts
-
-
 def _usable(
-    found: Iterable[Annotated | DeptreeError], run: RunOptions, check: Callable[[Annotated], object]
+    paths: Sequence[str], tags: Tags, run: RunOptions, check: Callable[[Annotated], object]
 ) -> Iterator[Annotated]:
-    for sentence in found:
+    for sentence in read_treebank(paths, tags, run.skip):
         try:
-            if isinstance(sentence, DeptreeError):
-                raise sentence
             check(sentence)
-            yield sentence
         except DeptreeError as error:
             run.skip(error)
+        else:
+            yield sentence
 
 
-def _seed(options: TrainOptions, before: Trained | None) -> int:
-    """The seed given, that of the model to go on with, or a fresh one."""
-    if options.seed is not None:
-        return options.seed
-    mark_provenance(click.get_current_context(), "seed")
-    return before.progress.seed if before else secrets.randbits(32)
+def check_overwriting(path: str, training: Training) -> None:
+    """Raise unless the path is free, or holds a model of the same data, which training repeats."""
+    from deptree_cli.hpyp.files.model_file import read_model
+    from deptree_cli.hpyp.model.training import is_of
+
+    file = Path(path)
+    if not file.exists() or not file.stat().st_size:
+        return
+    problem = "the file exists, and is not a model that this version of deptree reads"
+    with suppress(DeptreeError):
+        trained = read_model(path)[0]
+        if is_of(trained, training.symbols, training.progress):
+            return
+        had = trained.progress
+        of = f"{counted(had.sentences, 'sentence')}, --column {had.tagset}"
+        problem = f"the file exists, and is a model of other data ({of})"
+    raise DeptreeError(problem, "Name another file with -o, or pass --force to overwrite this one", place=path)
 
 
-def _signature(contexts: Contexts, options: TrainOptions, progress: Progress) -> str:
-    """How a model was made that has come so far."""
-    return signature(
-        "hpyp train",
-        {
-            "column": progress.tagset,
-            "words": "yes" if contexts.word else "no",
-            "iterations": min(progress.iterations, options.iterations),
-            "states": options.states if options.states > 1 else None,
-            "oracle": progress.oracle,
-            "passes": progress.passes or None,
-            "seed": progress.seed,
-        },
+# Training keeps what it has: a model after every iteration, a line for each, and a line if it is interrupted.
+
+
+def run_training(training: Training, kept: range, passes: int, options: TrainOptions, run: RunOptions) -> None:
+    """Train, with the states of some iterations `kept`, and then with passes over text.
+
+    The model is written after every iteration and pass, and compressed at the end.
+    """
+    from deptree_cli.hpyp.files.model_file import write_model
+
+    path, progressed = options.model, training.progress
+    todo = kept[-1] - progressed.iterations + passes - progressed.passes
+    checkpoint = Checkpoint(path, progressed, run.quiet)
+    source: Counted[str] = Counted(
+        (),
+        total=lambda: todo,
+        noun="iteration",
+        note=lambda: f"log p {training.progress.log_likelihoods[-1]:,.0f}",
     )
+    with undone_at_once(checkpoint.tell):
+        for line in progress(_steps(training, kept, passes), source):
+            checkpoint.about_to_hold(training.progress)
+            write_model(path, training.trained(), options.signature(training.progress), compressed=False)
+            if not (run.quiet or sys.stderr.isatty()):
+                message(line)
+        write_model(path, training.trained(), options.signature(training.progress))
+    if chosen_for_user(made_by := options.signature(training.progress)):
+        run.warn("signature", made_by)
+    run.warn("summary", _summary(training, path))
+
+
+def _steps(training: Training, kept: range, passes: int) -> Iterator[str]:
+    """Train; yield a line about every step."""
+    for number in range(training.progress.iterations + 1, kept[-1] + 1):
+        start = monotonic()
+        line = f"iteration {number} of {kept[-1]}: log-likelihood {training.iterate(kept):.1f}"
+        yield f"{line}, {monotonic() - start:.1f} s"
+    for number in range(training.progress.passes + 1, passes + 1):
+        start = monotonic()
+        line = f"pass {number} of {passes}: log-likelihood of its words {training.read():.1f}"
+        yield f"{line}, {monotonic() - start:.1f} s"
+
+
+def _summary(training: Training, path: str) -> str:
+    trained, size = training.trained(), Path(path).stat().st_size
+    had, symbols = trained.progress, trained.symbols
+    words = f"{counted(symbols.lexicon.vocabulary.size - 2, 'word')} and classes, " if symbols.is_lexicalised else ""
+    text = f" and {had.text_sentences} without trees" if had.text_sentences else ""
+    return (
+        f"{counted(had.sentences, 'sentence')} ({counted(training.words, 'word')}){text}: {words}"
+        f"{counted(len(symbols.tags.symbols), 'tag')}, {counted(len(symbols.labels), 'label')}; "
+        f"{counted(had.lifted, 'tree')} made projective; {path}: "
+        + (f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB")
+    )
+
+
+class Checkpoint:
+    """What the model file holds if training is interrupted."""
+
+    def __init__(self, path: str, before: Progress, quiet: bool) -> None:
+        self._path, self._file = path, _identity(path)
+        self._held = self._coming = before
+        self._is_told = quiet
+
+    def about_to_hold(self, progress: Progress) -> None:
+        """Note how far the model will have come that the file is about to hold.
+
+        Whether it holds it yet is seen from the file: a signal may come as soon as that is renamed into its place. It
+        may come between two of these lines, too, whose order matters.
+        """
+        held, now = self._progress(), _identity(self._path)
+        self._held = held
+        self._file = now
+        self._coming = progress
+
+    def _progress(self) -> Progress:
+        return self._held if _identity(self._path) == self._file else self._coming
+
+    def tell(self) -> None:
+        """Write it on stderr, once, past streams, which a signal may have interrupted."""
+        if self._is_told:
+            return
+        self._is_told, had = True, self._progress()
+        line = "interrupted before the first iteration was done: there is no model"
+        if had.iterations:
+            done = f"pass {had.passes}" if had.passes else f"iteration {had.iterations}"
+            line = f"interrupted; {self._path} is as it was after {done}. Repeat the command with --resume to go on"
+        os.write(2, f"deptree: {line}\n".encode())
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells a file from the one that is renamed into its place; None if there is none."""
+    try:
+        found = Path(path).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns

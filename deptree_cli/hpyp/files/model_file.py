@@ -22,13 +22,13 @@ from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import open_input
 from deptree_cli.io.scores.containers.npz import Archive, open_npz
 
-# The kind of file and its version; what other versions wrote is refused.
+# The kind of file and its version; files of other versions are refused.
 FORMAT, VERSION = "deptree-hpyp", 1
 
-# The entry that says what the others are.
+# The entry that describes the others.
 ABOUT = "about"
 
-# Arrays of numbers that mostly grow by little: their steps take less space.
+# Arrays whose neighbouring numbers differ by little: their differences take less space.
 _GROWING = ("parents", "places")
 
 # Integers in files are below this.
@@ -40,7 +40,7 @@ _REMEDY = "Name a file that deptree hpyp train wrote, or train again"
 
 
 def write_model(path: str, trained: Trained, signature: str, compressed: bool = True) -> None:
-    """Write a parser under a path, renamed into place when whole; compressing saves two thirds and is much slower."""
+    """Write a parser to a file, which appears only when complete; compressing saves two thirds and is much slower."""
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -56,8 +56,12 @@ def write_model(path: str, trained: Trained, signature: str, compressed: bool = 
         _write_processes(out, trained.symbols.names, trained.processes)
         for number, state in enumerate(trained.earlier):
             _write_processes(out, _names_of_state(trained.symbols, number), state.processes)
-        for key, array in _drawn(trained).items():
-            out.write(key, _small(array))
+        drawn = {"derivations": trained.derivations}  # what training needs to go on, if derivations were sampled
+        if trained.parses is not None:
+            drawn |= {"text.tags": trained.parses.tags, "text.actions": trained.parses.actions}
+        for key, array in drawn.items():
+            if array is not None:
+                out.write(key, _small(array))
 
 
 def _names_of_state(symbols: Symbols, number: int) -> list[str]:
@@ -71,14 +75,6 @@ def _write_processes(out: NpzOutput, names: Sequence[str], processes: Sequence[S
             out.write(f"{name}.{key}", _small(steps))
 
 
-def _drawn(trained: Trained) -> dict[str, Array]:
-    """What training needs to go on, where derivations were drawn."""
-    found = {} if trained.derivations is None else {"derivations": trained.derivations}
-    if trained.parses is not None:
-        found |= {"text.tags": trained.parses.tags, "text.actions": trained.parses.actions}
-    return found
-
-
 def _small(array: Array) -> Array:
     """Integers in the smallest type that holds them all; other arrays as they are."""
     if array.dtype.kind != "i" or not array.size:
@@ -87,41 +83,29 @@ def _small(array: Array) -> Array:
 
 
 def read_model(path: str) -> tuple[Trained, str]:
-    """A parser from a file, and the signature that made it."""
+    """Read a parser from a file, and the signature that made it."""
     with open_input(path) as file:
+        none = DeptreeError("not a model of deptree hpyp", _REMEDY, place=file.place)
         if not file.head.startswith(b"PK"):
-            raise _no_model(file.place)
-        with open_npz(file) as opened:
-            return _read(opened, file.place), printable(opened.meta.signature)
-
-
-def _read(arrays: Archive, place: str) -> Trained:
-    if ABOUT not in arrays:
-        raise _no_model(place)
-    about = _about(arrays.load(ABOUT), place)
-    try:
-        return _trained(about, arrays)
-    except DeptreeError as error:
-        raise error.at(place) from None
-    except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise DeptreeError(f"the model is damaged ({reason})", _REMEDY, place=place) from None
-
-
-def _no_model(place: str) -> DeptreeError:
-    return DeptreeError("not a model of deptree hpyp", _REMEDY, place=place)
-
-
-def _about(data: Array, place: str) -> Mapping[str, Any]:
-    try:
-        about = json.loads(data.astype(np.uint8).tobytes())
-        kind, version = about["format"], about["version"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise _no_model(place) from None
-    if kind != FORMAT or version != VERSION:
-        problem = f"the model is {kind} version {version}, but this deptree reads {FORMAT} version {VERSION}"
-        raise DeptreeError(problem, _REMEDY, place=place)
-    return about
+            raise none
+        with open_npz(file) as archive:
+            if ABOUT not in archive:
+                raise none
+            try:
+                about = json.loads(archive.load(ABOUT).astype(np.uint8).tobytes())
+                kind, version = about["format"], about["version"]
+            except (ValueError, TypeError, KeyError, RecursionError):
+                raise none from None
+            if kind != FORMAT or version != VERSION:
+                problem = f"the model is {kind} version {version}, but this deptree reads {FORMAT} version {VERSION}"
+                raise DeptreeError(problem, _REMEDY, place=file.place)
+            try:
+                return _trained(about, archive), printable(archive.meta.signature)
+            except DeptreeError as error:
+                raise error.at(file.place) from None
+            except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+                reason = " ".join(str(error).split()) or type(error).__name__
+                raise DeptreeError(f"the model is damaged ({reason})", _REMEDY, place=file.place) from None
 
 
 def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
@@ -136,20 +120,16 @@ def _trained(about: Mapping[str, Any], archive: Archive) -> Trained:
         parses = Parses(_integers(archive, "text.tags"), _integers(archive, "text.actions"))
         if parses.tags.size and not 0 <= parses.tags.min() <= parses.tags.max() < symbols.tags.size:
             raise ValueError("the tags of the text are out of range")
+    ends = about.get("states", [])  # after which iterations earlier states were kept
+    if not isinstance(ends, list) or not all(type(each) is int for each in ends):
+        raise ValueError("states are not a list of numbers")
+    if any(a >= b for a, b in pairwise([0, *ends, progress.iterations])):
+        raise ValueError("states are out of order")
     earlier = tuple(
         State(iterations, _processes(archive, symbols, _names_of_state(symbols, number)))
-        for number, iterations in enumerate(_iterations(about.get("states", []), progress))
+        for number, iterations in enumerate(ends)
     )
     return Trained(symbols, processes, progress, derivations, parses, earlier)
-
-
-def _iterations(found: Any, progress: Progress) -> list[int]:
-    """After which iterations earlier states were kept."""
-    if not isinstance(found, list) or not all(type(each) is int for each in found):
-        raise ValueError("states are not a list of numbers")
-    if any(a >= b for a, b in pairwise([0, *found, progress.iterations])):
-        raise ValueError("states are out of order")
-    return found
 
 
 def _processes(archive: Archive, symbols: Symbols, names: Sequence[str]) -> tuple[Snapshot, ...]:
@@ -165,7 +145,7 @@ def _names(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _symbols(found: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Words, tags or labels, which are written into columns of CoNLL-U as they are."""
+    """Words, tags or labels; each must fit a column of CoNLL-U, where it is written as it is."""
     names = _names(found, key)
     for number, name in enumerate(names):
         if not (name and fits_a_line(name)):
@@ -192,7 +172,6 @@ def _progress(found: Mapping[str, Any]) -> Progress:
 
 
 def _integers(archive: Archive, key: str) -> Heads:
-    """An array of integers as kernels take them."""
     array = archive.load(key)
     if array.dtype.kind not in "iu" or (array.size and not -_MOST <= array.min() <= array.max() < _MOST):
         raise ValueError(f"the numbers of {key} are out of range")
@@ -200,7 +179,7 @@ def _integers(archive: Archive, key: str) -> Heads:
 
 
 def _process(archive: Archive, name: str, levels: int, dishes: int, choices: int) -> Snapshot:
-    """A process, every number of which is in its range: kernels trust them."""
+    """A process; every number is checked, because kernels trust them."""
     arrays: dict[str, Any] = {}
     for field in fields(Snapshot):
         key = f"{name}.{field.name}"

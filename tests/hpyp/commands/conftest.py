@@ -44,7 +44,7 @@ def unlexicalised_model(treebank_file: Path, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(scope="session")
 def sentences() -> list[Annotated]:
     """The sentences of `RAW` with their UPOS."""
-    return [each for each in read_treebank([str(RAW)], "upos") if isinstance(each, Annotated)]
+    return list(read_treebank([str(RAW)], "upos"))
 
 
 @pytest.fixture
