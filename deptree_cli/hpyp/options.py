@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deptree_cli.cli.options import INPUT, Decorator, IntRange, bound, option
-from deptree_cli.cli.run import RunOptions, Source
+from deptree_cli.cli.options import INPUT, Bundle, IntRange, opt
+from deptree_cli.cli.run import Run, Source
 from deptree_cli.cli.terminal import Counted, message
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
@@ -146,73 +146,59 @@ def read_trained(path: str) -> Any:
     return trained
 
 
-@dataclass(frozen=True)
-class ParserOptions:
+MODEL = opt(metavar="MODEL", type=INPUT)
+
+REPEATED = opt(
+    "--filters",
+    type=IntRange(1, 1000),
+    default=FILTERS,
+    metavar="R",
+    sign="filters",
+    help=f"Repeat the estimate R times and average; 2 or more give its standard error.  [default: {FILTERS}]",
+)
+
+
+@dataclass(eq=False)
+class ParserOptions(Bundle):
     """A model, sentences, and the search effort; tags that are not predicted are taken from the sentences."""
 
-    model: str
-    sentences: tuple[str, ...]
-    predicts_tags: bool
-    particles: int
+    model: str = MODEL
+    sentences: tuple[str, ...] = opt(metavar="SENTENCES...", many=True, type=INPUT)
+    tags: str = opt(
+        "--tags",
+        type=click.Choice(["given", "predict"]),
+        default="given",
+        sign="tags",
+        help="Use the tags in SENTENCES, or predict all. Missing (_) and unknown tags are always predicted; too many"
+        " are an error.  [default: given]",
+    )
+    particles: int = opt(
+        "--particles",
+        type=IntRange(1, 10**7),
+        default=PARTICLES,
+        metavar="N",
+        sign="particles",
+        help=f"Search effort: more is slower and more accurate.  [default: {PARTICLES}]",
+    )
+
+    @property
+    def predicts_tags(self) -> bool:
+        return self.tags == "predict"
 
     @cached_property
     def trained(self) -> Any:
         return read_trained(self.model)
 
-    def source(self, run: RunOptions, effort: int) -> Source[Sentence, AnnotatedBlock]:
+    def source(self, run: Run, effort: int) -> Source[Sentence, AnnotatedBlock]:
         """The sentences; `effort`: how many particles go over each word."""
-        tagset = self.trained.progress.tagset
         pace = 0.0 if run.quiet else effort * (PREDICTING if self.predicts_tags else PACE)
+        prepare = partial(annotate, self.trained.progress.tagset, pace)
         found = sentences(self.sentences).in_order() if self.predicts_tags else self._with_known_tags(run)
         items = Counted(found, share=share_of(self.sentences))
-        return Source(items, partial(annotate, tagset, pace), self.signature_fields, is_conllu=True)
+        return Source(items, prepare, self.signature_fields, is_conllu=True)
 
-    def _with_known_tags(self, run: RunOptions) -> Iterator[Sentence | DeptreeError]:
+    def _with_known_tags(self, run: Run) -> Iterator[Sentence | DeptreeError]:
         """The sentences; at the end a line on stderr counts unknown tags."""
         tags = UnknownTags(self.trained.symbols, self.trained.progress.tagset)
         yield from sentences(self.sentences, watched=tags.watched).in_order()
         run.warn("tags", tags.line)
-
-    @property
-    def signature_fields(self) -> dict[str, object]:
-        return {"tags": "predict" if self.predicts_tags else "given", "particles": self.particles}
-
-
-model_argument = click.argument("model", metavar="MODEL", type=INPUT)
-
-particles_option = option(
-    "--particles",
-    type=IntRange(1, 10**7),
-    default=PARTICLES,
-    metavar="N",
-    help=f"Search effort: more is slower and more accurate.  [default: {PARTICLES}]",
-)
-
-filters_option = option(
-    "--filters",
-    type=IntRange(1, 1000),
-    default=FILTERS,
-    metavar="R",
-    help=f"Repeat the estimate R times and average; 2 or more give its standard error.  [default: {FILTERS}]",
-)
-
-_OPTIONS: list[Decorator[Any]] = [
-    model_argument,
-    click.argument("sentences", metavar="SENTENCES...", nargs=-1, required=True, type=INPUT),
-    option(
-        "--tags",
-        type=click.Choice(["given", "predict"]),
-        default="given",
-        help="Use the tags in SENTENCES, or predict all. Missing (_) and unknown tags are always predicted; too many"
-        " are an error.  [default: given]",
-    ),
-    particles_option,
-]
-
-
-def _parser(*, model: str, sentences: tuple[str, ...], tags: str, particles: int) -> ParserOptions:
-    return ParserOptions(model, sentences, tags == "predict", particles)
-
-
-# Gives a command a model and sentences, as one `parser: ParserOptions`.
-parser_options = bound("parser", _OPTIONS, _parser)

@@ -7,32 +7,34 @@ from typing import Any
 
 import numpy as np
 
-from deptree_cli.cli.options import IntRange, command, option, seed_option, size_option
-from deptree_cli.cli.run import Job, RunOptions, Source, run_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import IntRange, command, opt, use
+from deptree_cli.cli.run import Job, Run, Source
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.write import Out
 from deptree_cli.hpyp.files.treebank import Tagset as Tags
 from deptree_cli.hpyp.files.treebank import to_conllu
 from deptree_cli.hpyp.model.sentences import LONGEST, Annotated
-from deptree_cli.hpyp.options import model_argument, read_trained
+from deptree_cli.hpyp.options import MODEL, read_trained
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.json_lines import dump
 
 
 @command()
-@model_argument
-@size_option(1, "Number of sentences.")
-@option(
-    "--longest",
-    type=IntRange(1, 10**6),
-    default=LONGEST,
-    metavar="N",
-    help=f"Most words per sentence; longer ones are sampled again.  [default: {LONGEST}]",
-)
-@seed_option
-@format_options("conllu", "jsonl")
-@run_options
-def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, writing: Writing) -> int:
+def generate(
+    model: str = MODEL,
+    size: int = options.size(1, "Number of sentences."),
+    longest: int = opt(
+        "--longest",
+        type=IntRange(1, 10**6),
+        default=LONGEST,
+        metavar="N",
+        help=f"Most words per sentence; longer ones are sampled again.  [default: {LONGEST}]",
+    ),
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=("conllu", "jsonl")),
+    run: Run = use(Run),
+) -> int:
     """Sample sentences with their trees from a model of `deptree hpyp train`.
 
     Writes CoNLL-U with sent_id gen-1, gen-2, ..., words, tags (UPOS or XPOS, as in training), HEAD and DEPREL; or JSON
@@ -46,7 +48,7 @@ def generate(model: str, run: RunOptions, size: int, longest: int, seed: int, wr
     source: Source[Name, Name] = Source(
         Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest}
     )
-    job = Job("hpyp generate", source, run, writing, last={"seed": seed})
+    job = Job("hpyp generate", source, run, out, last={"seed": seed})
     return job.write(Draw(read_trained(model), longest), seed)
 
 

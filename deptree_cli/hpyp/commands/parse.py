@@ -7,27 +7,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
+from deptree_cli.cli import options
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import (
-    OUTPUT,
-    IntRange,
-    check_effect,
-    command,
-    entry_option,
-    option,
-    seed_option,
-    size_option,
-)
-from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.options import OUTPUT, IntRange, check_effect, command, entry, opt, use
+from deptree_cli.cli.run import Fold, Job, Run
+from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.spaces import PROJECTIVE
 from deptree_cli.hpyp.files.treebank import deprels_by_name, tags_by_name
 from deptree_cli.hpyp.model.score_matrices import SCORE_KINDS, ScoreKind
-from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions, parser_options
+from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores
@@ -62,45 +53,39 @@ def _described(kind: ScoreKind) -> str:
 
 
 @command(help=HELP, listing=Listing("Kinds of arc scores", SCORE_KINDS, _described))
-@parser_options
-@option("--beam", type=IntRange(1, 10**6), metavar="N", help="Search with a beam of N instead of particles.")
-@size_option(None, "Sample N trees per sentence.", "the best tree")
-@option("--to-scores", "scores", type=OUTPUT, help="Also write arc scores to FILE: .npz, .jsonl, .safetensors.")
-@entry_option(
-    SCORE_KINDS,
-    "--score-kind",
-    "kind",
-    default=None,
-    help=f"Kind of arc scores: {{names}}.  [default: {SCORE_KINDS.known[0].name}]",
-)
-@seed_option
-@format_options("conllu", "jsonl", style=True)
-@run_options
 def parse(
-    parser: ParserOptions,
-    run: RunOptions,
-    beam: int | None,
-    size: int | None,
-    scores: str | None,
-    kind: ScoreKind | None,
-    seed: int,
-    writing: Writing,
+    parser: ParserOptions = use(ParserOptions),
+    beam: int | None = opt(
+        "--beam",
+        type=IntRange(1, 10**6),
+        metavar="N",
+        sign="beam",
+        without=["size"],
+        help="Search with a beam of N instead of particles.",
+    ),
+    size: int | None = options.size(None, "Sample N trees per sentence.", "the best tree", sign="size"),
+    scores: str | None = opt(
+        "--to-scores", type=OUTPUT, help="Also write arc scores to FILE: .npz, .jsonl, .safetensors."
+    ),
+    kind: ScoreKind | None = entry(
+        SCORE_KINDS,
+        "--score-kind",
+        default=None,
+        needs=["scores"],
+        help=f"Kind of arc scores: {{names}}.  [default: {SCORE_KINDS.known[0].name}]",
+    ),
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=("conllu", "jsonl"), of_trees=True),
+    run: Run = use(Run),
 ) -> int:
-    """Parse sentences."""
-    if beam and size:
-        raise click.UsageError("--beam finds the best tree, -k samples trees. Remove one.")
-    if kind and not scores:
-        raise click.UsageError("--score-kind needs --to-scores FILE.")
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
     task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind)
-    if not task.filters:
-        check_effect(["seed"], "-k or --to-scores: only a particle filter is random")
     if beam and not task.filters:
         check_effect(["particles"], "--to-scores, or no --beam")
     stream_seed = seed if task.filters else None
-    last = {"beam": beam, "size": size, **writing.style_fields, "seed": stream_seed}
+    last = {**out.style_fields, "seed": stream_seed}
     source = parser.source(run, beam or parser.particles)
-    job = Job("hpyp parse", source, run, writing if size else writing.of_single_trees(), last=last)
+    job = Job("hpyp parse", source, run, out if size else out.of_single_trees(), last=last)
     folds: list[Fold[Any]] = []
     with ExitStack() as opened:
         if kind:
@@ -141,7 +126,7 @@ class Parsed(AsTrees):
 class ScoresBeside(Fold[tuple[SentenceScores, tuple[str, ...]]]):
     attribute = "scored"
 
-    def __init__(self, write: Write, run: RunOptions) -> None:
+    def __init__(self, write: Write, run: Run) -> None:
         self._write, self._run = write, run
 
     def add(self, counts: tuple[SentenceScores, tuple[str, ...]]) -> None:

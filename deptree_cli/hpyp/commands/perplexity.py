@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.cli.options import command, seed_option
-from deptree_cli.cli.run import Job, OneRow, RunOptions, run_options
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import command, use
+from deptree_cli.cli.run import Job, OneRow, Run
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.hpyp.model.unknown import UNSCORED
-from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions, filters_option, named, parser_options
+from deptree_cli.hpyp.options import REPEATED, AnnotatedBlock, ParserOptions, named
 from deptree_cli.io.encoders.base import Sheet
 
 if TYPE_CHECKING:
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 
 @command()
-@parser_options
-@filters_option
-@seed_option
-@format_options(*ROWS)
-@run_options
-def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, writing: Writing) -> int:
+def perplexity(
+    parser: ParserOptions = use(ParserOptions),
+    filters: int = REPEATED,
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=ROWS, single=True),
+    run: Run = use(Run),
+) -> int:
     """Compute the perplexity of sentences: how well the model predicts them (lower is better).
 
     Reads CoNLL-U and writes one row for all sentences: JSON or, on a terminal, a table. evidence_perplexity is 2 to the
@@ -48,8 +50,7 @@ def perplexity(parser: ParserOptions, run: RunOptions, filters: int, seed: int, 
     words_as_classes is the share of words that are not in the vocabulary and are predicted as a class (UNK-LC-ing,
     ...). Compare perplexities only if the same words are replaced by classes.
     """
-    source, last = parser.source(run, parser.particles * filters), {"filters": filters, "seed": seed}
-    job = Job("hpyp perplexity", source, run, replace(writing, single=True), last=last)
+    job = Job("hpyp perplexity", parser.source(run, parser.particles * filters), run, out, last={"seed": seed})
     found = Perplexity(parser.trained.symbols.names, parser.predicts_tags)
     empty = DeptreeError("there are no sentences", "Check the file", place=parser.sentences[0])
     code = job.summarise(Score(parser, filters), OneRow(found, empty), Sheet(title=parser.model), seed)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from deptree_cli.cli.options import command, option, seed_option
-from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import command, opt, use
+from deptree_cli.cli.run import Fold, Job, Run
+from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import counted
 from deptree_cli.hpyp.model.unknown import WordNote, word_notes
-from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions, filters_option, parser_options
+from deptree_cli.hpyp.options import REPEATED, AnnotatedBlock, ParserOptions
 from deptree_cli.io.conllu.blocks import REGIONS, Region
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.encoders.base import JSONL, TSV, Row, Sheet
@@ -36,19 +37,20 @@ COLUMNS = ("sent_id", "position", "id", "form", "words", "surprisal", "error", "
 
 
 @command()
-@parser_options
-@filters_option
-@option(
-    "--regions",
-    type=click.Choice([*REGIONS]),
-    default=WORDS,
-    help="A row per word, per token (sums over multiword tokens), or per stretch between two spaces; the last two for"
-    " TSV and JSON Lines.  [default: words]",
-)
-@seed_option
-@format_options("conllu", "jsonl", "tsv")
-@run_options
-def surprisal(parser: ParserOptions, run: RunOptions, filters: int, regions: str, seed: int, writing: Writing) -> int:
+def surprisal(
+    parser: ParserOptions = use(ParserOptions),
+    filters: int = REPEATED,
+    regions: str = opt(
+        "--regions",
+        type=click.Choice([*REGIONS]),
+        default=WORDS,
+        help="A row per word, per token (sums over multiword tokens), or per stretch between two spaces; the last two"
+        " for TSV and JSON Lines.  [default: words]",
+    ),
+    seed: int = options.seed(),
+    out: Out = use(Out, formats=("conllu", "jsonl", "tsv")),
+    run: Run = use(Run),
+) -> int:
     """Compute the surprisal of every word, in bits: how unexpected it is given the words before it.
 
     Surprisal is minus log2 of a word's probability, summed over all trees of the words so far. With --tags given, it is
@@ -70,9 +72,9 @@ def surprisal(parser: ParserOptions, run: RunOptions, filters: int, regions: str
     surprisal.
     """
     if regions != WORDS:
-        writing = writing.narrowed("regions of several words", TSV.name, JSONL.name)
-    last = {"filters": filters, "regions": None if regions == WORDS else regions, "seed": seed}
-    job = Job("hpyp surprisal", parser.source(run, parser.particles * filters), run, writing, last=last)
+        out = out.narrowed("regions of several words", TSV.name, JSONL.name)
+    last = {"regions": None if regions == WORDS else regions, "seed": seed}
+    job = Job("hpyp surprisal", parser.source(run, parser.particles * filters), run, out, last=last)
     folds: list[Fold[Any]] = [Errors(regions), *([Spaces()] if regions == "spaces" else [])]
     return job.write(Surprisals(parser, filters, regions), seed, Sheet(COLUMNS), folds)
 

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from deptree_cli.cli.help import WRITING
-from deptree_cli.cli.options import (
-    INPUT,
-    OUTPUT,
-    IntRange,
-    check_effect,
-    chosen_for_user,
-    command,
-    mark_provenance,
-    option,
-    reading_option,
-)
-from deptree_cli.cli.run import Messages, RunOptions, on_error_option, quiet_option
+from deptree_cli.cli.options import INPUT, OUTPUT, Bundle, IntRange, command, flag, opt, reading, use, writing
+from deptree_cli.cli.run import ALONE, Run
 from deptree_cli.cli.terminal import Counted, message, progress
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.undo import undone_at_once
@@ -48,73 +37,91 @@ if TYPE_CHECKING:
     from deptree_cli.hpyp.model.training import Progress, Training
 
 
+@dataclass(eq=False)
+class TrainOptions(Bundle):
+    treebank: tuple[str, ...] = opt(metavar="TREEBANK...", many=True, type=INPUT)
+    model: str = writing(
+        "--output",
+        "-o",
+        type=OUTPUT,
+        required=True,
+        often=True,
+        help="Write the model to FILE after every iteration, so that --resume can continue from it.",
+    )
+    tags: Tags = reading(
+        "--column",
+        type=click.Choice(["upos", "xpos"]),
+        default="upos",
+        often=True,
+        help="The column of tags.  [default: upos]",
+    )
+    unlabelled: tuple[str, ...] = reading(
+        "--unlabelled",
+        type=INPUT,
+        many=True,
+        often=True,
+        help="CoNLL-U without trees, to learn more words from; tags are predicted. May be repeated.",
+    )
+    lexicalised: bool = opt(
+        "--lexicalised/--unlexicalised", default=True, help="Model words and tags, or only tags.  [default: words too]"
+    )
+    iterations: int = opt(
+        "--iterations", type=IntRange(1), default=10, metavar="N", help="Passes over the treebank.  [default: 10]"
+    )
+    states: int = opt(
+        "--states",
+        type=IntRange(1, 1000),
+        default=1,
+        metavar="N",
+        help=f"Average over N states of the model: {SPACING} more iterations for each but the first.  [default: 1]",
+    )
+    passes: int = opt(
+        "--passes",
+        type=IntRange(1),
+        default=1,
+        metavar="N",
+        needs=["unlabelled"],
+        help="Passes over --unlabelled, after the iterations; the first uses best trees, others samples.  [default: 1]",
+    )
+    oracle: str = opt(
+        "--oracle",
+        type=click.Choice(["static", "sampled"]),
+        default="static",
+        help="Order in which a tree's arcs are built: as early as possible (static), or sampled anew in every"
+        " iteration.  [default: static]",
+    )
+    resume: bool = flag(
+        "--resume", without=["force"], help="Continue the training of -o, up to --iterations and --passes."
+    )
+    force: bool = flag(
+        "--force", section=WRITING, often=True, help="Overwrite -o even if it is not a model of the same data."
+    )
+
+    def signature(self, progress: Progress) -> str:
+        """How a model that has come so far was made."""
+        fields = {
+            "column": progress.tagset,
+            "words": "yes" if self.lexicalised else "no",
+            "iterations": min(progress.iterations, self.iterations),
+            "states": self.states if self.states > 1 else None,
+            "oracle": progress.oracle,
+            "passes": progress.passes or None,
+            "seed": progress.seed,
+        }
+        return signature("hpyp train", fields)
+
+
 @command(gone={"--contexts": "in Python, Parser.train takes contexts"})
-@click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, type=INPUT)
-@option(
-    "--output",
-    "-o",
-    "model",
-    type=OUTPUT,
-    required=True,
-    section=WRITING,
-    often=True,
-    help="Write the model to FILE after every iteration, so that --resume can continue from it.",
-)
-@reading_option(
-    "--column",
-    "tags",
-    type=click.Choice(["upos", "xpos"]),
-    default="upos",
-    often=True,
-    help="The column of tags.  [default: upos]",
-)
-@reading_option(
-    "--unlabelled",
-    type=INPUT,
-    multiple=True,
-    often=True,
-    help="CoNLL-U without trees, to learn more words from; tags are predicted. May be repeated.",
-)
-@option("--lexicalised/--unlexicalised", default=True, help="Model words and tags, or only tags.  [default: words too]")
-@option("--iterations", type=IntRange(1), default=10, metavar="N", help="Passes over the treebank.  [default: 10]")
-@option(
-    "--states",
-    type=IntRange(1, 1000),
-    default=1,
-    metavar="N",
-    help=f"Average over N states of the model: {SPACING} more iterations for each but the first.  [default: 1]",
-)
-@option(
-    "--passes",
-    type=IntRange(1),
-    default=1,
-    metavar="N",
-    help="Passes over --unlabelled, after the iterations; the first uses best trees, others samples.  [default: 1]",
-)
-@option(
-    "--oracle",
-    type=click.Choice(["static", "sampled"]),
-    default="static",
-    help="Order in which a tree's arcs are built: as early as possible (static), or sampled anew in every iteration."
-    "  [default: static]",
-)
-@option("--resume", is_flag=True, help="Continue the training of -o, up to --iterations and --passes.")
-@option(
-    "--force",
-    is_flag=True,
-    section=WRITING,
-    often=True,
-    help="Overwrite -o even if it is not a model of the same data.",
-)
-@option(
-    "--seed",
-    type=IntRange(0),
-    metavar="N",
-    help="Make the run repeatable.  [default: fresh, shown on stderr; with --resume, the model's]",
-)
-@on_error_option
-@quiet_option
-def train(**options: Any) -> int:
+def train(
+    options: TrainOptions = use(TrainOptions),
+    seed: int = opt(
+        "--seed",
+        type=IntRange(0),
+        metavar="N",
+        help="Make the run repeatable.  [default: fresh, shown on stderr; with --resume, the model's]",
+    ),
+    run: Run = use(Run, lacks=("output", *ALONE)),
+) -> int:
     """Train a parser on a treebank, and write a model for the other `deptree hpyp` commands.
 
     Reads CoNLL-U with tags and trees, several files one after another. Sentences in which a word has no tag or no label
@@ -130,46 +137,16 @@ def train(**options: Any) -> int:
     probabilities of actions and tags do not change. In each pass, all sentences are parsed with the model as it was at
     the start of the pass.
     """
-    return _train(TrainOptions(**options))
-
-
-@dataclass(frozen=True)
-class TrainOptions:
-    treebank: tuple[str, ...]
-    model: str
-    tags: Tags
-    unlabelled: tuple[str, ...]
-    lexicalised: bool
-    iterations: int
-    states: int
-    passes: int
-    oracle: str
-    resume: bool
-    force: bool
-    seed: int | None
-    on_error: str
-    quiet: bool
-
-    def signature(self, progress: Progress) -> str:
-        """How a model was made that has come so far."""
-        fields = {"column": progress.tagset, "words": "yes" if self.lexicalised else "no"}
-        return signature(
-            "hpyp train",
-            fields
-            | {
-                "iterations": min(progress.iterations, self.iterations),
-                "states": self.states if self.states > 1 else None,
-                "oracle": progress.oracle,
-                "passes": progress.passes or None,
-                "seed": progress.seed,
-            },
+    path = Path(options.model)
+    if options.model == STDIN or (path.exists() and not path.is_file()):
+        problem = "the model is written after every iteration, so it must be a file"
+        raise DeptreeError(problem, "Pass a file name with -o", place=options.model)
+    if not path.absolute().parent.is_dir():
+        raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
+    if options.states > 1 and options.unlabelled:
+        raise click.UsageError(
+            "--states cannot be combined with --unlabelled: only the last state reads it. Remove one."
         )
-
-
-def _train(options: TrainOptions) -> int:
-    _check(options)
-    messages = Messages(options.quiet, options.on_error == "skip")
-    run = RunOptions(options.model, quiet=options.quiet, messages=messages)
     contexts = LEXICALISED if options.lexicalised else UNLEXICALISED
     if options.unlabelled and not contexts.word:
         raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
@@ -184,13 +161,11 @@ def _train(options: TrainOptions) -> int:
     from deptree_cli.hpyp.files.model_file import read_model  # these load kernels: when there is work
     from deptree_cli.hpyp.model.training import Training, TrainingSettings, check_targets
 
-    before = read_model(options.model)[0] if options.resume and Path(options.model).exists() else None
+    before = read_model(options.model)[0] if options.resume and path.exists() else None
     if options.resume and before is None:
         run.warn("resume", f"{options.model} does not exist yet: training starts from the beginning")
-    seed = options.seed
-    if seed is None:
-        mark_provenance(click.get_current_context(), "seed")
-        seed = before.progress.seed if before else secrets.randbits(32)
+    if before and "seed" in run.chosen:
+        seed = before.progress.seed
     training = Training(treebank, contexts, TrainingSettings(seed, options.oracle, options.tags), text, before)
     kept, passes = kept_iterations(options.iterations, options.states), options.passes if text else 0
     if before:
@@ -198,32 +173,13 @@ def _train(options: TrainOptions) -> int:
     if not (options.resume or options.force):
         check_overwriting(options.model, training)
     run.warn("left out", complete.line)
-    messages.tell()
+    run.messages.tell()
     run_training(training, kept, passes, options, run)
-    messages.conclude()
-    return 1 if messages.skipped else 0
+    run.messages.conclude()
+    return 1 if run.messages.skipped else 0
 
 
-def _check(options: TrainOptions) -> None:
-    path = Path(options.model)
-    if options.model == STDIN or (path.exists() and not path.is_file()):
-        problem = "the model is written after every iteration, so it must be a file"
-        raise DeptreeError(problem, "Pass a file name with -o", place=options.model)
-    if not path.absolute().parent.is_dir():
-        raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
-    if not options.unlabelled:
-        check_effect(["passes"], "--unlabelled")
-    if options.states > 1 and options.unlabelled:
-        raise click.UsageError(
-            "--states cannot be combined with --unlabelled: only the last state reads it. Remove one."
-        )
-    if options.resume and options.force:
-        raise click.UsageError("--resume continues the model of -o, --force overwrites it. Remove one.")
-
-
-def _usable(
-    paths: Sequence[str], tags: Tags, run: RunOptions, check: Callable[[Annotated], object]
-) -> Iterator[Annotated]:
+def _usable(paths: Sequence[str], tags: Tags, run: Run, check: Callable[[Annotated], object]) -> Iterator[Annotated]:
     for sentence in read_treebank(paths, tags, run.skip):
         try:
             check(sentence)
@@ -255,7 +211,7 @@ def check_overwriting(path: str, training: Training) -> None:
 # Training keeps what it has: a model after every iteration, a line for each, and a line if it is interrupted.
 
 
-def run_training(training: Training, kept: range, passes: int, options: TrainOptions, run: RunOptions) -> None:
+def run_training(training: Training, kept: range, passes: int, options: TrainOptions, run: Run) -> None:
     """Train, with the states of some iterations `kept`, and then with passes over text.
 
     The model is written after every iteration and pass, and compressed at the end.
@@ -278,8 +234,8 @@ def run_training(training: Training, kept: range, passes: int, options: TrainOpt
             if not (run.quiet or sys.stderr.isatty()):
                 message(line)
         write_model(path, training.trained(), options.signature(training.progress))
-    if chosen_for_user(made_by := options.signature(training.progress)):
-        run.warn("signature", made_by)
+    if "seed" in run.chosen:
+        run.warn("signature", options.signature(training.progress))
     run.warn("summary", _summary(training, path))
 
 
