@@ -1,4 +1,4 @@
-"""Sentence pairs from their files: scores, words and links."""
+"""Sentence pairs from their files: scores in one direction or both, words, and gold links."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from deptree_cli.bitext.distribution import AlignmentDistribution
 
 
-# One sentence pair as it was read, and the distribution that becomes of it.
-
-
 @dataclass(slots=True, eq=False)
 class PairRecord:
     """One sentence pair as it was read.
 
-    Log-scores of links (p, q), -inf forbids, are of both directions where both were read; `source_nulls` (p,) and
-    `target_nulls` (q,) are of leaving words unlinked. Without a key `sent_id` is the running number, from 1. `place` is
-    that of the scores, for messages. `known` are its links as annotators made them. Words and known links are None
-    where nobody told them.
+    Attributes:
+        sent_id: the key of the scores, or the running number from 1.
+        place: where the scores were read, for messages.
+        scores: log-scores of links (p, q), -inf forbids; the mean of both directions if both were read.
+        source_nulls, target_nulls: (p,) and (q,), log-scores of leaving words unlinked.
+        source, target: the words, if they were read.
+        known: the gold links, if they were read.
     """
 
     sent_id: str
@@ -79,22 +79,20 @@ def scored(record: PairRecord, temperature: float = 1.0) -> ScoredPair:
         raise error.at(record.place, record.sent_id) from None
 
 
-# How a matrix as read becomes log-scores of links, and of words that have none.
-#
 # Rows are source words, columns are target words. With NULL there is a row and a column more, first or last: entry
 # [i, NULL] is the score of leaving source word i unlinked, [NULL, j] that of target word j; the corner means nothing.
-
-
 NULLS = ("first", "last")
 
 
 @dataclass(frozen=True, slots=True)
 class PairLayout:
-    """How to read a matrix of scores of links; the scale is ``log`` or ``weight``.
+    """How to read a matrix of scores of links.
 
-    `null` is where NULL stands among the words, ``first`` or ``last``; without its row and column `null_score` is
-    the score on this scale of leaving any word unlinked (None for a log-score of 0, a weight of 1). `assumed` are
-    options that nobody passed.
+    Attributes:
+        scale: ``log`` or ``weight``.
+        null: the position of NULL among the words, ``first`` or ``last``; None without its row and column.
+        null_score: without NULL, the score on this scale of an unlinked word; None for a log-score of 0, a weight of 1.
+        assumed: options that were not passed.
     """
 
     scale: str = "log"
@@ -109,7 +107,7 @@ class PairLayout:
             raise DeptreeError(f"unknown position {self.null!r} of NULL", one_of(NULLS))
 
     def assumption(self, scores: Array) -> str:
-        """Return what to tell of the answers that are assumed, by the scores of a pair; empty if there are none."""
+        """The line that reports what is assumed, for the scores of a pair; empty if nothing is assumed."""
         if not self.assumed:
             return ""
         answers = {"--scale": "as log-scores", "--null": "without NULL"}
@@ -132,7 +130,7 @@ class PairLayout:
         return shape[0] - nulls, shape[1] - nulls
 
     def cut(self, scores: Array, p: int, q: int) -> Array:
-        """Return a padded matrix without what is behind its first p source words and q target words, NULL kept."""
+        """Cut a padded matrix to its first p source words and q target words, and NULL."""
         if self.lengths(scores.shape) == (p, q):
             return scores
         if self.null == "last":
@@ -144,7 +142,11 @@ class PairLayout:
     def link_scores(self, scores: Array) -> LinkScores:
         """Return the log-scores of a matrix as read, (p, q), or (p + 1, q + 1) with NULL."""
         p, q = self.lengths(scores.shape)
-        links, of_source, of_target = self._parted(scores)
+        of_source: ArrayLike = (1.0 if self.scale == "weight" else 0.0) if self.null_score is None else self.null_score
+        links, of_target = scores, of_source
+        if self.null is not None:
+            null, words = (0, slice(1, None)) if self.null == "first" else (-1, slice(-1))
+            links, of_source, of_target = scores[words, words], scores[words, null], scores[null, words]
         try:
             return LinkScores(
                 checked_links(links, self.scale, 1.0),
@@ -155,15 +157,6 @@ class PairLayout:
             error.options = (Setting("scale", "log"),)  # here the scale is an option of its own
             raise
 
-    def _parted(self, scores: Array) -> tuple[Array, ArrayLike, ArrayLike]:
-        """The scores of links, and of leaving source and target words unlinked: for each, or one number for all."""
-        if self.null is None:
-            usual = 1.0 if self.scale == "weight" else 0.0
-            score = usual if self.null_score is None else self.null_score
-            return scores, score, score
-        null, words = (0, slice(1, None)) if self.null == "first" else (-1, slice(-1))
-        return scores[words, words], scores[words, null], scores[null, words]
-
 
 def averaged(one: LinkScores, other: LinkScores) -> LinkScores:
     """Return the mean of two directions' log-scores, of links and nulls; what either forbids is forbidden."""
@@ -171,14 +164,11 @@ def averaged(one: LinkScores, other: LinkScores) -> LinkScores:
     return LinkScores(links, source_nulls, target_nulls)
 
 
-# Padding that was taken for words: a slice of a batch of sentence pairs whose lengths nobody told.
-
-
 def check_not_padding(scores: Array, layout: PairLayout) -> None:
-    """Raise where the last row or column of a slice looks like padding; the corner of NULL with NULL does not count.
+    """Raise if the last row or column of a slice of a batch, without the corner of NULL, looks like padding.
 
-    It does where nothing in it is possible, or all is one number (0, or -10000 in half precision), which scores of a
-    model never are. A matrix that is all one number may be meant, and is left alone.
+    It does if nothing in it is possible, or if all of it is one number (0, or -10000 in half precision), which scores
+    of a model never are. A matrix of one number only may be meant, and is accepted.
     """
     words = slice(-1) if layout.null == "last" else slice(None)
     masked = scores == 0 if layout.scale == "weight" else scores <= -MASK
@@ -192,11 +182,8 @@ def check_not_padding(scores: Array, layout: PairLayout) -> None:
             raise DeptreeError(problem, "Give the words with --text FILE, or save one matrix per sentence pair")
 
 
-# The words of sentence pairs, a line each: ``source words ||| target words``, the format of fast_align.
-
-
 class PairWords(NamedTuple):
-    """The words of both sentences of a pair, and where they were read."""
+    """The words of both sentences of a pair, and the place where they were read."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -208,7 +195,7 @@ class PairWords(NamedTuple):
 
 
 def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
-    """The words of each line of a file, split at spaces and tabs, or the error of a line without just one ``|||``."""
+    """The words of each line ``source words ||| target words``, the format of fast_align, or the error of a line."""
     with open_input(path) as file:
         for place, line in entries_of(file.stream, file.place):
             yield _words(line, place)
@@ -240,7 +227,7 @@ _LINK = re.compile(rb"([0-9]{1,9})([-?p])([0-9]{1,9})")
 
 
 def read_pharaoh(path: str) -> Iterator[KnownLinks | DeptreeError]:
-    """The links of each pair in a file, or the error of a line not in the format; file and lines may be empty."""
+    """The links of each line, or the error of a line that is not in the format; the file and lines may be empty."""
     with open_input(path, may_be_empty=True) as file:
         for number, line in enumerate(lines_of(file.stream, file.place), 1):
             yield _parsed(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, f"{file.place}:{number}")
@@ -259,18 +246,15 @@ def _parsed(line: bytes, place: str) -> KnownLinks | DeptreeError:
 
 
 def pharaoh_line(sure: Links, possible: Links = frozenset()) -> bytes:
-    """Return the line of a pair, links sorted; possible ones that are not sure are marked by ``?``."""
+    """The line of a pair, links sorted; possible links that are not sure are marked by ``?``."""
     marked = sorted((link, "-" if link in sure else "?") for link in sure | possible)
     return (" ".join(f"{source}{mark}{target}" for (source, target), mark in marked) + "\n").encode()
 
 
-# Sentence pairs with the links that annotators made.
-
-
 def with_links(pairs: Iterator[PairRecord | DeptreeError], paths: Sequence[str]) -> Iterator[PairRecord | DeptreeError]:
-    """The pairs, each with the links of its line in Pharaoh files, by order; OutOfStep if there are more or fewer.
+    """The pairs, each with the gold links of its line in Pharaoh files; OutOfStep if there are more or fewer lines.
 
-    Files without a single line stand for pairs of which none has a link.
+    If the files have no lines at all, no pair has a link.
     """
     lines = chain.from_iterable(map(read_pharaoh, paths))
     if (first := next(lines, None)) is None:
@@ -289,15 +273,12 @@ def _add(pair: Any, known: KnownLinks) -> None:
     pair.known = known
 
 
-# The scores of a sentence pair at the lengths of its sentences, from one direction or from both.
-
-
-# The roles of a pair's scores as read, of those of the other direction, and of its words.
+# The roles of the scores of a pair as read, of the scores in the other direction, and of its words.
 RAW, REVERSE, WORDS = "raw", "reverse", "words"
 
 
 def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
-    """The record of a pair with its companions `RAW`, maybe `REVERSE` and `WORDS`, or the error in these."""
+    """The record of a pair with the companion `RAW`, maybe `REVERSE` and `WORDS`; or what is wrong with them."""
     raw: RawScores = pair.companions[RAW]
     reverse, text, sent_id = pair.companions.get(REVERSE), pair.companions.get(WORDS), pair.sent_id
     try:
@@ -314,7 +295,7 @@ def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
 
 
 def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Array:
-    """The matrix at the lengths of its words, where there are words."""
+    """The matrix, cut to the lengths of its words if these are known."""
     if words is None:
         if raw.length is not None:
             problem = "a sentence pair needs two lengths, but the file has one"
@@ -326,7 +307,8 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
     lengths = layout.lengths(raw.scores.shape)
     if lengths == words.lengths or _is_cut(raw, words.lengths, layout):
         return layout.cut(raw.scores, *words.lengths)
-    problem = f"the scores are for {_sizes(lengths)} words, but there are {_sizes(words.lengths)} words"
+    (p, q), (words_p, words_q) = lengths, words.lengths
+    problem = f"the scores are for {p} and {q} words, but there are {words_p} and {words_q} words"
     null = "" if layout.null else "; if NULL has one of each, pass --null"
     rows = f"rows are source words, columns target words{null}"
     if words.place == raw.place:
@@ -336,7 +318,7 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
 
 
 def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layout: PairLayout) -> LinkScores:
-    """The scores of the other direction, turned and at the lengths of this one."""
+    """The scores of the other direction, turned and cut to the lengths of this one."""
     p, q = lengths
     try:
         own = layout.lengths(reverse.scores.shape)
@@ -344,7 +326,7 @@ def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layou
             return layout.link_scores(layout.cut(reverse.scores, q, p)).transposed
     except DeptreeError as error:
         raise error.at(reverse.place) from None
-    problem = f"the scores are for {_sizes((p, q))} words, those of the other direction for {_sizes(own)}"
+    problem = f"the scores are for {p} and {q} words, those of the other direction for {own[0]} and {own[1]}"
     named = key is not None and key == reverse.key
     remedy = f"For p rows and q columns here, give q rows and p columns there ({reverse.place})"
     raise (DeptreeError if named else OutOfStep)(problem, remedy)
@@ -355,19 +337,13 @@ def _is_cut(raw: RawScores, lengths: tuple[int, int], layout: PairLayout) -> boo
     return (raw.padded or raw.length is not None) and padded[0] >= lengths[0] and padded[1] >= lengths[1]
 
 
-def _sizes(lengths: tuple[int, ...]) -> str:
-    return "{} and {}".format(*lengths)
-
-
-# Sentence pairs from their files: scores, scores of the other direction and words together, and never out of step.
-
-
 @dataclass
 class PairSource:
     """The files of sentence pairs, read once; `-` is standard input for one of them.
 
-    The scores of `symmetric`, of the other direction, are averaged with the others. `count` is the number of pairs,
-    once it is known: in a container with names, while `read` goes on.
+    Attributes:
+        symmetric: scores of the other direction; both are averaged.
+        count: the number of pairs, known while a container with names is read.
     """
 
     path: str
@@ -383,9 +359,9 @@ class PairSource:
         """Read every sentence pair.
 
         Args:
-            layout: of the scores, of both directions.
+            layout: of the scores in both directions.
             first: the running number of the first pair.
-            warn: tells a line, once for each key: what is assumed of scores, and what is odd.
+            warn: reports a line, once for each key: assumptions, and scores that look wrong.
 
         Yields:
             a record, or the DeptreeError of a pair that cannot be used.
@@ -402,7 +378,7 @@ class PairSource:
             if self.text is not None:
                 lines = Side(read_text(self.text), "lines", place_of(self.text), nameless)
                 companions.append(Companion(lines, holding(WORDS)))
-            lead = replace(scores, items=map(_alone, scores.in_order(), count(first)))
+            lead = replace(scores, items=map(_pair, scores.in_order(), count(first)))
             assumption = ""
             for number, pair in enumerate(read(lead, companions), first):
                 record = pair if isinstance(pair, DeptreeError) else record_of(pair, layout)
@@ -417,11 +393,11 @@ class PairSource:
                 yield record
 
 
-def _alone(raw: Raw, number: int) -> Sentence | DeptreeError:
+def _pair(raw: Raw, number: int) -> Sentence | DeptreeError:
     if isinstance(raw, DeptreeError):
         return raw
-    named = raw.key is not None
-    return Sentence(raw.key or str(number), number, 0, raw.place, named=named, companions={RAW: raw})
+    sent_id, named = raw.key or str(number), raw.key is not None
+    return Sentence(sent_id, number, 0, raw.place, named=named, companions={RAW: raw})
 
 
 @contextmanager
@@ -429,19 +405,13 @@ def _opened(path: str, layout: PairLayout) -> Iterator[Side]:
     with ExitStack() as opened:
         try:
             file = opened.enter_context(open_scores(path))
+            file.meta.check_of_pairs()
         except DeptreeError as error:
             if error.problem == SENTENCES:
                 error.remedy = "Name the file of scores, and that of the words with --text"
-            raise
-        try:
-            file.meta.check_of_pairs()
-        except DeptreeError as error:
             raise error.at(place_of(path)) from None
         source = file.read(ReadSpec(2, layout.forbidden, pairs=True))
         yield Side(source, "matrices", place_of(path), ordered=file.meta.ordered)
-
-
-# Sentence pairs for Python users, each with its distribution, as the commands read them.
 
 
 def read_pairs(

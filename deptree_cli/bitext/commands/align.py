@@ -11,21 +11,12 @@ import click
 import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair, pharaoh_line
-from deptree_cli.bitext.options import (
-    GONE_OF_PAIRS,
-    LISTING,
-    BitextOptions,
-    Estimating,
-    Estimator,
-    PruningOptions,
-    bitext_options,
-    pruning_options,
-)
+from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimating, Estimator, PruningOptions
 from deptree_cli.bitext.scores import LinkCounts, Links, links_of
-from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, check_effect, command, option, reading_option
-from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
+from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, check_effect, command, opt, reading, use
+from deptree_cli.cli.run import Fold, Job, Run
 from deptree_cli.cli.terminal import Table
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.write import Out
 from deptree_cli.io.encoders.base import Row
 from deptree_cli.io.files.output import Output
 from deptree_cli.io.json_lines import dump
@@ -44,52 +35,48 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 
 
 @command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
-@bitext_options
-@option(
-    "--above",
-    type=FloatRange(0, 1),
-    metavar="P",
-    help="Write all links more probable than P.  [default: the best alignment]",
-)
-@reading_option(
-    "--gold",
-    type=INPUT,
-    multiple=True,
-    often=True,
-    help="Gold links in the Pharaoh format: 0-0 is sure, 0?1 possible. Reports precision, recall and alignment error"
-    " rate (Och and Ney 2003).",
-)
-@option("--report", type=OUTPUT, help="Write the comparison with --gold as JSON; - is stdout (links then need -o).")
-@pruning_options
-@format_options("pharaoh", "jsonl")
-@run_options
 def align(
-    bitext: BitextOptions,
-    pruning: PruningOptions,
-    run: RunOptions,
-    above: float | None,
-    gold: tuple[str, ...],
-    report: str | None,
-    writing: Writing,
+    bitext: BitextOptions = use(BitextOptions),
+    above: float | None = opt(
+        "--above",
+        type=FloatRange(0, 1),
+        metavar="P",
+        help="Write all links more probable than P.  [default: the best alignment]",
+    ),
+    gold: tuple[str, ...] = reading(
+        "--gold",
+        type=INPUT,
+        many=True,
+        often=True,
+        help="Gold links in the Pharaoh format: 0-0 is sure, 0?1 possible. Reports precision, recall and alignment"
+        " error rate (Och and Ney 2003).",
+    ),
+    report: str | None = opt(
+        "--report",
+        type=OUTPUT,
+        needs=["gold"],
+        help="Write the comparison with --gold as JSON; - is stdout (links then need -o).",
+    ),
+    pruning: PruningOptions = use(PruningOptions),
+    out: Out = use(Out, formats=("pharaoh", "jsonl")),
+    run: Run = use(Run),
 ) -> int:
-    """Write the best links of every sentence pair."""
     if above is None and pruning.is_asked:
         raise click.UsageError("--method needs --above P: the best alignment is found without probabilities.")
     if above is None:
         check_effect(["temperature"], "--above P: the best alignment is the same at any")
-    if report and not gold:
-        raise click.UsageError("--report needs something to compare with. Add --gold FILE.")
     estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)
 
     sums = 1 if above is None else 0 if pruning.is_asked else 2
     chosen = bitext.announcing(estimating.until_stopped, run, sums)
     probable = {} if above is None else {"above": repr(above), **pruning.signature_fields}
-    job = Job("bitext align", bitext.source(run, gold), run, writing, last=probable, select=chosen)
+    job = Job("bitext align", bitext.source(run, gold), run, out, last=probable, select=chosen)
     work = BestLinks() if above is None else LinksAbove(above, estimating.work)
-    with estimating.listening(), Output(report) if report else nullcontext() as out:
+    with estimating.listening(), Output(report) if report else nullcontext() as reported:
         code = job.write(work, pruning.stream_seed, folds=[estimating, *[agreement] * bool(gold)])
-        if out:
-            out.write(b"".join(map(dump, [{"signature": job.signature}] * bool(writing.header) + agreement.rows())))
+        if reported:
+            rows = [{"signature": job.signature}] * bool(out.header) + agreement.rows()
+            reported.write(b"".join(map(dump, rows)))
     return estimating.exit_code(code)
 
 

@@ -8,19 +8,10 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair
-from deptree_cli.bitext.options import (
-    GONE_OF_PAIRS,
-    LISTING,
-    BitextOptions,
-    Estimating,
-    Estimator,
-    PruningOptions,
-    bitext_options,
-    pruning_options,
-)
-from deptree_cli.cli.options import command
-from deptree_cli.cli.run import Job, RunOptions, run_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimating, Estimator, PruningOptions
+from deptree_cli.cli.options import command, use
+from deptree_cli.cli.run import Job, Run
+from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Float
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.io.encoders import ARRAYS
@@ -43,15 +34,15 @@ The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseco
 
 
 @command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
-@bitext_options
-@pruning_options
-@format_options("jsonl", ARRAYS)
-@run_options
-def expectations(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, writing: Writing) -> int:
-    """Compute the probability of every link."""
+def expectations(
+    bitext: BitextOptions = use(BitextOptions),
+    pruning: PruningOptions = use(PruningOptions),
+    out: Out = use(Out, formats=("jsonl", ARRAYS)),
+    run: Run = use(Run),
+) -> int:
     estimating = Estimating(pruning.method, pruning.settings, run)
     chosen = bitext.announcing(estimating.until_stopped, run, 0 if pruning.is_asked else 2)
-    job = Job("bitext expectations", bitext.source(run), run, writing, last=pruning.signature_fields, select=chosen)
+    job = Job("bitext expectations", bitext.source(run), run, out, last=pruning.signature_fields, select=chosen)
     with estimating.listening():
         code = job.write(LinkExpectations(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)
@@ -68,7 +59,7 @@ class Expected:
         return self.estimate.r_hat or 0.0
 
     def to_jsonl(self) -> bytes:
-        """One object; fields that a method does not tell are left out."""
+        """One object, without the fields that the method does not estimate."""
         found, errors = self.estimate, self.estimate.standard_errors
         p, q = found.expectations.shape
         row: dict[str, Any] = {

@@ -8,21 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair
-from deptree_cli.bitext.options import (
-    GONE_OF_PAIRS,
-    LISTING,
-    BitextOptions,
-    Estimating,
-    Estimator,
-    PruningOptions,
-    bitext_options,
-    pruning_options,
-)
+from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimating, Estimator, PruningOptions
 from deptree_cli.bitext.picture import AlignmentPicture, alignment_picture, alignment_text
-from deptree_cli.cli.options import command
-from deptree_cli.cli.run import Job, RunOptions, one_run_options
-from deptree_cli.cli.score_options import chosen_sentence, wanted_option
-from deptree_cli.cli.write import Writing
+from deptree_cli.cli.options import command, use
+from deptree_cli.cli.run import ALONE, Job, Run
+from deptree_cli.cli.score_options import WANTED, chosen_sentence
+from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import counted
 from deptree_cli.io.encoders.pictures import as_text
 from deptree_cli.io.files.streams import place_of
@@ -34,20 +25,22 @@ marked, and their probabilities listed on the right. Without --text, words are s
 """
 
 
+TEXT = as_text(alignment_text)
+
+
 @command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
-@bitext_options
-@wanted_option
-@pruning_options
-@one_run_options
-def show(bitext: BitextOptions, pruning: PruningOptions, run: RunOptions, wanted: str | None) -> int:
-    """Draw one sentence pair."""
+def show(
+    bitext: BitextOptions = use(BitextOptions),
+    wanted: str | None = WANTED,
+    pruning: PruningOptions = use(PruningOptions),
+    out: Out = use(Out, formats=(TEXT,), has_header=False),
+    run: Run = use(Run, lacks=ALONE),
+) -> int:
     estimating = Estimating(pruning.method, pruning.settings, run)
     select = chosen_sentence(wanted, place_of(bitext.sources[0].path), "sentence pair")
     chosen = bitext.announcing(select, run, 1 if pruning.is_asked else 3)
     fields = {"sentence": wanted, **pruning.signature_fields}
-    job = Job(
-        "bitext show", bitext.source(run), run, Writing(formats=(as_text(alignment_text),)), last=fields, select=chosen
-    )
+    job = Job("bitext show", bitext.source(run), run, out, last=fields, select=chosen)
     with estimating.listening():
         code = job.write(DrawLinks(estimating.work), pruning.stream_seed, folds=[estimating])
     return estimating.exit_code(code)

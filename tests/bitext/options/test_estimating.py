@@ -8,12 +8,12 @@ import signal
 import pytest
 
 from deptree_cli.bitext.options import Estimating
-from deptree_cli.cli.run import RunOptions
+from deptree_cli.cli.run import Run
 from deptree_cli.pruning.methods import METHODS, Settings
 
 
 def new() -> Estimating:
-    return Estimating(METHODS.get("randomized"), Settings(), RunOptions())
+    return Estimating(METHODS.get("randomized"), Settings(), Run())
 
 
 def press() -> None:

@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deptree_cli.bitext.files import ScoredPair
-from deptree_cli.bitext.options import BitextOptions, bitext_options
-from deptree_cli.cli.options import command
-from deptree_cli.cli.run import Pipeline, RunOptions, run_options
+from deptree_cli.bitext.options import BitextOptions
+from deptree_cli.cli import run as running
+from deptree_cli.cli.options import command, use
+from deptree_cli.cli.run import Pipeline
 from deptree_cli.core.errors import DeptreeError
 from tests.sample import DATA
 
@@ -27,9 +28,7 @@ def shape(pair: ScoredPair, _: np.random.Generator) -> tuple[str, tuple[int, ...
 
 
 @command()
-@bitext_options
-@run_options
-def shapes(bitext: BitextOptions, run: RunOptions) -> None:
+def shapes(bitext: BitextOptions = use(BitextOptions), run: running.Run = use(running.Run)) -> int:
     """Write the shapes of all pairs, how many were expected, and the fields of the signature."""
     source = bitext.source(run)
     pipeline = Pipeline(source, run)
