@@ -98,13 +98,13 @@ class SecondOrderSentence(SentenceAsRead):
 
 
 class ScoresWithParts(ScoreSource):
-    """A `.npz` whose sentences may have second-order scores; these are loaded when they are asked for."""
+    """A `.npz` whose sentences may have second-order scores; these are loaded when needed."""
 
     _archive: Archive
 
     @contextmanager
     def read(self, layout: Layout, lengths: str | None = None) -> Iterator[Source]:
-        """Return the scores of arcs by sentence; those of parts are no sentences."""
+        """Return the scores of arcs by sentence, without those of parts."""
         with self._opened:
             if not isinstance(self._file, Archive):
                 problem = "second-order scores are read from .npz files only"
@@ -119,27 +119,25 @@ class ScoresWithParts(ScoreSource):
 
     def parts_of(self, record: Sentence) -> dict[str, Array]:
         """The second-order scores of a sentence as read, by their names in `PARTS`."""
-        keys = {name: f"{record.key}.{name}" for name in PARTS}
-        return {name: self._archive.load(key) for name, key in keys.items() if key in self._archive}
+        keys = ((name, f"{record.key}.{name}") for name in PARTS)
+        return {name: self._archive.load(key) for name, key in keys if key in self._archive}
 
 
 def parts_to_head_dep(parts: Mapping[str, Array], arcs: tuple[int, ...], layout: Layout) -> dict[str, Array]:
-    """Second-order scores by name, each (n+1, n+1, n+1), from the head to the dependent and with ROOT first.
+    """Second-order scores by name, each (n+1, n+1, n+1), heads before dependents and ROOT first.
 
-    The layout is that of the scores of arcs; `arcs` is their shape as read, for a rectangle decides its own
-    orientation.
+    They have the layout of the arc scores. `arcs` is the shape of these as read: the orientation of a rectangle follows
+    from its shape.
     """
     if parts and layout.root == "diagonal":
         problem = "second-order scores have a place of their own for ROOT, but it is to be on the diagonal"
         raise DeptreeError(problem, 'Give the scores of arcs with ROOT too: `root="first"` or `root="last"`')
     rows, columns = layout.arcs(arcs)
-    turned = orientation(rows, columns, layout) == "dep-head"
-    found = {}
+    is_turned, n, found = orientation(rows, columns, layout) == "dep-head", words_in(arcs, layout), {}
     for name, array in parts.items():
-        n = words_in(arcs, layout)
         if array.shape != (n + 1,) * 3:
             problem = f"the {name} scores have shape {array.shape}, those of arcs are of {counted(n, 'word')}"
             raise DeptreeError(problem, f"Give an array {(n + 1,) * 3}, ROOT included")
-        scores = array.T if turned else array
+        scores = array.T if is_turned else array
         found[name] = np.roll(scores, 1, axis=(0, 1, 2)) if layout.root == "last" else scores
     return found

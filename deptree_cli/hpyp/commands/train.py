@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,8 +151,8 @@ def train(
     if options.unlabelled and not contexts.word:
         raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
     complete = Complete(options.tags)
-    treebank = list(complete.of(_usable(options.treebank, options.tags, run, Annotated.check_trainable)))
-    text = list(_usable(options.unlabelled, options.tags, run, Annotated.check_forms))
+    treebank = list(complete.of(read_treebank(options.treebank, options.tags, run.skip, Annotated.check_trainable)))
+    text = list(read_treebank(options.unlabelled, options.tags, run.skip, Annotated.check_forms))
     if not treebank:
         raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
     if options.unlabelled and not text:
@@ -177,16 +177,6 @@ def train(
     run_training(training, kept, passes, options, run)
     run.messages.conclude()
     return 1 if run.messages.skipped else 0
-
-
-def _usable(paths: Sequence[str], tags: Tags, run: Run, check: Callable[[Annotated], object]) -> Iterator[Annotated]:
-    for sentence in read_treebank(paths, tags, run.skip):
-        try:
-            check(sentence)
-        except DeptreeError as error:
-            run.skip(error)
-        else:
-            yield sentence
 
 
 def check_overwriting(path: str, training: Training) -> None:
@@ -218,9 +208,8 @@ def run_training(training: Training, kept: range, passes: int, options: TrainOpt
     """
     from deptree_cli.hpyp.files.model_file import write_model
 
-    path, progressed = options.model, training.progress
-    todo = kept[-1] - progressed.iterations + passes - progressed.passes
-    checkpoint = Checkpoint(path, progressed, run.quiet)
+    path, had = options.model, training.progress
+    todo, checkpoint = kept[-1] - had.iterations + passes - had.passes, Checkpoint(path, had, run.quiet)
     source: Counted[str] = Counted(
         (),
         total=lambda: todo,
@@ -252,8 +241,7 @@ def _steps(training: Training, kept: range, passes: int) -> Iterator[str]:
 
 
 def _summary(training: Training, path: str) -> str:
-    trained, size = training.trained(), Path(path).stat().st_size
-    had, symbols = trained.progress, trained.symbols
+    had, symbols, size = training.progress, training.symbols, Path(path).stat().st_size
     words = f"{counted(symbols.lexicon.vocabulary.size - 2, 'word')} and classes, " if symbols.is_lexicalised else ""
     text = f" and {had.text_sentences} without trees" if had.text_sentences else ""
     return (

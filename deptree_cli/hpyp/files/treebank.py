@@ -15,22 +15,33 @@ from deptree_cli.io.conllu.blocks import Block, block_of
 from deptree_cli.io.conllu.splicing import Deprels
 from deptree_cli.io.conllu.trees import Tags
 from deptree_cli.io.read import prepared, sentences
+from deptree_cli.io.sentence import Sentence
 from deptree_cli.kernels.columns import HEAD, NO_HEAD
 
 Tagset = Literal["upos", "xpos"]
 
 
 def read_treebank(
-    paths: Sequence[str], tags: Tagset, on_error: Callable[[DeptreeError], None] | None = None
+    paths: Sequence[str],
+    tags: Tagset,
+    on_error: Callable[[DeptreeError], None] | None = None,
+    check: Callable[[Annotated], None] = lambda _: None,
 ) -> Iterator[Annotated]:
     """Read the sentences of several files in order, one in memory at a time.
 
     A sentence without a sent_id gets its running number, which goes on from file to file.
 
     Args:
-        on_error: called with the error of each malformed sentence, which is then left out; without it, it is raised.
+        on_error: called with the error of each sentence that is malformed or fails `check`, which is then left out;
+            without it, the error is raised.
     """
-    return prepared(sentences(paths).in_order(), lambda each: annotated(each.sentence, each.sent_id, tags), on_error)
+
+    def checked(read: Sentence) -> Annotated:
+        found = annotated(read.sentence, read.sent_id, tags)
+        check(found)
+        return found
+
+    return prepared(sentences(paths).in_order(), checked, on_error)
 
 
 def annotated(block: Block, sent_id: str, tags: Tagset) -> Annotated:
