@@ -296,19 +296,17 @@ def record_of(pair: Sentence, layout: PairLayout) -> PairRecord | DeptreeError:
 
 def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Array:
     """The matrix, cut to the lengths of its words if these are known."""
+    own = p, q = layout.lengths(raw.scores.shape)
     if words is None:
         if raw.length is not None:
             problem = "a sentence pair needs two lengths, but the file has one"
             raise DeptreeError(problem, "Give the words with --text FILE, or save one matrix per sentence pair")
-        layout.lengths(raw.scores.shape)
         if raw.padded:
             check_not_padding(raw.scores, layout)
         return raw.scores
-    lengths = layout.lengths(raw.scores.shape)
-    if lengths == words.lengths or _is_cut(raw, words.lengths, layout):
+    if own == words.lengths or _is_cut(raw, own, words.lengths):
         return layout.cut(raw.scores, *words.lengths)
-    (p, q), (words_p, words_q) = lengths, words.lengths
-    problem = f"the scores are for {p} and {q} words, but there are {words_p} and {words_q} words"
+    problem = f"the scores are for {p} and {q} words, but there are {'{} and {}'.format(*words.lengths)} words"
     null = "" if layout.null else "; if NULL has one of each, pass --null"
     rows = f"rows are source words, columns target words{null}"
     if words.place == raw.place:
@@ -322,19 +320,17 @@ def _turned(reverse: RawScores, key: str | None, lengths: tuple[int, ...], layou
     p, q = lengths
     try:
         own = layout.lengths(reverse.scores.shape)
-        if own == (q, p) or _is_cut(reverse, (q, p), layout):
+        if own == (q, p) or _is_cut(reverse, own, (q, p)):
             return layout.link_scores(layout.cut(reverse.scores, q, p)).transposed
     except DeptreeError as error:
         raise error.at(reverse.place) from None
     problem = f"the scores are for {p} and {q} words, those of the other direction for {own[0]} and {own[1]}"
-    named = key is not None and key == reverse.key
     remedy = f"For p rows and q columns here, give q rows and p columns there ({reverse.place})"
-    raise (DeptreeError if named else OutOfStep)(problem, remedy)
+    raise (OutOfStep if key is None or key != reverse.key else DeptreeError)(problem, remedy)
 
 
-def _is_cut(raw: RawScores, lengths: tuple[int, int], layout: PairLayout) -> bool:
-    padded = layout.lengths(raw.scores.shape)
-    return (raw.padded or raw.length is not None) and padded[0] >= lengths[0] and padded[1] >= lengths[1]
+def _is_cut(raw: RawScores, own: tuple[int, int], lengths: tuple[int, int]) -> bool:
+    return (raw.padded or raw.length is not None) and own[0] >= lengths[0] and own[1] >= lengths[1]
 
 
 @dataclass

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from math import inf, isnan
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -20,7 +20,7 @@ from deptree_cli.bitext.scores import chart_size, seconds, watched
 from deptree_cli.cli import options
 from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import INPUT, Bundle, IntRange, check_effect, entry, opt, positive, reading
-from deptree_cli.cli.run import Fold, Run, Select, Source, Task
+from deptree_cli.cli.run import Fold, Job, Run, Select, Source, Task
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.cli.terminal import Counted, message, status
 from deptree_cli.core.errors import DeptreeError, plural
@@ -209,20 +209,14 @@ class PruningOptions(Bundle):
 
 
 Item = TypeVar("Item")
+Estimate = Callable[[AnyProgram, np.random.Generator], MonteCarloEstimate]
 
 # Chains that differ by more have not converged to one distribution (Gelman et al. 2013, section 11.4).
 HIGHEST_R_HAT = 1.1
 
 
-@dataclass(frozen=True)
-class Estimator:
-    """A method with its settings."""
-
-    method: Method
-    settings: Settings
-
-    def __call__(self, program: AnyProgram, rng: np.random.Generator) -> MonteCarloEstimate:
-        return self.method.estimate(program, rng, self.settings)
+def _estimate(method: Method, settings: Settings, program: AnyProgram, rng: np.random.Generator) -> MonteCarloEstimate:
+    return method.estimate(program, rng, settings)
 
 
 class Estimating(Fold[float]):
@@ -230,6 +224,9 @@ class Estimating(Fold[float]):
 
     While it is `listening`, the first Ctrl-C ends the estimate early and keeps its results; the second one ends the
     process. With workers, so does the first.
+
+    Attributes:
+        estimate: a function of a program and a random stream.
     """
 
     attribute = "r_hat"
@@ -242,7 +239,7 @@ class Estimating(Fold[float]):
                 status().draw(f"{done:,} {plural(done, 'iteration')}")
 
             settings = replace(settings, stop=lambda: self.was_stopped, tell=tell)
-        self.work = Estimator(method, settings)
+        self.estimate: Estimate = partial(_estimate, method, settings)
         self.was_stopped = False
         self._done = self._apart = 0
 
@@ -277,5 +274,8 @@ class Estimating(Fold[float]):
             apart = f"{self._apart} of {self._done}"
             yield f"{apart}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations"
 
-    def exit_code(self, otherwise: int) -> int:
-        return INTERRUPTED if self.was_stopped else otherwise
+    def write(self, job: Job[PairRecord, ScoredPair], work: Any, seed: int | None, *folds: Fold[Any]) -> int:
+        """Write the results of a job while listening; the exit status."""
+        with self.listening():
+            code = job.write(work, seed, folds=[self, *folds])
+        return INTERRUPTED if self.was_stopped else code

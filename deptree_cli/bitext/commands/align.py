@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair, pharaoh_line
-from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimating, Estimator, PruningOptions
+from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimate, Estimating, PruningOptions
 from deptree_cli.bitext.scores import LinkCounts, Links, links_of
 from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, check_effect, command, opt, reading, use
 from deptree_cli.cli.run import Fold, Job, Run
@@ -71,17 +71,17 @@ def align(
     chosen = bitext.announcing(estimating.until_stopped, run, sums)
     probable = {} if above is None else {"above": repr(above), **pruning.signature_fields}
     job = Job("bitext align", bitext.source(run, gold), run, out, last=probable, select=chosen)
-    work = BestLinks() if above is None else LinksAbove(above, estimating.work)
-    with estimating.listening(), Output(report) if report else nullcontext() as reported:
-        code = job.write(work, pruning.stream_seed, folds=[estimating, *[agreement] * bool(gold)])
+    work = best_links if above is None else LinksAbove(above, estimating.estimate)
+    with Output(report) if report else nullcontext() as reported:
+        code = estimating.write(job, work, pruning.stream_seed, *[agreement] * bool(gold))
         if reported:
             rows = [{"signature": job.signature}] * bool(out.header) + agreement.rows()
             reported.write(b"".join(map(dump, rows)))
-    return estimating.exit_code(code)
+    return code
 
 
 class LinkAgreement(Fold[LinkCounts]):
-    """How far links agree with gold ones; each pair counts with its own counts. `shown`: people are told, too."""
+    """The agreement of links with gold links, summed over pairs; `shown` as a table."""
 
     attribute = "agreement"
 
@@ -104,10 +104,7 @@ class LinkAgreement(Fold[LinkCounts]):
 
 @dataclass(frozen=True)
 class Aligned:
-    """The links of a sentence pair, and their probabilities in their order where they were worked out.
-
-    r_hat: how far the chains of an estimate behind them differ.
-    """
+    """The links of a sentence pair; their probabilities in this order and the r_hat of an estimate, if computed."""
 
     pair: ScoredPair
     links: Links
@@ -127,21 +124,17 @@ class Aligned:
         return dump(row if self.probabilities is None else {**row, "probabilities": self.probabilities})
 
 
-@dataclass(frozen=True)
-class BestLinks:
-    def __call__(self, pair: ScoredPair, _: None) -> Aligned:
-        return Aligned(pair, links_of(pair.distribution.argmax()))
+def best_links(pair: ScoredPair, _: None) -> Aligned:
+    return Aligned(pair, links_of(pair.distribution.argmax()))
 
 
 @dataclass(frozen=True)
 class LinksAbove:
-    """The links of a pair that are more probable than `above`."""
-
     above: float
-    work: Estimator
+    estimate: Estimate
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Aligned:
-        estimate = self.work(pair.distribution.program(), rng)
+        estimate = self.estimate(pair.distribution.program(), rng)
         probabilities = estimate.expectations
         found = np.argwhere(probabilities > self.above)
         links = frozenset((int(source), int(target)) for source, target in found)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair
-from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimating, Estimator, PruningOptions
+from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimate, Estimating, PruningOptions
 from deptree_cli.cli.options import command, use
 from deptree_cli.cli.run import Job, Run
 from deptree_cli.cli.write import Out
@@ -43,9 +43,7 @@ def expectations(
     estimating = Estimating(pruning.method, pruning.settings, run)
     chosen = bitext.announcing(estimating.until_stopped, run, 0 if pruning.is_asked else 2)
     job = Job("bitext expectations", bitext.source(run), run, out, last=pruning.signature_fields, select=chosen)
-    with estimating.listening():
-        code = job.write(LinkExpectations(estimating.work), pruning.stream_seed, folds=[estimating])
-    return estimating.exit_code(code)
+    return estimating.write(job, LinkExpectations(estimating.estimate), pruning.stream_seed)
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class LinkExpectations:
-    work: Estimator
+    estimate: Estimate
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Expected:
-        return Expected(pair.id, pair.record.key, self.work(pair.distribution.program(), rng))
+        return Expected(pair.id, pair.record.key, self.estimate(pair.distribution.program(), rng))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptree_cli.bitext.files import ScoredPair
-from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimating, Estimator, PruningOptions
+from deptree_cli.bitext.options import GONE_OF_PAIRS, LISTING, BitextOptions, Estimate, Estimating, PruningOptions
 from deptree_cli.bitext.picture import AlignmentPicture, alignment_picture, alignment_text
 from deptree_cli.cli.options import command, use
 from deptree_cli.cli.run import ALONE, Job, Run
@@ -41,9 +41,7 @@ def show(
     chosen = bitext.announcing(select, run, 1 if pruning.is_asked else 3)
     fields = {"sentence": wanted, **pruning.signature_fields}
     job = Job("bitext show", bitext.source(run), run, out, last=fields, select=chosen)
-    with estimating.listening():
-        code = job.write(DrawLinks(estimating.work), pruning.stream_seed, folds=[estimating])
-    return estimating.exit_code(code)
+    return estimating.write(job, DrawLinks(pruning.method.name, estimating.estimate), pruning.stream_seed)
 
 
 class Drawn(NamedTuple):
@@ -55,12 +53,13 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawLinks:
-    work: Estimator
+    method: str
+    estimate: Estimate
 
     def __call__(self, pair: ScoredPair, rng: np.random.Generator) -> Drawn:
-        estimate = self.work(pair.distribution.program(), rng)
+        estimate = self.estimate(pair.distribution.program(), rng)
         words = pair.record.source, pair.record.target
-        caption = f"best alignment; probabilities by method {self.work.method.name}"
+        caption = f"best alignment; probabilities by method {self.method}"
         if estimate.iterations is not None:
             caption += f", {counted(estimate.iterations, 'iteration')}"
         targets = pair.distribution.argmax()

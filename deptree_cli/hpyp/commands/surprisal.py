@@ -75,44 +75,30 @@ def surprisal(
         out = out.narrowed("regions of several words", TSV.name, JSONL.name)
     last = {"regions": None if regions == WORDS else regions, "seed": seed}
     job = Job("hpyp surprisal", parser.source(run, parser.particles * filters), run, out, last=last)
-    folds: list[Fold[Any]] = [Errors(regions), *([Spaces()] if regions == "spaces" else [])]
-    return job.write(Surprisals(parser, filters, regions), seed, Sheet(COLUMNS), folds)
+    return job.write(Surprisals(parser, filters, regions), seed, Sheet(COLUMNS), [Errors(regions)])
 
 
 @dataclass
-class Errors(Fold[list[float]]):
-    """The root mean square of the standard errors of all surprisals."""
-
-    attribute = "errors"
+class Errors(Fold[tuple[list[float], bool]]):
+    """The root mean square of the standard errors of all surprisals; whether any sentence says where its spaces are."""
 
     regions: str
     squares: float = 0.0
     count: int = 0
+    tells_spaces: bool = False
 
-    def add(self, counts: list[float]) -> None:
-        self.squares += sum(error * error for error in counts)
-        self.count += len(counts)
+    def add(self, counts: tuple[list[float], bool]) -> None:
+        errors, tells_spaces = counts
+        self.squares += sum(error * error for error in errors)
+        self.count += len(errors)
+        self.tells_spaces |= tells_spaces
 
     def lines(self) -> Iterator[str]:
         if self.count:
             off = sqrt(self.squares / self.count)
             regions = counted(self.count, "word" if self.regions == WORDS else "region")
             yield f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {regions} and ends)"
-
-
-@dataclass
-class Spaces(Fold[bool]):
-    """Whether any sentence says where its spaces are."""
-
-    attribute = "tells_spaces"
-
-    told: bool = False
-
-    def add(self, counts: bool) -> None:
-        self.told |= counts
-
-    def lines(self) -> Iterator[str]:
-        if not self.told:
+        if self.regions == "spaces" and not self.tells_spaces:
             yield "no sentence has SpaceAfter=No or # text: every token was taken to stand between spaces"
 
 
@@ -127,8 +113,9 @@ class Measured:
     how: dict[str, int]
 
     @property
-    def tells_spaces(self) -> bool:
-        return b"SpaceAfter=No" in self.sentence.block.raw or self.sentence.block.comment("text") is not None
+    def counted(self) -> tuple[list[float], bool]:
+        block = self.sentence.block
+        return self.errors, b"SpaceAfter=No" in block.raw or block.comment("text") is not None
 
     @cached_property
     def ends(self) -> list[int]:
