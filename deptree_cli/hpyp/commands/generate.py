@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from deptree_cli.hpyp.model.sentences import LONGEST, Annotated
 from deptree_cli.hpyp.options import MODEL, read_trained
 from deptree_cli.io.conllu.trees import Style
 from deptree_cli.io.json_lines import dump
+from deptree_cli.io.sentence import Sentence
 
 
 @command()
@@ -44,24 +46,17 @@ def generate(
     The model samples actions, tags and words one after another, among those that are possible at that point. So
     sentences and trees are always complete.
     """
-    names = (Name(f"gen-{number}") for number in range(1, size + 1))
-    source: Source[Name, Name] = Source(
+    names = (Sentence(f"gen-{number}", number, 0, "") for number in range(1, size + 1))
+    source: Source[Sentence, Sentence] = Source(
         Counted(names, total=lambda: size), signature_fields={"size": size, "longest": longest}
     )
     job = Job("hpyp generate", source, run, out, last={"seed": seed})
-    return job.write(Draw(read_trained(model), longest), seed)
-
-
-@dataclass(frozen=True)
-class Name:
-    sent_id: str
-    place: str = ""
-    weight = 0
+    return job.write(partial(drawn, read_trained(model), longest), seed)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A sentence with its tree, and the column in which its tags stand."""
+    """A sentence with its tree, and the column of its tags."""
 
     sentence: Annotated
     tagset: Tags
@@ -75,12 +70,7 @@ class Drawn:
         return dump({"sent_id": found.sent_id, "forms": found.forms, "tags": found.tags, **trees})
 
 
-@dataclass(frozen=True)
-class Draw:
-    trained: Any
-    longest: int
+def drawn(trained: Any, longest: int, name: Sentence, rng: np.random.Generator) -> Drawn:
+    from deptree_cli.hpyp.model.parsing import generated  # loads kernels: when there is work
 
-    def __call__(self, name: Name, rng: np.random.Generator) -> Drawn:
-        from deptree_cli.hpyp.model.parsing import generated
-
-        return Drawn(generated(self.trained, name.sent_id, rng, self.longest), self.trained.progress.tagset)
+    return Drawn(generated(trained, name.sent_id, rng, longest), trained.progress.tagset)

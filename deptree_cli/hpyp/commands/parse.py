@@ -79,7 +79,7 @@ def parse(
     run: Run = use(Run),
 ) -> int:
     kind = (kind or SCORE_KINDS.known[0]) if scores else None
-    task = ParseSettings(parser.particles, parser.predicts_tags, beam, size, kind)
+    task = ParseSentence(parser, beam, size, kind)
     if beam and not task.filters:
         check_effect(["particles"], "--to-scores, or no --beam")
     stream_seed = seed if task.filters else None
@@ -93,23 +93,8 @@ def parse(
             page = Page(signature("hpyp parse", fields), header=True)
             write = encoder_of(None, scores, (SCORES,), JSONL.name).open(scores, page)
             folds.append(ScoresBeside(opened.enter_context(write), run))
-        code = job.write(ParseSentence(parser.trained, task), stream_seed, folds=folds)
+        code = job.write(task, stream_seed, folds=folds)
     return code
-
-
-@dataclass(frozen=True)
-class ParseSettings:
-    """What to find for each sentence: the best tree, by a `beam` or by particles, or `size` samples; and scores."""
-
-    particles: int
-    predicts_tags: bool
-    beam: int | None
-    size: int | None
-    kind: ScoreKind | None
-
-    @property
-    def filters(self) -> bool:
-        return bool(self.size or self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,27 +124,35 @@ class ScoresBeside(Fold[tuple[SentenceScores, tuple[str, ...]]]):
 
 @dataclass(frozen=True)
 class ParseSentence:
-    trained: Any
-    task: ParseSettings
+    """Finds the best tree of a sentence, by a `beam` or by particles, or `size` samples; and scores."""
+
+    parser: ParserOptions
+    beam: int | None
+    size: int | None
+    kind: ScoreKind | None
+
+    @property
+    def filters(self) -> bool:
+        return bool(self.size or self.kind)
 
     def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Parsed:
         from deptree_cli.hpyp.model.parsing import filtered  # loads kernels: when there is work
 
-        task, words, found, scored = self.task, sentence.annotated, None, None
-        if task.filters:
-            found = filtered(self.trained, words, rng, task.particles, task.predicts_tags, task.size or 0)
-        trees = self._drawn(sentence, found) if task.size and found else self._best(sentence)
-        if task.kind and found:
+        parser, words, found, scored = self.parser, sentence.annotated, None, None
+        if self.filters:
+            found = filtered(parser.trained, words, rng, parser.particles, parser.predicts_tags, self.size or 0)
+        trees = self._drawn(sentence, found) if self.size and found else self._best(sentence)
+        if self.kind and found:
             notices: list[str] = []
-            scores = task.kind.function(found.marginals, notify=notices.append)
+            scores = self.kind.function(found.marginals, notify=notices.append)
             scored = SentenceScores(words.sent_id, scores, words.forms), tuple(notices)
         return Parsed(trees, scored)
 
     def _best(self, sentence: AnnotatedBlock) -> Trees:
         from deptree_cli.hpyp.model.parsing import parse
 
-        task, symbols = self.task, self.trained.symbols
-        best = parse(self.trained, sentence.annotated, task.particles, task.predicts_tags, task.beam)
+        parser, symbols = self.parser, self.parser.trained.symbols
+        best = parse(parser.trained, sentence.annotated, parser.particles, parser.predicts_tags, self.beam)
         labels = np.array([[symbols.label_numbers[label] for label in best.deprels]], dtype=np.int32)
         tags = np.array([[symbols.tags.id(tag) for tag in best.tags]], dtype=np.int32)
         notes = [Note("log_prob", "derivation_logprob", [best.log_prob], "{:.6f}")]
@@ -169,7 +162,7 @@ class ParseSentence:
         drawn = found.drawn
         closing = [
             Note("effective_size", "effective_size", [found.effective_size], "{:.2f}"),
-            Note("particles", "particles", [self.task.particles]),
+            Note("particles", "particles", [self.parser.particles]),
         ]
         return self._trees(sentence, found.heads[drawn], found.deprels, found.tags[drawn], closing=closing)
 
@@ -183,8 +176,8 @@ class ParseSentence:
         closing: Sequence[Note] = (),
     ) -> Trees:
         """k trees, (k, n) heads, numbers of labels and of tags; tags are written if they were predicted."""
-        trained = self.trained
+        trained = self.parser.trained
         deprels = deprels_by_name(trained.symbols, heads, labels)
-        column = tags_by_name(trained.symbols, trained.progress.tagset, tags) if self.task.predicts_tags else None
+        column = tags_by_name(trained.symbols, trained.progress.tagset, tags) if self.parser.predicts_tags else None
         words, ranked = sentence.annotated, bool(closing)
         return Trees(words.sent_id, sentence.block, heads, notes, closing, deprels, column, ranked=ranked)

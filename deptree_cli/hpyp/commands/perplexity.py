@@ -60,12 +60,6 @@ def perplexity(
     return code
 
 
-# The arguments of `Perplexity.add` for a sentence: its words, how many of them count as their classes, the bits of its
-# evidence, and the square of their error (None for a single filter). If tags are given, also its joint probability or
-# the reason why there is none, and its labels that the model never saw.
-Scored = tuple[int, int, float, float | None, "Joint | str | None", tuple[str, ...]]
-
-
 @dataclass(frozen=True)
 class Score:
     """The bits of a sentence, for `Perplexity.add`."""
@@ -73,7 +67,7 @@ class Score:
     parser: ParserOptions
     filters: int
 
-    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Scored:
+    def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> tuple[Any, ...]:
         from deptree_cli.hpyp.model.parsing import evidence, joint  # loads kernels: when there is work
 
         parser, words = self.parser, sentence.annotated
@@ -115,6 +109,14 @@ class Perplexity:
     def add(
         self, words: int, classed: int, bits: float, error: float | None, joint: Joint | str | None, unseen: Any = ()
     ) -> None:
+        """Add a sentence.
+
+        Args:
+            classed: how many of its words are predicted as classes.
+            bits, error: of its evidence, and the square of their standard error, None for a single filter.
+            joint: its joint probability, or why it has none; None if tags are predicted.
+            unseen: its labels that the model does not know.
+        """
         self.sentences += 1
         self.words += words
         self.classed += classed
