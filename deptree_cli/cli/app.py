@@ -23,9 +23,12 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 class Deptree(LazyGroup):
     def invoke(self, ctx: click.Context) -> object:
-        """Run as click does, but let Ctrl-C end quietly: click would write an empty line."""
+        """Run as click does: all files of the run appear, or none; Ctrl-C ends it quietly, without an empty line."""
+        from deptree_cli.io.files.output import all_or_none  # loads NumPy: not for the page of all commands
+
         try:
-            return super().invoke(ctx)
+            with all_or_none():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
 

@@ -44,6 +44,16 @@ def test_another_head_and_another_label_are_two_changes(done, put) -> None:
     assert [(row["old_head"], row["old_deprel"]) for row in rows] == [(0, "root")]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_the_trees_appear_only_with_their_changes(deptree, put) -> None:
+    path = put("x.conllu", sentence("VERB 0 root", "VERB 0 root"))
+    before = {*Path().iterdir()}
+    ran = deptree("repair", path, "-o", "out.conllu", "--changes", "/dev/full", "-q")
+    assert ran.code == 2
+    assert ran.said == ["deptree: /dev/full: cannot be written (No space left on device). Choose another place."]
+    assert {*Path().iterdir()} == before
+
+
 OLD = {
     "NOUN 2 dobj": "2 obj",
     "NOUN 2 nsubjpass": "2 nsubj:pass",

@@ -6,6 +6,7 @@ A name that ends in .gz asks for compression.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -14,12 +15,12 @@ import shutil
 import stat
 import sys
 import zipfile
-from collections.abc import Hashable, Iterable, Set
-from contextlib import ExitStack, suppress
+from collections.abc import Hashable, Iterable, Iterator, Set
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +39,50 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 _LONGEST_NAME = 0xFFFF
 
+Opened = TypeVar("Opened")
+
+
+class Run(NamedTuple):
+    """What a run writes: the files that are open until its end, and those that are whole."""
+
+    opened: ExitStack
+    whole: list[Output]
+
+
+# Those within which this process is, the innermost last.
+_runs: list[Run] = []
+
+
+@contextmanager
+def all_or_none() -> Iterator[None]:
+    """Give the files that are written within the block their final names at its end; none of them if it fails."""
+    run = Run(ExitStack(), [])
+    _runs.append(run)
+    try:
+        with run.opened:
+            yield
+        if run.whole:
+            mark_done()
+        # Where there is a file already its place may be refused; where there is none, one was just opened beside it.
+        for each in sorted(run.whole, key=lambda each: not each.replaces):
+            each.rename()
+    finally:
+        _runs.pop()
+        for each in run.whole:
+            each.discard()
+
+
+def until_the_end(output: AbstractContextManager[Opened]) -> Opened:
+    """Open what a run writes beside its results; it is closed at the end of the run."""
+    return _runs[-1].opened.enter_context(output)
+
 
 class Output:
     """Bytes to a file or, for None and `-`, to standard output; a context manager.
 
     Args:
         no_text: what the bytes are, if they are of no use on a terminal.
-        last: whether the run ends with them.
+        last: whether they are results, which get their final name at the end of the run, rather than a state of it.
 
     Raises:
         DeptreeError: on entry if the file cannot be written there, later if the disk is full.
@@ -52,8 +90,7 @@ class Output:
 
     def __init__(self, path: str | None, no_text: str = "", last: bool = True) -> None:
         self._path = None if path in (None, STDOUT) else path
-        self._no_text = no_text
-        self._last = last
+        self._no_text, self._last = no_text, last
         # The file written beside and its final place; None when writing directly.
         self._rename: tuple[Path, Path] | None = None
         self._stream: BinaryIO | gzip.GzipFile
@@ -67,7 +104,7 @@ class Output:
         except OSError as error:
             raise _unwritable(error, self._path) from None
         if self._no_text and self._file.isatty():
-            self._discard()
+            self.discard()
             raise DeptreeError(f"a terminal cannot show {self._no_text}", "Name a file with -o, or redirect: > FILE")
         return self
 
@@ -76,6 +113,8 @@ class Output:
             return Path(path).open("wb")
         # A link stays a link: what it leads to is replaced.
         target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         part = target.with_name(f".deptree-{secrets.token_hex(8)}.part")
         self._forget = register(partial(part.unlink, missing_ok=True))
         stream = part.open("xb")
@@ -85,8 +124,6 @@ class Output:
     def write(self, data: bytes) -> int:
         try:
             return self._stream.write(data)
-        except BrokenPipeError:
-            raise ReaderLeft from None
         except OSError as error:
             raise _unwritable(error, self._path) from None
 
@@ -94,42 +131,49 @@ class Output:
         """Hand on what is in the buffer; what is compressed stays there, lest it be compressed in small pieces."""
         try:
             self._file.flush()
-        except BrokenPipeError:
-            raise ReaderLeft from None
         except OSError as error:
             raise _unwritable(error, self._path) from None
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        try:
-            if kind is None:
-                if self._stream is not self._file:
-                    try:
-                        self._stream.close()
-                    except OSError as error:
-                        raise _unwritable(error, self._path) from None
-                self.flush()
-                self._finish()
-        finally:
-            self._discard()
+        with ExitStack() as undone:
+            undone.callback(self.discard)
+            if kind is not None:
+                return
+            if self._stream is not self._file:
+                try:
+                    self._stream.close()
+                except OSError as error:
+                    raise _unwritable(error, self._path) from None
+            self.flush()
+            if self._rename is None:
+                return
+            self._file.close()
+            if self._last and _runs:
+                _runs[-1].whole.append(self)
+                undone.pop_all()
+                return
+            if self._last:
+                mark_done()
+            self.rename()
 
-    def _finish(self) -> None:
-        if self._rename is None:
-            return
+    @property
+    def replaces(self) -> bool:
+        return self._rename is not None and self._rename[1].exists()
+
+    def rename(self) -> None:
+        """Give the file its final name."""
+        assert self._rename is not None
         part, target = self._rename
-        self._file.close()
-        if target.exists():
-            shutil.copymode(target, part)
-        if self._last:
-            mark_done()
         try:
+            if target.exists():
+                shutil.copymode(target, part)
             part.replace(target)
         except OSError as error:
             raise _unwritable(error, self._path) from None
-        self._rename = None
 
-    def _discard(self) -> None:
+    def discard(self) -> None:
         """Close what was opened here and remove what did not get its final name."""
         if isinstance(self._stream, gzip.GzipFile):
             self._stream.fileobj = None  # type: ignore[assignment]  # else it would end what is cut short as if it were whole
@@ -167,12 +211,15 @@ def _written_directly(path: str) -> bool:
     return path.startswith(("/dev/std", "/dev/fd/", "/proc/")) or (Path(path).exists() and not Path(path).is_file())
 
 
-def _unwritable(error: OSError, path: str | None) -> DeptreeError:
+def _unwritable(error: OSError, path: str | None) -> Exception:
+    if isinstance(error, BrokenPipeError):
+        return ReaderLeft()
     place = path or "standard output"
     if isinstance(error, FileNotFoundError):
         folder = (Path(os.path.realpath(place)) if Path(place).is_symlink() else Path(place)).parent
         return DeptreeError("its folder does not exist", f"Create {folder} first", place=place)
-    return DeptreeError(f"cannot be written ({error.strerror})", "Choose another place with -o", place=place)
+    remedy = "Choose another place" + " with -o" * (path is None)
+    return DeptreeError(f"cannot be written ({error.strerror})", remedy, place=place)
 
 
 def npy_of(array: NDArray[np.generic]) -> bytes:
@@ -204,29 +251,14 @@ class NpzOutput:
     """
 
     def __init__(self, path: str | None, comment: str = "", compressed: bool = False, last: bool = True) -> None:
-        self._path = path
-        self._last = last
-        self._comment = comment
+        self._sink, self._comment = Output(path, ARRAYS, last), comment
         self._method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
 
     def __enter__(self) -> Self:
-        with ExitStack() as opened:
-            # Output cannot seek, which makes zipfile write the same bytes into a file and into a pipe.
-            sink = opened.enter_context(Output(self._path, ARRAYS, self._last))
-            self._zip = zipfile.ZipFile(sink, "w", self._method)  # type: ignore[call-overload]
-            self._zip.comment = self._comment.encode()
-            opened.push(self._close_zip)
-            self._opened = opened.pop_all()
+        # Output cannot seek, which makes zipfile write the same bytes into a file and into a pipe.
+        self._zip = zipfile.ZipFile(self._sink.__enter__(), "w", self._method)  # type: ignore[call-overload]
+        self._zip.comment = self._comment.encode()
         return self
-
-    def _close_zip(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self.check()
-                self._zip.close()
-        finally:
-            # Half an archive must not look like a whole one: without a file it can no longer write its directory.
-            self._zip.fp = None
 
     @property
     def names(self) -> Set[str]:
@@ -249,10 +281,18 @@ class NpzOutput:
         entry.create_system = _UNIX
         self._zip.writestr(entry, npy_of(array))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._opened.__exit__(kind, error, traceback)
+    def __exit__(self, *failure: Any) -> None:
+        try:
+            if failure[0] is None:
+                self.check()
+                self._zip.close()
+        except BaseException:
+            failure = sys.exc_info()
+            raise
+        finally:
+            # Half an archive must not look like a whole one: without a file it can no longer write its directory.
+            self._zip.fp = None
+            self._sink.__exit__(*failure)
 
 
 class Named(NamedTuple):

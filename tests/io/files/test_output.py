@@ -14,7 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deptree_cli.io.files.output import NpzOutput, Output
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.io.files.output import NpzOutput, Output, all_or_none, until_the_end
+from deptree_cli.io.files.streams import open_input
 
 
 def test_a_file_appears_at_the_end(tmp_path: Path) -> None:
@@ -39,6 +41,47 @@ def test_an_interrupted_run_leaves_nothing(failure: type[BaseException], tmp_pat
     with pytest.raises(failure), NpzOutput(str(tmp_path / "out.npz")) as npz:
         fail(lambda: npz.write("a", np.ones(3)))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_files_of_a_run_appear_together(tmp_path: Path) -> None:
+    with all_or_none():
+        beside = until_the_end(Output(str(tmp_path / "b")))
+        with Output(str(tmp_path / "a")) as out, Output(str(tmp_path / "state"), last=False) as state:
+            out.write(b"a")
+            state.write(b"s")
+        beside.write(b"b")
+        assert [path.name for path in tmp_path.iterdir() if path.suffix != ".part"] == ["state"]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"a", "b": b"b", "state": b"s"}
+
+
+@pytest.mark.parametrize("has_failed", ["the run", "what it writes beside", "a place"])
+def test_or_none_of_them(has_failed: str, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.write_bytes(b"old")
+    with pytest.raises((DeptreeError, ValueError)), all_or_none():
+        with Output(str(tmp_path / "a")) as out:
+            out.write(b"a")
+        with Output(str(old)) as out:
+            out.write(b"new")
+        if has_failed == "the run":
+            raise ValueError
+        if has_failed == "a place":
+            old.unlink()
+            old.mkdir()
+        else:
+            until_the_end(Output("/dev/full")).write(b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert old.is_dir() or old.read_bytes() == b"old"
+
+
+def test_a_loop_of_links_is_an_error(tmp_path: Path, says) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with says("cannot be written", "Too many levels of symbolic links"), Output(str(tmp_path / "a")):
+        pass
+    with says("cannot be opened", "Too many levels of symbolic links"), open_input(str(tmp_path / "a")):
+        pass
+    assert (tmp_path / "a").is_symlink()
 
 
 def test_modes(tmp_path: Path) -> None:
