@@ -9,23 +9,17 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 from select import select
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from deptree_cli.core.errors import plural, printable, readable
 from deptree_cli.core.undo import undone_at_once
-from deptree_cli.io.files.streams import width_of
+from deptree_cli.io.files.streams import cells, width_of
 from deptree_cli.kernels.kept import tell_if_not_kept, watch_compiling
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.measure import Measurement
-    from rich.table import Table as Grid
-
 
 # The column that names the rows, and the columns of a terminal that a name keeps at least.
 ID, LEAST_ID = "sent_id", 12
@@ -33,11 +27,10 @@ ID, LEAST_ID = "sent_id", 12
 # A longer word of a text (of a path, say) may be folded; no number is as long, and no verdict.
 LONGEST = 24
 
-# Columns that no table takes.
-UNCUT = 1 << 20
-
 # What is tried in turn: columns of the terminal between those of the table, and how wide headings may be.
-TRIES = ((1, UNCUT), (1, 12), (1, 0), (0, 0))
+TRIES = ((1, sys.maxsize), (1, 12), (1, 0), (0, 0))
+
+BOLD, ITALIC = 1, 3
 
 
 class Table(NamedTuple):
@@ -48,39 +41,35 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[object]]
 
 
-class ShortId(NamedTuple):
-    """A name for which rich may find less room than it takes."""
-
-    text: str
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        from rich.measure import Measurement
-
-        return Measurement(min(LEAST_ID, _width(self.text)), _width(self.text))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield shortened(self.text, options.max_width)
-
-
 class Column(NamedTuple):
-    """A column: what stands in it, whether that may be wrapped or shortened, and the room that it takes even so."""
+    """A column of text: the lines of its heading, its cells, and the room that it takes at least and at most.
 
-    heading: str
-    cells: list[str | ShortId]
-    wraps: bool
+    Names of sentences are shortened where there is less room than at most, other texts go on in further lines.
+    """
+
+    heading: list[str]
+    cells: list[str]
     least: int
+    most: int
+    is_id: bool
 
     @classmethod
-    def of(cls, heading: str, cells: list[str | ShortId]) -> Column:
-        words = [_width(word) for each in cells if isinstance(each, str) for word in each.split()]
-        longest = max(words, default=0)
-        has_ids = any(isinstance(each, ShortId) for each in cells)
-        wraps = has_ids or longest > LONGEST or any(" " in each for each in cells if isinstance(each, str))
-        return cls(heading, cells, wraps, max(LEAST_ID * has_ids, min(longest, LONGEST)))
+    def of(cls, name: str, texts: list[str], room: int) -> Column:
+        words, is_id, most = (
+            [word for each in texts for word in each.split()],
+            name == ID,
+            max(map(cells, texts), default=0),
+        )
+        least = min(max(map(cells, words), default=0), LEAST_ID if is_id else LONGEST)
+        if not is_id and most <= LONGEST and not any(" " in each for each in texts):
+            least = most
+        heading = _broken([name] if is_id else re.findall(r"[^ _]*_+|[^ _]+ *| +", name), max(least, room))
+        longest = max(map(cells, heading))
+        return cls(heading, texts, max(least, longest), max(most, longest), is_id)
 
-    def broken(self, room: int) -> Column:
-        title = _broken(self.heading, max(self.least, room))
-        return self._replace(heading=title, least=max([self.least, *map(_width, title.split("\n"))]))
+    def cell(self, row: int, width: int) -> list[str]:
+        text = self.cells[row]
+        return [shortened(text, width)] if self.is_id else _broken(re.findall(r"\S+ *| +", text), width, folds=True)
 
 
 def drawn(table: Table, width: int, styled: bool = False) -> str:
@@ -88,19 +77,35 @@ def drawn(table: Table, width: int, styled: bool = False) -> str:
 
     Headings are broken where the terminal is narrow; if numbers had to be cut even so, rows become records.
     """
-    from rich.console import Console
-    from rich.text import Text
+    texts = [(name, [_cell(row[at]) for row in table.rows]) for at, name in enumerate(table.columns)]
+    tries = ((gap, [Column.of(*each, room) for each in texts]) for gap, room in TRIES)
+    gap, columns = next((each for each in tries if _least(*each) <= width), (1, _records(texts, width)))
+    widths, spare = [each.least for each in columns], width - _least(gap, columns)
+    while spare > 0 and (short := [at for at, each in enumerate(columns) if widths[at] < each.most]):
+        for at in short[:spare]:
+            widths[at] += 1
+        spare -= len(short)
+    has_headings = any(any(each.heading) for each in columns)
 
-    file = StringIO()
-    console = Console(file=file, markup=False, emoji=False, highlight=False, width=UNCUT, force_terminal=styled)
-    rows = [[_cell(*each) for each in zip(table.columns, row, strict=True)] for row in table.rows]
-    columns = [Column.of(heading, [row[number] for row in rows]) for number, heading in enumerate(table.columns)]
-    tries = ((gap, [each.broken(room) for each in columns]) for gap, room in TRIES)
-    gap, shown = next((each for each in tries if _least(*each) <= width), (1, _records(columns, width)))
-    if table.title:
-        console.print(Text(shortened(printable(table.title), width), style="italic"))
-    console.print(_grid(gap, shown), width=max(width, _least(gap, shown)))
-    return file.getvalue()
+    def lines_of(parts: Sequence[Sequence[str]], style: int = 0) -> Iterator[str]:
+        for line in zip_longest(*parts, fillvalue=""):
+            filled = [(text, " " * (size - cells(text))) for text, size in zip(line, widths, strict=True)]
+            aligned = (
+                blank + _styled(text, style) if at and has_headings else _styled(text, style) + blank
+                for at, (text, blank) in enumerate(filled)
+            )
+            yield " " + "".join(f"{each}{' ' * (gap + 1)}" for each in aligned)
+
+    whole = 1 + sum(widths) + len(widths) * (gap + 1)
+    lines = [_styled(shortened(printable(table.title), width), ITALIC * styled)] if table.title else []
+    lines.append(" " * whole)
+    if has_headings:
+        tallest = max(len(each.heading) for each in columns)
+        headings = [[""] * (tallest - len(each.heading)) + each.heading for each in columns]
+        lines += [*lines_of(headings, BOLD * styled), f" {'─' * (whole - 2)} "]
+    for row in range(len(columns[0].cells)):
+        lines += lines_of([each.cell(row, size) for each, size in zip(columns, widths, strict=True)])
+    return "\n".join([*lines, " " * whole, ""])
 
 
 def _least(gap: int, columns: Sequence[Column]) -> int:
@@ -108,67 +113,50 @@ def _least(gap: int, columns: Sequence[Column]) -> int:
     return 1 + sum(each.least + gap + 1 for each in columns)
 
 
-def _grid(gap: int, columns: Sequence[Column]) -> Grid:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as Grid
-
-    has_headings = any(each.heading for each in columns)
-    grid = Grid(box=SIMPLE_HEAD, padding=(0, gap, 0, 0), show_header=has_headings)
-    for number, each in enumerate(columns):
-        least = None if each.wraps else each.least
-        grid.add_column(
-            each.heading,
-            justify="right" if number and has_headings else "left",
-            min_width=least,
-            no_wrap=not each.wraps,
-            overflow="fold",
-        )
-    for row in zip(*(each.cells for each in columns), strict=True):
-        grid.add_row(*row)
-    return grid
-
-
-def _records(columns: Sequence[Column], width: int) -> list[Column]:
+def _records(texts: Sequence[tuple[str, list[str]]], width: int) -> list[Column]:
     """The rows as records: a line of name and value for each cell, an empty one between two records."""
-    names, values = list[str | ShortId](), list[str | ShortId]()
-    for row in zip(*(each.cells for each in columns), strict=True):
-        names += [""] * bool(names) + [_broken(each.heading, width // 2) for each in columns]
+    names, values = list[str](), list[str]()
+    for row in zip(*(each for _, each in texts), strict=True):
+        names += [""] * bool(names) + [name for name, _ in texts]
         values += [""] * bool(values) + [*row]
-    return [Column.of("", names), Column.of("", values)]
+    left = Column.of("", names, 0)
+    room = max(LEAST_ID, width - _least(1, [left, left._replace(least=0)]))
+    values = [shortened(value, room) if name == ID else value for name, value in zip(names, values, strict=True)]
+    return [left, Column.of("", values, 0)]
 
 
-def _cell(heading: str, value: object) -> str | ShortId:
+def _cell(value: object) -> str:
     """A value as it is drawn: floats to three digits, tuples with commas, None as a dash."""
     if value is None:
         return "-"
     value = ",".join(map(str, value)) if isinstance(value, tuple) else value
-    text = f"{value:.3g}" if isinstance(value, float) else printable(str(value))
-    return ShortId(text) if heading == ID else text
+    return f"{value:.3g}" if isinstance(value, float) else printable(str(value))
 
 
-def _width(text: str) -> int:
-    from rich.cells import cell_len
-
-    return cell_len(text)
+def _styled(text: str, style: int) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if style and text else text
 
 
-def _broken(heading: str, width: int) -> str:
-    """A heading in lines of that width, if it can be broken: between words, and behind the underscores of a field."""
+def _broken(pieces: Iterable[str], width: int, folds: bool = False) -> list[str]:
+    """The pieces of a text in lines of that width, if they are not longer; `folds`: even then."""
     lines = [""]
-    for piece in [heading] if heading == ID else re.findall(r"[^ _]*_+|[^ _]+ *| +", heading):
-        if lines[-1] and _width(lines[-1] + piece.rstrip()) > width:
+    for piece in pieces:
+        if lines[-1] and cells(lines[-1] + piece.rstrip()) > width:
             lines.append("")
         lines[-1] += piece
-    return "\n".join(line.rstrip() for line in lines)
+        while folds and cells(lines[-1].rstrip()) > width:
+            kept = next((at for at in range(len(lines[-1]), 1, -1) if cells(lines[-1][:at]) <= width), 1)
+            lines[-1:] = [lines[-1][:kept], lines[-1][kept:]]
+    return [line.rstrip() for line in lines]
 
 
 def shortened(text: str, width: int) -> str:
     """Return a text in at most `width` columns; where that is too few, an ellipsis stands for its middle."""
-    if _width(text) <= width:
+    if cells(text) <= width:
         return text
     ahead, behind = text[: width // 2], text[len(text) - (width - 1) // 2 :]
-    while _width(ahead) + _width(behind) >= width:  # characters of two columns
-        ahead, behind = (ahead[:-1], behind) if _width(ahead) > _width(behind) else (ahead, behind[1:])
+    while cells(ahead) + cells(behind) >= width:  # characters of two columns
+        ahead, behind = (ahead[:-1], behind) if cells(ahead) > cells(behind) else (ahead, behind[1:])
     return f"{ahead}…{behind}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,8 +19,7 @@ from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
 from deptree_cli.io.encoders import SCORES
 from deptree_cli.io.encoders.arrays import NewScores, SentenceScores
-from deptree_cli.io.files.output import Output
-from deptree_cli.io.json_lines import dump
+from deptree_cli.io.encoders.base import JSONL, also
 from deptree_cli.io.scores.layout import PRESETS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import UNKNOWN
 from deptree_cli.io.scores.records import ScoredSentence
@@ -66,8 +64,8 @@ def convert(scores: ScoreOptions, run: RunOptions, to: str | None, to_labels: st
     knows_order = scores.conllu or all(each.source.meta.ordered for each in scores.files)
     first = {"from": text_of(target), "trees": scores.how.space.kind or None, "order": None if knows_order else UNKNOWN}
     job = Job("convert", source, run, writing, first, about=NewScores(asked))
-    with Output(to_labels) if to_labels else nullcontext() as names:
-        return job.write(partial(converted, target), folds=[Lost(), *([LabelNames(names)] if names else [])])
+    also(to_labels, JSONL)([scores.how.labels])
+    return job.write(partial(converted, target), folds=[Lost()])
 
 
 def _check_arcs_decide(rules: Constraints | None) -> None:
@@ -92,20 +90,6 @@ class Lost(Fold[int]):
             yield f"{count} forbidden now: too small a weight for a float (--to log keeps it)"
 
 
-class LabelNames(Fold[tuple[str, ...]]):
-    """Writes the names of labels, which are those of every sentence."""
-
-    attribute = "labels"
-
-    def __init__(self, out: Output) -> None:
-        self._out, self._written = out, False
-
-    def add(self, counts: tuple[str, ...]) -> None:
-        if not self._written:
-            self._out.write(dump(counts))
-        self._written = True
-
-
 def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) -> Layout:
     """The layout to write, with an axis of labels where their names are asked for."""
     if to_labels and scores.how.labels is None:
@@ -118,10 +102,9 @@ def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) ->
 
 
 class Converted(NamedTuple):
-    """A sentence's scores as they are to be written, the names of its labels, and the number of arcs lost."""
+    """A sentence's scores as they are to be written, and the number of arcs lost."""
 
     written: SentenceScores
-    labels: tuple[str, ...]
     lost: int
 
     def scores(self) -> SentenceScores:
@@ -143,8 +126,7 @@ def converted(target: Layout, sentence: ScoredSentence, _: None) -> Converted:
     if distribution.labels is None and sentence.interpretation.layout.complete.scale == target.scale:
         written = _as_read(written, record.scores.dtype)
     forms = record.block.column("form") if record.block else None
-    labels = distribution.labels.names if distribution.labels else ()
-    return Converted(SentenceScores(sentence.id, written, forms), labels, lost)
+    return Converted(SentenceScores(sentence.id, written, forms), lost)
 
 
 def _as_read(scores: Float, dtype: np.dtype[Any]) -> Array:

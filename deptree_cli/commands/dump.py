@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -17,11 +16,8 @@ from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of
-from deptree_cli.io.encoders.arrays import SentenceScores
-from deptree_cli.io.encoders.base import CONLLU, Encoder, Page
-from deptree_cli.io.files.output import Output
+from deptree_cli.io.encoders.base import CONLLU, JSONL, Page, also
 from deptree_cli.io.files.streams import STDIN, open_input
-from deptree_cli.io.json_lines import dump as line_of
 from deptree_cli.io.parsers import (
     PARSERS,
     Batch,
@@ -85,10 +81,12 @@ def dump(
     writing: Writing,
 ) -> int:
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
-    page = Page(signature("dump", fields), writing.header)
-    with ExitStack() as opened:
-        writers = list(_writers(writing.encoder(run.output), run.output, page, label_scores, sentences, opened))
-        file = opened.enter_context(open_input(path))
+    page, arcs = Page(signature("dump", fields), writing.header), writing.encoder(run.output)
+    with arcs.open(run.output, page) as write, open_input(path) as file:
+        beside = [
+            also(label_scores, encoder_of(None, label_scores, (ARRAYS,), "npz"), page),
+            also(sentences, CONLLU),
+        ]
         kind = kind or kind_of(file.head)
         if kind == "text" and not parser.splits:
             raise DeptreeError(f"{parser.name} does not split text", "Give it sentences in CoNLL-U", place=file.place)
@@ -96,16 +94,16 @@ def dump(
         if adapter.labels is None and (label_scores or labels):
             problem = f"{parser.name} has no labels with this model"
             raise DeptreeError(problem, "Leave out --to-label-scores and --to-labels")
-        if labels:
-            opened.enter_context(Output(labels)).write(line_of(adapter.labels))
+        also(labels, JSONL)([adapter.labels])
         read = read_sentences(file, kind, splitter(parser, adapter))
         start, step = run.shard[0] - 1, run.shard[1]
         source = batches(islice(read, start, None, step), size, file.place)
         pipeline = Pipeline[Batch, Batch](Source(Counted(source)), replace(run, shard=(1, 1)))
         scored = pipeline.map(partial(score_batch, parser.name, model, bool(label_scores)))
         for each in with_signature(_sound(scored, run), page.signature, run):
-            for write in writers:
-                write(each)
+            write(arcs.encode(each, None))
+            for also_write in beside:
+                also_write(each)
     return pipeline.exit_code
 
 
@@ -122,20 +120,3 @@ def _sound(scored: Iterable[list[Scored | DeptreeError]], run: RunOptions) -> It
                 run.skip(each)
             else:
                 yield each
-
-
-def _writers(
-    encoder: Encoder, output: str | None, page: Page, label_scores: str | None, sentences: str | None, opened: ExitStack
-) -> Iterator[Callable[[Scored], object]]:
-    """What writes a sentence into each of the files, which are open as long as `opened` is."""
-    arcs = opened.enter_context(encoder.open(output, page))
-    yield lambda scored: arcs(
-        SentenceScores(scored.sentence.sent_id, scored.scores, [word.form for word in scored.sentence.words])
-    )
-    if label_scores:
-        npz = encoder_of(None, label_scores, (ARRAYS,), "npz")
-        of_labels = opened.enter_context(npz.open(label_scores, page))
-        yield lambda scored: of_labels([] if scored.labels is None else [(scored.sentence.sent_id, scored.labels, "")])
-    if sentences:
-        blocks = opened.enter_context(CONLLU.open(sentences, Page("", header=False)))
-        yield lambda scored: blocks(scored.sentence.conllu)

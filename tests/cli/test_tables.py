@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.cells import cell_len
 
 from deptree_cli.cli.terminal import ID, Table, drawn, shortened
+from deptree_cli.io.files.streams import cells
 
 NUMBERS = st.one_of(st.integers(-(10**9), 10**9).map(str), st.floats().map("{:.3g}".format), st.just("-"))
 NAMES = st.text(st.sampled_from("abcXYZ0189-._中文ий"), min_size=1, max_size=90)
@@ -39,7 +39,7 @@ def is_short_for(short: str, name: str) -> bool:
 def test_it_fits_and_nothing_but_ids_is_cut(found: tuple[list[str], list[list[str]]], width: int) -> None:
     columns, rows = found
     text = drawn(Table("title", columns, rows), width)
-    assert max(map(cell_len, text.splitlines())) <= width
+    assert max(map(cells, text.splitlines())) <= width
     words = text.split()
     for name, *others in rows:
         assert any(is_short_for(word, name) for word in words)
@@ -53,9 +53,9 @@ def test_it_fits_and_nothing_but_ids_is_cut(found: tuple[list[str], list[list[st
 def test_short_names(name: str, width: int) -> None:
     """What is left is as long as it can be, its halves alike but for a character of two columns."""
     short = shortened(name, width)
-    assert short == name if cell_len(name) <= width else width - 3 < cell_len(short) <= width
+    assert short == name if cells(name) <= width else width - 3 < cells(short) <= width
     ahead, ellipsis, behind = short.partition("…")
-    assert not ellipsis or abs(cell_len(ahead) - cell_len(behind)) <= 2
+    assert not ellipsis or abs(cells(ahead) - cells(behind)) <= 2
 
 
 def test_numbers_are_whole_however_narrow_it_is() -> None:

@@ -15,7 +15,7 @@ from deptree_cli.core.errors import DeptreeError, printable
 from deptree_cli.io.conllu.blocks import separator
 from deptree_cli.io.conllu.columns import BOM, CONLLU_SUFFIXES, FileColumns
 from deptree_cli.io.conllu.splicing import Spliced
-from deptree_cli.io.files.output import Output
+from deptree_cli.io.files.output import Output, until_the_end
 from deptree_cli.io.json_lines import Pieces, dump, pieces_of
 
 Row = Mapping[str, Any]
@@ -75,6 +75,17 @@ class Encoder:
     skipped: Any = None
     for_people: bool = False
     header: bool = True
+
+
+BARE = Page("", header=False)
+
+
+def also(path: str | None, encoder: Encoder, page: Page = BARE) -> Callable[[Any], object]:
+    """Return what writes results into a file beside those of the run; without a path it does nothing."""
+    if path is None:
+        return lambda result: None
+    write = until_the_end(encoder.open(path, page))
+    return lambda result: write(encoder.encode(result, None))
 
 
 # What may stand before the first sentence: a byte order mark, empty lines; the columns of CoNLL-U Plus.

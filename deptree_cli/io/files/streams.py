@@ -9,11 +9,12 @@ import shutil
 import stat
 import sys
 import tempfile
+import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from select import select
 from typing import BinaryIO, NamedTuple, TextIO, TypeVar, cast
@@ -310,6 +311,20 @@ def _copied(path: str) -> Iterator[Reread]:
     with open_input(path) as file, copied(file.stream) as copy:
         yield Reread(copy, file.place)
 
+
+@lru_cache(4096)  # a table asks for each of its texts several times
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def _cells_of(char: str) -> int:
+    if unicodedata.category(char) in _WITHOUT_WIDTH:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+_WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
 
 # Columns of what is no terminal, or of one that does not say how wide it is.
 USUAL = 80

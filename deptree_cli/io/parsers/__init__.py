@@ -25,6 +25,7 @@ from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.register import Register, imported
 from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.layout import PRESETS, words_in
 
@@ -280,13 +281,22 @@ class Scored:
     """A sentence with its scores.
 
     Attributes:
-        scores: of arcs, in the shape of the parser's preset.
-        labels: of labels given the head, one axis more; None where nobody asked.
+        of_arcs: in the shape of the parser's preset.
+        of_labels: given the head, one axis more; None where nobody asked.
     """
 
     sentence: Sentence
-    scores: Array
-    labels: Array | None
+    of_arcs: Array
+    of_labels: Array | None
+
+    def scores(self) -> SentenceScores:
+        return SentenceScores(self.sentence.sent_id, self.of_arcs, self.sentence.forms)
+
+    def arrays(self) -> list[tuple[str, Array, str]]:
+        return [] if self.of_labels is None else [(self.sentence.sent_id, self.of_labels, "")]
+
+    def to_conllu(self, _: object) -> bytes:
+        return self.sentence.conllu
 
 
 def splitter(parser: Parser, adapter: Adapter) -> Split | None:

@@ -13,7 +13,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate, count
 from typing import NamedTuple, Protocol
 
@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 
 from deptree_cli.core.dtypes import Float, Int, Integers
 from deptree_cli.core.errors import counted, plural
+from deptree_cli.io.files.streams import cells
 
 # Controls (with the escape of terminals), halves of characters, and line and paragraph separators.
 _UNSHOWN = {"Cc", "Cs", "Zl", "Zp"}
 
 # Embeddings, overrides and isolates that a form may open and never close; and what XML has no place for.
 _REFUSED = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff"}
-
-_WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
 
 _LEFT_TO_RIGHT_MARK = "\u200e"
 
@@ -51,11 +50,6 @@ def is_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
 
 
-@lru_cache(4096)  # a table asks for each of its texts several times
-def cells(text: str) -> int:
-    return sum(_cells_of(char) for char in text)
-
-
 def ems(text: str) -> float:
     return sum(_ems_of(char) for char in text)
 
@@ -63,7 +57,7 @@ def ems(text: str) -> float:
 def fitted(text: str, width: int) -> str:
     """The text in exactly `width` columns: filled with blanks, or cut, which an ellipsis says."""
     if cells(text) > width:
-        widths = accumulate(map(_cells_of, text))
+        widths = accumulate(map(cells, text))
         text = "".join(char for char, taken in zip(text, widths, strict=True) if taken <= width - 1) + "…"
     return among_others(text) + " " * (width - cells(text))
 
@@ -73,14 +67,8 @@ def among_others(text: str) -> str:
     return text + (_LEFT_TO_RIGHT_MARK if is_right_to_left(text) and text[-1] != _LEFT_TO_RIGHT_MARK else "")
 
 
-def _cells_of(char: str) -> int:
-    if unicodedata.category(char) in _WITHOUT_WIDTH:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 def _ems_of(char: str) -> float:
-    columns = _cells_of(char)
+    columns = cells(char)
     if columns != 1:
         return columns / 2
     return _EMS.get(char, _CAPITAL if char.isupper() else _USUAL)

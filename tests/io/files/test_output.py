@@ -58,11 +58,11 @@ def test_the_files_of_a_run_appear_together(tmp_path: Path) -> None:
 def test_or_none_of_them(has_failed: str, tmp_path: Path) -> None:
     old = tmp_path / "old"
     old.write_bytes(b"old")
-    with pytest.raises((DeptreeError, ValueError)), all_or_none():
-        with Output(str(tmp_path / "a")) as out:
-            out.write(b"a")
-        with Output(str(old)) as out:
-            out.write(b"new")
+
+    def run() -> None:
+        for path in (tmp_path / "a", old):
+            with Output(str(path)) as out:
+                out.write(b"new")
         if has_failed == "the run":
             raise ValueError
         if has_failed == "a place":
@@ -70,6 +70,9 @@ def test_or_none_of_them(has_failed: str, tmp_path: Path) -> None:
             old.mkdir()
         else:
             until_the_end(Output("/dev/full")).write(b"x")
+
+    with pytest.raises((DeptreeError, ValueError)), all_or_none():
+        run()
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
     assert old.is_dir() or old.read_bytes() == b"old"
 

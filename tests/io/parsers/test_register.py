@@ -105,9 +105,9 @@ def test_the_scores_of_a_batch():
     scored = score(NATASHA, adapter, all_of(*SENTENCES), True)
     assert adapter.sizes == [3]
     assert [each.sentence for each in scored] == SENTENCES
-    assert [each.labels.shape for each in scored] == [(2, 3, 2), (1, 2, 2), (3, 4, 2)]
-    assert [each.scores.shape for each in scored] == [(2, 3), (1, 2), (3, 4)]
-    assert score(NATASHA, Adapter(), all_of(SENTENCES[0]), False)[0].labels is None
+    assert [each.of_labels.shape for each in scored] == [(2, 3, 2), (1, 2, 2), (3, 4, 2)]
+    assert [each.of_arcs.shape for each in scored] == [(2, 3), (1, 2), (3, 4)]
+    assert score(NATASHA, Adapter(), all_of(SENTENCES[0]), False)[0].of_labels is None
 
 
 def test_sentences_that_are_left_out(says):
@@ -135,7 +135,7 @@ def test_scores_that_are_none_do_not_harm_the_others(results, said):
 def test_forbidden_arcs_are_scores():
     forbidding = np.full((2, 3), -np.inf)
     (scored,) = score(NATASHA, Adapter([(forbidding, None)]), all_of(SENTENCES[0]), False)
-    assert scored.scores is forbidding
+    assert scored.of_arcs is forbidding
 
 
 def test_splitters_are_guarded_too(says):
