@@ -13,12 +13,20 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import partial
+from hashlib import sha256
+from heapq import heappush, heapreplace
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.distribution import TreeDistribution
@@ -27,7 +35,9 @@ from deptree_cli.core.dtypes import Bool, Float, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.partition import log_projective_masses
 from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.blocks import Block, block_of
+from deptree_cli.io.conllu.blocks import Block, block_of, separator
+from deptree_cli.io.conllu.columns import BOM, COMMENT_PREFIX, COMMENTS, MISC, FileColumns
+from deptree_cli.io.pictures.arcs import shown_form
 from deptree_cli.io.rules.constraints import Constraints
 from deptree_cli.io.rules.reading import Names
 from deptree_cli.io.scores.records import ScoredSentence
@@ -35,19 +45,6 @@ from deptree_cli.io.sentence import Sentence
 
 if TYPE_CHECKING:
     from deptree_cli.io.scores.batches import ScoredBatch
-import json
-from base64 import b64encode
-from collections.abc import Iterable, Iterator
-from hashlib import sha256
-from heapq import heappush, heapreplace
-from html import escape
-from importlib.resources import files
-
-from numpy.typing import ArrayLike, DTypeLike
-
-from deptree_cli.io.conllu.blocks import separator
-from deptree_cli.io.conllu.columns import BOM, COMMENT_PREFIX, COMMENTS, MISC, FileColumns
-from deptree_cli.io.pictures.arcs import shown_form
 
 # Up to this length the page is given scores, and computes probabilities given some heads.
 LONGEST = 60
@@ -96,91 +93,79 @@ class PackedSentence:
     names: Names = field(default_factory=Names)
 
     @property
-    def doubt(self) -> float:
-        return self.facts[3]
-
-    @property
     def counted(self) -> tuple[int, float, Names]:
         """Its words, how many more heads are expected to be wrong than in the best tree, and the names in rules."""
-        return len(self.tree), self.doubt - self.facts[4], self.names
+        return len(self.tree), self.facts[3] - self.facts[4], self.names
 
     def packed(self) -> PackedSentence:
         return self
 
 
-@dataclass(frozen=True, eq=False)
-class SameLength:
-    """b sentences of a length, of which a page may show some; trees are (b, n), as of a `PackedSentence`.
+class OnPage(NamedTuple):
+    """A sentence of many, with what counts for its page; it is put together when it is shown."""
 
-    Log-scores and marginals are (b, n+1, n+1).
+    facts: tuple[float, float, float, float, float]
+    counted: tuple[int, float, Names]
+    packed: Callable[[], PackedSentence]
 
-    `facts`: entropies, log-probabilities of the trees, and projective masses, (b,) each. `samples`: (k, n) of each.
+
+def _on_page(
+    space: TreeSpace,
+    sentences: Sequence[tuple[str, str, Heads, Integers]],
+    trees: Heads,
+    best: Heads,
+    log_scores: Float,
+    marginals: Float,
+    *facts: Float,
+) -> Iterator[OnPage]:
+    """b sentences of n words; labels and broken rules are for those who know them.
+
+    Args:
+        sentences: the id of each, its CoNLL-U, its gold heads (below 0: unknown) and samples, (k, n).
+        trees, best: the heads shown and those of the most probable trees, (b, n).
+        log_scores, marginals: (b, n+1, n+1).
+        facts: entropies, log-probabilities of the trees, and projective masses, (b,) each.
     """
-
-    space: TreeSpace
-    sent_ids: Sequence[str]
-    texts: Sequence[str]
-    trees: Heads
-    best: Heads
-    gold: Heads
-    log_scores: Float
-    marginals: Float
-    facts: tuple[Float, Float, Float]
-    samples: Sequence[Integers]
-
-    @cached_property
-    def errors(self) -> list[list[float]]:
-        of_words = (doubts_of_heads(self.marginals, heads).doubts for heads in (self.trees, self.best))
-        return [expected_errors(doubts).tolist() for doubts in of_words]
-
-    def packed(self, number: int) -> PackedSentence:
-        """Put one of them together; labels and broken rules are for those who know them."""
-        tree, best, n = self.trees[number], self.best[number], self.best.shape[1]
-        columns, log_scores = self.marginals[number][:, 1:], self.log_scores[number][:, 1:]
-        computes = n <= LONGEST and not self.space.projective and self.space.kind == ""
-        mask = _mask(np.isfinite(log_scores), columns, computes, (tree, best))
-        gold, own = self.gold[number], np.arange(n)
-        entropy, log_prob, projective = (float(fact[number]) for fact in self.facts)
-        errors, least = (each[number] for each in self.errors)
-        return PackedSentence(
-            self.sent_ids[number],
-            self.texts[number],
-            tree,
-            best,
-            np.where(gold < 0, NO_HEAD, gold),
-            np.array([columns[heads, own] for heads in (tree, best)]),
-            computes,
-            mask,
-            (log_scores - log_scores[best, own] if computes else columns)[mask],
-            NO_LABELS,
-            (entropy, log_prob, projective, errors, least),
-            [],
-            self.samples[number][:MOST_SAMPLES],
-        )
-
-    def each(self) -> list[OnPage]:
-        return [OnPage(self, number) for number in range(len(self.sent_ids))]
+    errors = [expected_errors(doubts_of_heads(marginals, heads).doubts) for heads in (trees, best)]
+    for row, told in enumerate(np.stack([*facts, *errors], axis=1).tolist()):
+        pack = partial(_packed, space, sentences, trees, best, log_scores, marginals, row, told)
+        yield OnPage(told, (best.shape[1], told[3] - told[4], Names()), pack)
 
 
-@dataclass(frozen=True, slots=True)
-class OnPage:
-    """One of them, put together if it is shown."""
-
-    of: SameLength
-    number: int
-
-    @property
-    def doubt(self) -> float:
-        return self.of.errors[0][self.number]
-
-    @property
-    def counted(self) -> tuple[int, float, Names]:
-        """As of a `PackedSentence`; its names are not asked for without rules."""
-        return self.of.best.shape[1], self.doubt - self.of.errors[1][self.number], Names()
-
-    def packed(self) -> PackedSentence:
-        found = self.of.packed(self.number)
-        return replace(found, tree=found.tree.copy(), best=found.best.copy())
+def _packed(
+    space: TreeSpace,
+    sentences: Sequence[tuple[str, str, Heads, Integers]],
+    trees: Heads,
+    best: Heads,
+    log_scores: Float,
+    marginals: Float,
+    row: int,
+    facts: tuple[float, float, float, float, float],
+) -> PackedSentence:
+    (sent_id, text, gold, samples), own = sentences[row], np.arange(best.shape[1])
+    heads = trees[row].copy(), best[row].copy()
+    columns, scores = marginals[row][:, 1:], log_scores[row][:, 1:]
+    computes = len(own) <= LONGEST and not space.projective and space.kind == ""
+    # Which arcs have a number: all that may be where the page computes, else the probable and the trees'.
+    mask = np.isfinite(scores)
+    if not computes:
+        shown = columns >= SMALLEST_SHOWN
+        shown[heads, own] = True
+        mask &= shown
+    return PackedSentence(
+        sent_id,
+        text,
+        *heads,
+        np.where(gold < 0, NO_HEAD, gold),
+        columns[heads, own],
+        computes,
+        mask,
+        (scores - scores[heads[1], own] if computes else columns)[mask],
+        NO_LABELS,
+        facts,
+        [],
+        samples[:MOST_SAMPLES],
+    )
 
 
 def for_page(
@@ -189,22 +174,17 @@ def for_page(
     """Return a sentence for the page, which counts what its tree breaks of the constraints; samples: (k, n) heads."""
     distribution, best = sentence.distribution, maximum_tree(sentence.distribution)
     block = sentence.record.block or unread(sentence.id, distribution.n)
-    trees, projective = shown_heads(block, best)[None], 1.0
+    trees, masses, marginals = _shown(block, best)[None], np.ones(1), distribution.marginals()
     if not distribution.space.projective:
-        projective = min(1.0, float(np.exp(log_projective_masses(distribution)[0])))
-    found = SameLength(
-        distribution.space,
-        [sentence.id],
-        [text_of(block)],
-        trees,
-        best[None],
-        gold_heads(sentence.record, has_gold)[None],
-        distribution.log_scores[None],
-        distribution.marginals()[None],
-        (np.array([distribution.entropy()]), distribution.log_probs(trees), np.array([projective])),
-        [np.empty((0, distribution.n), dtype=np.int32) if samples is None else samples],
-    ).packed(0)
-    found = replace(found, labels=_labels(distribution, distribution.marginals()))
+        masses = np.minimum(1.0, np.exp(log_projective_masses(distribution)))
+    if samples is None:
+        samples = np.empty((0, distribution.n), dtype=np.int32)
+    texts = [(sentence.id, text_of(block), _gold_heads(sentence.record, has_gold), samples)]
+    facts = np.array([distribution.entropy()]), distribution.log_probs(trees), masses
+    arrays = trees, best[None], distribution.log_scores[None], marginals[None]
+    found = replace(
+        next(_on_page(distribution.space, texts, *arrays, *facts)).packed(), labels=_labels(distribution, marginals)
+    )
     if constraints is None:
         return found
     asked = constraints.of(sentence.id, block, block.n, None)
@@ -224,12 +204,12 @@ def unread(sent_id: str, n: int) -> Block:
     return block_of(sent_id, [str(word) for word in range(1, n + 1)])
 
 
-def shown_heads(block: Block, best: Heads) -> Heads:
+def _shown(block: Block, best: Heads) -> Heads:
     """The heads of a sentence, those of the most probable tree where there is none, (n,)."""
     return np.array([b if head is None else head for head, b in zip(block.heads, best.tolist(), strict=True)])
 
 
-def gold_heads(record: Sentence, has_gold: bool) -> Heads:
+def _gold_heads(record: Sentence, has_gold: bool) -> Heads:
     """The heads that are known to be right, (n,), -1 where one is not; `NO_HEAD` if there are none to compare with."""
     return record.known_heads if has_gold else np.full(record.n, NO_HEAD)
 
@@ -239,16 +219,6 @@ def text_of(block: Block) -> str:
         return block.raw.decode()
     except UnicodeDecodeError:
         raise DeptreeError("the sentence is not UTF-8", "Convert the file to UTF-8", place=block.place) from None
-
-
-def _mask(possible: Bool, marginals: Float, computes: bool, trees: Sequence[Heads]) -> Bool:
-    """Which arcs (n+1, n) have a number: all that may be where the page computes, else the probable and the trees'."""
-    if computes:
-        return possible
-    mask = marginals >= SMALLEST_SHOWN
-    for heads in trees:
-        mask[heads, np.arange(len(heads))] = True
-    return mask & possible
 
 
 def _labels(distribution: TreeDistribution, marginals: Float) -> Integers:
@@ -271,32 +241,21 @@ def for_page_of_many(batch: ScoredBatch, has_gold: bool) -> list[OnPage | None]:
     log_z, marginals = trees.sums  # first: what follows asks for log Z again
     masses = np.ones(len(found)) if batch.space.projective else np.exp(log_projective_masses(trees))
     for some in alike(trees.lengths):
-        records, best_trees = [batch.records[row] for row in some.rows], some.of_words(best.heads)
-        blocks = [record.block or unread(record.sent_id, some.n) for record in records]
-        shown = np.array([shown_heads(*each) for each in zip(blocks, best_trees, strict=True)])
-        texts = [_decoded(block) for block in blocks]
-        these = SameLength(
-            batch.space,
-            [record.sent_id for record in records],
-            [text or "" for text in texts],
-            shown,
-            best_trees,
-            np.array([gold_heads(record, has_gold) for record in records]),
-            some.of_arcs(trees.log_scores),
-            some.of_arcs(marginals),
-            (trees.entropies[some.rows], trees.log_probs(some.rows, shown, log_z), masses[some.rows]),
-            [samples_of(record) for record in records],
-        )
-        for row, one, text in zip(some.rows.tolist(), these.each(), texts, strict=True):
-            found[row] = None if text is None else one
+        best_trees, texts, shown = some.of_words(best.heads), [], []
+        for record, heads in zip((batch.records[row] for row in some.rows), best_trees, strict=True):
+            block = record.block or unread(record.sent_id, some.n)
+            text = ""
+            with suppress(DeptreeError):
+                text = text_of(block)
+            texts.append((record.sent_id, text, _gold_heads(record, has_gold), samples_of(record)))
+            shown.append(_shown(block, heads))
+        of_trees, rows = np.array(shown), some.rows
+        facts = trees.entropies[rows], trees.log_probs(rows, of_trees, log_z), masses[rows]
+        arrays = some.of_arcs(trees.log_scores), some.of_arcs(marginals)
+        candidates = _on_page(batch.space, texts, of_trees, best_trees, *arrays, *facts)
+        for row, one, (_, text, *_) in zip(rows.tolist(), candidates, texts, strict=True):
+            found[row] = one if text else None
     return found
-
-
-def _decoded(block: Block) -> str | None:
-    try:
-        return text_of(block)
-    except DeptreeError:
-        return None
 
 
 # In the order in which they stand in the page; each uses only those before it while it is loaded.
@@ -348,7 +307,7 @@ class MostDoubtful:
 
     def add(self, sentence: PackedSentence | OnPage) -> None:
         self.total += 1
-        rank = sentence.doubt, -self.total
+        rank = sentence.facts[3], -self.total
         if len(self._kept) < self._top:
             heappush(self._kept, (*rank, sentence.packed()))
         elif rank > self._kept[0][:2]:
@@ -407,8 +366,8 @@ def _data(
 ) -> dict[str, object]:
     conllu, columns = _as_file([each.text for each in sentences])
     arrays = {
-        "lengths": _packed([len(each.tree) for each in sentences], "<u2"),
-        "computes": _packed([each.computes for each in sentences], "u1"),
+        "lengths": _base64([len(each.tree) for each in sentences], "<u2"),
+        "computes": _base64([each.computes for each in sentences], "u1"),
         "masks": _joined((np.packbits(each.mask.ravel()) for each in sentences), "u1"),
         "numbers": _joined((each.numbers for each in sentences), "<f4"),
         "trees": _joined((each.tree for each in sentences), "<u2"),
@@ -416,10 +375,10 @@ def _data(
         "gold": _joined((each.gold for each in sentences), "<u2") if report.has_gold else "",
         "treeProbs": _joined((_share(each.probs[0]) for each in sentences), "<u2"),
         "bestProbs": _joined((_share(each.probs[1]) for each in sentences), "<u2"),
-        "labelCounts": _packed([len(each.labels) for each in sentences], "<u4"),
+        "labelCounts": _base64([len(each.labels) for each in sentences], "<u4"),
         "labels": _joined((each.labels.ravel() for each in sentences), "<u2"),
         "facts": _joined((np.array(each.facts) for each in sentences), "<f8"),
-        "sampleCounts": _packed([len(each.samples) for each in sentences], "<u4"),
+        "sampleCounts": _base64([len(each.samples) for each in sentences], "<u4"),
         "samples": _joined((each.samples.ravel() for each in sentences), "<u2"),
     }
     found: dict[str, object] = {
@@ -450,9 +409,9 @@ def _share(probabilities: Float) -> Float:
     return np.round(np.clip(probabilities, 0, 1) * 0xFFFF)
 
 
-def _packed(values: ArrayLike, dtype: DTypeLike) -> str:
+def _base64(values: ArrayLike, dtype: DTypeLike) -> str:
     return b64encode(np.asarray(values).astype(dtype).tobytes()).decode()
 
 
 def _joined(pieces: Iterable[ArrayLike], dtype: DTypeLike) -> str:
-    return _packed(np.concatenate([np.zeros(0), *pieces]), dtype)
+    return _base64(np.concatenate([np.zeros(0), *pieces]), dtype)

@@ -145,7 +145,7 @@ def test_a_head_that_is_missing_is_the_most_probable_trees_and_an_impossible_one
     assert found.gold.tolist() == [0, 0xFFFF]
     impossible = for_page(sentence(rows("a", "b"), scores), None, False)
     assert impossible.facts[1] == -np.inf
-    assert impossible.doubt == pytest.approx(2)
+    assert impossible.facts[3] == pytest.approx(2)
     json.loads(json.dumps(data_of(html_of([impossible]))))
     facts = data_of(html_of([impossible]))["arrays"]["facts"]
     assert np.isneginf(np.frombuffer(b64decode(facts), "<f8")[1])
