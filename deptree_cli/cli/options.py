@@ -263,7 +263,8 @@ class Opt:
         if convert := self.convert:
             attributes["callback"] = lambda context, parameter, value: convert(value)
         if not self.flags:
-            return click.Argument([name], nargs=-1 if self.many else 1, required=True, **attributes)
+            attributes = {"required": True, "default": self.default or None} | attributes
+            return click.Argument([name], nargs=-1 if self.many else 1, **attributes)
         attributes |= {"default": self.default, "help": self.help, "multiple": self.many}
         return Option([*self.flags, name], section=self.section, often=self.often, names=self.names, **attributes)
 

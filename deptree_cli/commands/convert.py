@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from deptree_cli.cli.options import OUTPUT, command, option
-from deptree_cli.cli.run import Fold, Job, RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, rule_option, score_options
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.options import OUTPUT, command, opt, use
+from deptree_cli.cli.rule_options import rules
+from deptree_cli.cli.run import Fold, Job, Run
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import Out
 from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
@@ -32,20 +33,25 @@ _ELSEWHERE = "Leave these out, or pass --rules to decode, sample or marginals"
 
 
 @command()
-@score_options
-@rule_option("Write arcs that these rules forbid as impossible, if single arcs decide them")
-@option(
-    "--to",
-    metavar="LAYOUT",
-    shell_complete=PRESETS.complete,
-    help="The layout to write: PARSER, or dep-head,log and so on.",
-)
-@option(
-    "--to-labels", type=OUTPUT, help="Write arcs and labels scored together, and the names of labels (JSON) to FILE."
-)
-@format_options(SCORES)
-@run_options
-def convert(scores: ScoreOptions, run: RunOptions, to: str | None, to_labels: str | None, writing: Writing) -> int:
+def convert(
+    scores: Scores = use(
+        Scores, rules=rules("Write arcs that these rules forbid as impossible, if single arcs decide them")
+    ),
+    to: str | None = opt(
+        "--to",
+        metavar="LAYOUT",
+        shell_complete=PRESETS.complete,
+        help="The layout to write: PARSER, or dep-head,log and so on.",
+    ),
+    to_labels: str | None = opt(
+        "--to-labels",
+        type=OUTPUT,
+        needs=["labels"],
+        help="Write arcs and labels scored together, and the names of labels (JSON) to FILE.",
+    ),
+    out: Out = use(Out, formats=(SCORES,)),
+    run: Run = use(Run),
+) -> int:
     """Write scores in another container or layout, after checking them and applying --temperature.
 
     Without --to the layout is (n+1, n+1), head-dep, ROOT first, on the scale read. The output names its own layout, so
@@ -55,15 +61,19 @@ def convert(scores: ScoreOptions, run: RunOptions, to: str | None, to_labels: st
     """
     _check_arcs_decide(scores.how.constraints)
     chosen = layout(to)
-    usual = Layout("head-dep", "first", scores.how.layout.complete.scale)
-    target = _with_labels(usual.merged(chosen), scores, to_labels)
+    target = Layout("head-dep", "first", scores.how.layout.complete.scale).merged(chosen)
+    if target.labels and not to_labels:
+        raise click.UsageError(
+            f"--to {target.name} has an axis of labels, whose names need a file. Add --to-labels FILE."
+        )
+    target = target.labelled if to_labels else replace(target, labels=None)
     asked = chosen.scale is not None or target.scale == "weight"
     source = scores.source(run)
     read = {f"read{name}": value for name, value in source.signature_fields.items()}
     source = replace(source, signature_fields=read)
     knows_order = scores.conllu or all(each.source.meta.ordered for each in scores.files)
     first = {"from": text_of(target), "trees": scores.how.space.kind or None, "order": None if knows_order else UNKNOWN}
-    job = Job("convert", source, run, writing, first, about=NewScores(asked))
+    job = Job("convert", source, run, out, first, about=NewScores(asked))
     also(to_labels, JSONL)([scores.how.labels])
     return job.write(partial(converted, target), folds=[Lost()])
 
@@ -88,17 +98,6 @@ class Lost(Fold[int]):
         if self._lost:
             count = "1 arc is" if self._lost == 1 else f"{counted(self._lost, 'arc')} are"
             yield f"{count} forbidden now: too small a weight for a float (--to log keeps it)"
-
-
-def _with_labels(target: Layout, scores: ScoreOptions, to_labels: str | None) -> Layout:
-    """The layout to write, with an axis of labels where their names are asked for."""
-    if to_labels and scores.how.labels is None:
-        raise click.UsageError("--to-labels needs scores of labels: --labels FILE.")
-    if target.labels and not to_labels:
-        raise click.UsageError(
-            f"--to {target.name} has an axis of labels, whose names need a file. Add --to-labels FILE."
-        )
-    return target.labelled if to_labels else replace(target, labels=None)
 
 
 class Converted(NamedTuple):

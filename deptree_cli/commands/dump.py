@@ -10,10 +10,10 @@ from itertools import islice
 import click
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, OUTPUT, IntRange, command, option
-from deptree_cli.cli.run import Pipeline, RunOptions, Source, run_options, with_signature
+from deptree_cli.cli.options import INPUT, NAME_OR_INPUT, OUTPUT, IntRange, command, opt, use
+from deptree_cli.cli.run import Pipeline, Run, Source, with_signature
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.io.encoders import ARRAYS, SCORES, encoder_of
 from deptree_cli.io.encoders.base import CONLLU, JSONL, Page, also
@@ -45,43 +45,31 @@ def _described(entry: Parser) -> str:
     return f"{entry.name}: {takes}; pip install {entry.requirement}"
 
 
-_output_option = partial(option, type=OUTPUT)
-
-
 @command(help=HELP, listing=Listing("Parsers", PARSERS, _described, of_argument=True))
-@click.argument(
-    "parser",
-    metavar="PARSER",
-    shell_complete=PARSERS.complete,
-    callback=lambda context, parameter, name: PARSERS.get(name),
-)
-@click.argument("path", metavar="[INPUT]", default=STDIN, type=INPUT)
-@option(
-    "--model", type=NAME_OR_INPUT, metavar="NAME", help="The parser's model, for all but natasha: a name or a path."
-)
-@option("--input", "kind", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]")
-@option("--batch", "size", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]")
-@_output_option("--to-conllu", "sentences", help="Write the sentences as CoNLL-U, for --conllu of the other commands.")
-@_output_option(
-    "--to-label-scores", "label_scores", help="Write scores of labels given the head, as .npz: one axis more."
-)
-@_output_option("--to-labels", "labels", help="Write the names of the labels, in the order of that axis, as JSON.")
-@format_options(SCORES)
-@run_options
 def dump(
-    parser: Parser,
-    path: str,
-    run: RunOptions,
-    model: str | None,
-    kind: str | None,
-    size: int,
-    sentences: str | None,
-    label_scores: str | None,
-    labels: str | None,
-    writing: Writing,
+    parser: Parser = opt(metavar="PARSER", shell_complete=PARSERS.complete, convert=PARSERS.get),
+    path: str = opt(metavar="[INPUT]", required=False, default=STDIN, type=INPUT),
+    model: str | None = opt(
+        "--model", type=NAME_OR_INPUT, metavar="NAME", help="The parser's model, for all but natasha: a name or a path."
+    ),
+    kind: str | None = opt(
+        "--input", type=click.Choice(["text", "conllu"]), help="What INPUT is.  [default: by its first bytes]"
+    ),
+    size: int = opt("--batch", type=IntRange(1), default=32, metavar="N", help="Sentences at a time.  [default: 32]"),
+    sentences: str | None = opt(
+        "--to-conllu", type=OUTPUT, help="Write the sentences as CoNLL-U, for --conllu of the other commands."
+    ),
+    label_scores: str | None = opt(
+        "--to-label-scores", type=OUTPUT, help="Write scores of labels given the head, as .npz: one axis more."
+    ),
+    labels: str | None = opt(
+        "--to-labels", type=OUTPUT, help="Write the names of the labels, in the order of that axis, as JSON."
+    ),
+    out: Out = use(Out, formats=(SCORES,)),
+    run: Run = use(Run),
 ) -> int:
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
-    page, arcs = Page(signature("dump", fields), writing.header), writing.encoder(run.output)
+    page, arcs = Page(signature("dump", fields), out.header), out.encoder(run.output)
     with arcs.open(run.output, page) as write, open_input(path) as file:
         beside = [
             also(label_scores, encoder_of(None, label_scores, (ARRAYS,), "npz"), page),
@@ -112,7 +100,7 @@ def score_batch(parser: str, model: str | None, labelled: bool, batch: Batch, _:
     return score(PARSERS.get(parser), adapter_of(parser, model), batch, labelled)
 
 
-def _sound(scored: Iterable[list[Scored | DeptreeError]], run: RunOptions) -> Iterator[Scored]:
+def _sound(scored: Iterable[list[Scored | DeptreeError]], run: Run) -> Iterator[Scored]:
     """The sentences one by one, without those that the parser could not score."""
     for batch in scored:
         for each in batch:

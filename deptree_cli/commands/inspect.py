@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deptree_cli.cli.options import command
-from deptree_cli.cli.run import Job, OneRow, RunOptions, Work, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, score_options
+from deptree_cli.cli.options import command, use
+from deptree_cli.cli.run import Job, OneRow, Run, Work
+from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.terminal import message
-from deptree_cli.cli.write import ROWS, Writing, format_options
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError
@@ -136,11 +136,11 @@ SHARES = Peakedness._fields[-4:]
 
 
 @command()
-@score_options
-@gold_option("The report shows how well they fit.")
-@format_options(*ROWS, header=False)
-@run_options
-def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
+def inspect(
+    scores: Scores = use(Scores, gold=gold("The report shows how well they fit.")),
+    out: Out = use(Out, formats=ROWS, has_header=False),
+    run: Run = use(Run),
+) -> int:
     """Report how a score file is interpreted (shape, orientation, scale), how certain its heads are, and the share of
     trees with one root and without crossing arcs (single-root and projective mass).
 
@@ -154,14 +154,14 @@ def inspect(scores: ScoreOptions, run: RunOptions, writing: Writing) -> int:
         run.warn(why, f"{why}: reading as log-scores. For other commands pass --from log")
     layout, found = scores.how.layout, Overview(scores.how.layout, why)
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
-    job = Job("inspect", scores.source(run), run, replace(writing, single=True))
+    job = Job("inspect", scores.source(run), run, replace(out, single=True))
     code = job.summarise(Inspect(scores.how), OneRow(found, empty), Sheet(title=scores.name))
     if advice := better_layout(found.means, layout):
         message(advice)
     return 1 if advice else code
 
 
-def _not_weights(scores: ScoreOptions) -> str:
+def _not_weights(scores: Scores) -> str:
     """Why these are no weights, if nobody said what they are; nothing if they may be, or cannot be read twice."""
     layout, files = scores.how.layout, [replace(each, source=ScoreSource(each.source.path)) for each in scores.files]
     if not layout.scale and all(is_rereadable(path) for each in files for path in each.paths):

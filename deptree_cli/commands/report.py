@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from deptree_cli.cli.options import INPUT, IntRange, command, option
-from deptree_cli.cli.run import Fold, Job, RunOptions, Work, layout_doubts, run_options
-from deptree_cli.cli.score_options import ScoreOptions, gold_option, rule_option, score_options
-from deptree_cli.cli.write import Writing
+from deptree_cli.cli.options import INPUT, IntRange, command, opt, use
+from deptree_cli.cli.rule_options import rules
+from deptree_cli.cli.run import Fold, Job, Run, Work, layout_doubts
+from deptree_cli.cli.score_options import Scores, gold
+from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import counted, printable
 from deptree_cli.io.encoders.pictures import HTML
 from deptree_cli.io.pages import OnPage, PackedSentence, Report, for_page, for_page_of_many, samples_of
@@ -26,15 +27,25 @@ MOST = 2000
 
 
 @command()
-@score_options
-@rule_option("Count how often the trees of --conllu break these rules")
-@gold_option("The page shows how often heads of each tenth of probability are right.")
-@option("--samples", type=INPUT, help="Samples to look through: trees in CoNLL-U or JSON Lines.")
-@option(
-    "--top", type=IntRange(1), default=MOST, metavar="N", help=f"Only the N most doubtful sentences.  [default: {MOST}]"
-)
-@run_options
-def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions) -> int:
+def report(
+    scores: Scores = use(
+        Scores,
+        rules=rules("Count how often the trees of --conllu break these rules"),
+        gold=gold("The page shows how often heads of each tenth of probability are right."),
+    ),
+    samples: str | None = opt(
+        "--samples", type=INPUT, sign="samples", help="Samples to look through: trees in CoNLL-U or JSON Lines."
+    ),
+    top: int = opt(
+        "--top",
+        type=IntRange(1),
+        default=MOST,
+        metavar="N",
+        sign="top",
+        help=f"Only the N most doubtful sentences.  [default: {MOST}]",
+    ),
+    run: Run = use(Run),
+) -> int:
     """Write one self-contained HTML page to look through a treebank.
 
     The page lists sentences. Sort them by doubt (the expected errors of their heads), entropy or broken rules, and
@@ -44,19 +55,18 @@ def report(scores: ScoreOptions, samples: str | None, top: int, run: RunOptions)
 
     Broken --rules are counted; they change no probability.
     """
-    rules = scores.how.constraints
-    scores = replace(scores, how=replace(scores.how, constraints=None))
+    asked, how, has_gold = scores.rules, replace(scores.how, constraints=None), bool(scores.gold)
+    scores = replace(scores, how=how)
     names = [printable(PurePath(each).name) for each in (scores.name, scores.files[0].conllu) if each]
-    how, has_gold = scores.how, bool(scores.gold)
-    about = Report(" · ".join(names), how.space, how.labels or (), has_gold, rules is not None, top)
+    about = Report(" · ".join(names), how.space, how.labels or (), has_gold, asked is not None, top)
     if samples is None:
         source = scores.source(run)
     else:
         from deptree_cli.io.trees import read_trees  # few reports have samples
 
         source = scores.with_samples(read_trees(samples), run)
-    job = Job("report", source, run, Writing(formats=(HTML,)), last={"samples": samples, "top": top}, about=about)
-    return job.write(ForPage(rules, has_gold), folds=[Doubts(top, rules)])
+    job = Job("report", source, run, Out(formats=(HTML,)), about=about)
+    return job.write(ForPage(asked, has_gold), folds=[Doubts(top, asked)])
 
 
 @dataclass(frozen=True)

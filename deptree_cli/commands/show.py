@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptree_cli.cli.options import FloatRange, check_effect, command, option, seed_option, size_option
-from deptree_cli.cli.run import Job, RunOptions, one_run_options
-from deptree_cli.cli.score_options import ScoreOptions, chosen_sentence, score_options, wanted_option
-from deptree_cli.cli.write import Writing, format_options
+from deptree_cli.cli import options
+from deptree_cli.cli.options import FloatRange, command, opt, use
+from deptree_cli.cli.run import ALONE, Job, Run
+from deptree_cli.cli.score_options import WANTED, Scores, chosen_sentence
+from deptree_cli.cli.write import Out
 from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.decoding import maximum_tree
 from deptree_cli.core.errors import counted
@@ -22,27 +23,20 @@ from deptree_cli.io.scores.records import ScoredSentence
 
 
 @command()
-@score_options
-@wanted_option
-@size_option(None, "Draw N samples over each other instead of the marginals.", "none")
-@seed_option
-@option(
-    "--above",
-    type=FloatRange(0, 1),
-    metavar="P",
-    help="Show all arcs more probable than P, with 0 every possible one.  "
-    f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer if they crowd]",
-)
-@format_options("text", "svg", "tex", header=False)
-@one_run_options
 def show(
-    scores: ScoreOptions,
-    run: RunOptions,
-    wanted: str | None,
-    size: int | None,
-    seed: int,
-    above: float | None,
-    writing: Writing,
+    scores: Scores = use(Scores),
+    wanted: str | None = WANTED,
+    size: int | None = options.size(None, "Draw N samples over each other instead of the marginals.", "none"),
+    seed: int = options.seed(),
+    above: float | None = opt(
+        "--above",
+        type=FloatRange(0, 1),
+        metavar="P",
+        help="Show all arcs more probable than P, with 0 every possible one.  "
+        f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer if they crowd]",
+    ),
+    out: Out = use(Out, formats=("text", "svg", "tex"), has_header=False),
+    run: Run = use(Run, lacks=ALONE),
 ) -> int:
     """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
     .99).
@@ -51,11 +45,9 @@ def show(
     --conllu, or else the most probable one, is above the words, other probable arcs below; a note says how many are
     hidden. With -k the arcs are those of samples, as dark as they are frequent.
     """
-    if not size:
-        check_effect(["seed"], "-k: only samples are random")
     select = chosen_sentence(wanted, scores.place)
     fields = {"sentence": wanted, "size": size, "seed": seed if size else None, "above": above}
-    job = Job("show", scores.source(run), run, writing, last=fields, select=select)
+    job = Job("show", scores.source(run), run, out, last=fields, select=select)
     return job.write(partial(draw_arcs, size, above), seed)
 
 

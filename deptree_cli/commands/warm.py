@@ -17,8 +17,8 @@ from time import monotonic
 import click
 import numpy as np
 
-from deptree_cli.cli.options import command, option
-from deptree_cli.cli.run import quiet_option
+from deptree_cli.cli.options import command, opt, use
+from deptree_cli.cli.run import ALONE, Run
 from deptree_cli.cli.table import Entry, entries_of
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
 from deptree_cli.core.undo import undone_at_once
@@ -125,22 +125,22 @@ def run_line(line: str, program: click.Command) -> None:
 
 
 @command()
-@click.argument("commands", nargs=-1, metavar="COMMAND...")
-@option(
-    "--cpu",
-    type=click.Choice([LEVEL, NATIVE]),
-    help=f"The processor to compile for: this one, or any of its level.  [default: {NATIVE}, with -o {LEVEL}]",
-)
-@option(
-    "--output",
-    "-o",
-    "folder",
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    help="Where to keep the machine code.  [default: the user's cache]",
-)
-@quiet_option
-def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: bool) -> int:
+def warm(
+    commands: tuple[str, ...] = opt(metavar="COMMAND...", many=True, required=False),
+    cpu: str | None = opt(
+        "--cpu",
+        type=click.Choice([LEVEL, NATIVE]),
+        help=f"The processor to compile for: this one, or any of its level.  [default: {NATIVE}, with -o {LEVEL}]",
+    ),
+    folder: str | None = opt(
+        "--output",
+        "-o",
+        type=click.Path(file_okay=False),
+        metavar="FOLDER",
+        help="Where to keep the machine code.  [default: the user's cache]",
+    ),
+    run: Run = use(Run, lacks=[*ALONE, "output", "on_error"]),
+) -> int:
     """Compile the kernels of commands ahead of time, so that first runs are fast.
 
     Without COMMAND it compiles all commands, which takes some minutes. It does not compile anything twice,
@@ -158,7 +158,7 @@ def warm(commands: tuple[str, ...], cpu: str | None, folder: str | None, quiet: 
         raise DeptreeError(problem, "Set NUMBA_CACHE_DIR, or pass -o FOLDER", place=folder or "")
     is_portable = (cpu or (LEVEL if folder else NATIVE)) == LEVEL
     compiled, there = warm_up(names, entries, place if folder else None, is_portable)
-    if not quiet:
+    if not run.quiet:
         kernels = f"{counted(len(compiled), 'kernel')} compiled, {len(there)} were there"
         click.echo(f"{kernels}, in {place}; {monotonic() - began:.0f} s")
     return 0

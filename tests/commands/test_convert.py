@@ -88,7 +88,7 @@ def test_a_layout_of_a_later_version_is_an_error(deptree):
     [
         (("--to", "stanz"), "Did you mean stanza?"),
         (("--to", "allennlp"), "whose names need a file. Add --to-labels"),
-        (("--to-labels", "l.json"), "--to-labels needs scores of labels"),
+        (("--to-labels", "l.json"), "--to-labels needs --labels FILE"),
         (("-o", "scores.conllu"), "this command does not write .conllu"),
         (("-o", "missing/scores.npz"), "its folder does not exist"),
     ],
