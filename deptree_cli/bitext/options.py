@@ -274,8 +274,219 @@ class Estimating(Fold[float]):
             apart = f"{self._apart} of {self._done}"
             yield f"{apart}: chains differ (r_hat above {HIGHEST_R_HAT}). Give more --iterations"
 
-    def write(self, job: Job[PairRecord, ScoredPair], work: Any, seed: int | None, *folds: Fold[Any]) -> int:
-        """Write the results of a job while listening; the exit status."""
-        with self.listening():
-            code = job.write(work, seed, folds=[self, *folds])
-        return INTERRUPTED if self.was_stopped else code
+    def exit_code(self, otherwise: int) -> int:
+        return INTERRUPTED if self.was_stopped else otherwise
+
+
+# Options that commands of sentence pairs had, and what does their work now.
+GONE_OF_PAIRS = dict.fromkeys(
+    ("--chains", "--burn-in", "--counts", "--margin", "--kept"), "in Python, deptree_cli.pruning.expectations takes it"
+) | {"--symmetric": "in Python, deptree_cli.bitext.read_pairs takes it"}
+
+# What commands of sentence pairs read and how: SCORES, the options of reading, and the object that they become.
+
+
+# Seconds: what takes longer is announced.
+PATIENCE = 10.0
+
+_UNITS = ("days", 86_400), ("hours", 3_600), ("minutes", 60), ("seconds", 1)
+
+
+@dataclass(frozen=True)
+class BitextOptions:
+    """What is read, and how it is interpreted."""
+
+    sources: tuple[PairSource, ...]
+    layout: PairLayout
+    temperature: float
+
+    def source(self, run: RunOptions, gold: Sequence[str] = ()) -> Source[PairRecord, ScoredPair]:
+        """The sentence pairs, all files one after another, with the gold links of `gold`; to be read once."""
+        only = self.sources[0] if len(self.sources) == 1 else None
+        total = (lambda: only.count) if only else (lambda: None)
+        share = (lambda: share_read(only.path)) if only else (lambda: None)
+        pairs = with_links(self._read(run), gold) if gold else self._read(run)
+        prepare = partial(scored, temperature=self.temperature)
+        return Source(Counted(pairs, total, share, noun="pair"), prepare, self.signature_fields)
+
+    def _read(self, run: RunOptions) -> Iterator[PairRecord | DeptreeError]:
+        number = 0
+        for each in self.sources:
+            for record in each.read(self.layout, number + 1, run.warn):
+                number += 1
+                yield record
+
+    def announcing(self, select: Select[PairRecord], run: RunOptions, sums: int) -> Select[PairRecord]:
+        """Have tasks announced, long ones with a line beforehand; `sums`: how often a pair's chart is gone through.
+
+        What is done in this process shows how far it has come.
+        """
+
+        def announced(tasks: Iterator[Task[PairRecord] | DeptreeError]) -> Iterator[Task[PairRecord] | DeptreeError]:
+            with nullcontext() if run.workers.are_elsewhere else watched(status().draw):
+                for task in select(tasks):
+                    if not (run.quiet or isinstance(task, DeptreeError)):
+                        (p, q), name = task[0].scores.shape, task[0].sent_id
+                        if (time := sums * seconds(p, q)) > PATIENCE and chart_size(p, q) < available():
+                            words = f"alignments of {p:,} by {q:,} words"
+                            message(f"{name}: sums over {words} take about {_spelled(time)}")
+                    yield task
+
+        return announced
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        """What of these a run must repeat to give the same result."""
+        read = self.layout
+        return {
+            "scale": None if read.scale == PairLayout().scale else read.scale,
+            "null": read.null,
+            "nullscore": None if read.null_score is None else repr(read.null_score),
+            "temperature": None if self.temperature == 1 else repr(self.temperature),
+        }
+
+
+def _spelled(seconds: float) -> str:
+    unit, length = next((each for each in _UNITS if seconds >= 2 * each[1]), _UNITS[-1])
+    return f"{seconds / length:.0f} {unit}"
+
+
+def _score(context: click.Context, parameter: click.Parameter, number: float | None) -> float | None:
+    if number is not None and (isnan(number) or number == inf):
+        raise click.BadParameter(f"{number:g} is not a score. Pass a number or -inf.")
+    return number
+
+
+_OPTIONS: list[Decorator[Any]] = [
+    click.argument("scores", nargs=-1, required=True, type=INPUT),
+    reading_option(
+        "--text",
+        type=INPUT,
+        multiple=True,
+        often=True,
+        help="Words, a line 'source ||| target' per pair; a file per file of SCORES.",
+    ),
+    reading_option(
+        "--scale",
+        type=click.Choice(SCALES),
+        often=True,
+        help="Weights (0 forbids) or log-scores (<= -1e15 forbids).  [default: log]",
+    ),
+    reading_option(
+        "--null",
+        type=click.Choice(NULLS),
+        often=True,
+        help="Which row and column hold the scores of leaving a word unlinked.",
+    ),
+    reading_option(
+        "--null-score",
+        type=float,
+        callback=_score,
+        metavar="X",
+        help="Without --null: score of an unlinked word.  [default: 0; for weights, 1]",
+    ),
+    reading_option(
+        "--temperature",
+        type=float,
+        default=1.0,
+        callback=positive,
+        metavar="X",
+        help="Divide log-scores by this.  [default: 1]",
+    ),
+]
+
+
+def _options_of(
+    *,
+    scores: tuple[str, ...],
+    text: tuple[str, ...],
+    scale: str | None,
+    null: str | None,
+    null_score: float | None,
+    temperature: float,
+) -> BitextOptions:
+    if null is not None and null_score is not None:
+        raise click.UsageError("--null-score cannot be combined with --null. Remove one.")
+    if text and len(text) != len(scores):
+        counts = f"{len(text)} --text for {len(scores)} SCORES"
+        raise click.UsageError(f"{counts}. Pass --text once per score file, in the same order.")
+    nothing = (None,) * len(scores)
+    sources = tuple(map(PairSource, scores, nothing, text or nothing))
+    if len(sources) > 1:
+        for each in sources:
+            check_readable(each.paths)
+    assumed = ("--scale",) * (scale is None) + ("--null",) * (null is None and null_score is None)
+    layout = PairLayout(scale or PairLayout().scale, null, null_score, assumed)
+    return BitextOptions(sources, layout, temperature)
+
+
+# Gives a command SCORES of sentence pairs and the options of reading, as one `bitext: BitextOptions`.
+bitext_options = bound("bitext", _OPTIONS, _options_of)
+
+
+# How expectations are worked out: the options of a method and of its settings, and the object that they become.
+
+
+EXACT = METHODS.known[0].name
+
+
+@dataclass(frozen=True)
+class PruningOptions:
+    method: Method
+    settings: Settings
+    seed: int
+
+    @property
+    def is_asked(self) -> bool:
+        return self.method.name != EXACT
+
+    @property
+    def stream_seed(self) -> int | None:
+        return self.seed if self.method.is_random else None
+
+    @property
+    def signature_fields(self) -> dict[str, object]:
+        own = {name.replace("_", ""): getattr(self.settings, name) for name in self.method.settings}
+        return {"method": self.method.name, **own, "seed": self.stream_seed}
+
+
+_METHOD = [
+    entry_option(
+        METHODS, "--method", default=EXACT, help=f"How to compute probabilities: {{names}}.  [default: {EXACT}]"
+    ),
+    option(
+        "--iterations",
+        type=IntRange(1),
+        metavar="N",
+        help=f"Iterations per chain, or runs of rdp.  [default: {ITERATIONS}; with --seconds, as many as fit]",
+    ),
+    option(
+        "--seconds",
+        type=float,
+        callback=positive,
+        metavar="S",
+        help="Time limit per sentence; results then depend on the machine.",
+    ),
+]
+
+
+def _build(*, method: Method, seed: int, **given: Any) -> PruningOptions:
+    for name in given:
+        if name not in method.settings:
+            check_effect([name], _one_of(each.name for each in METHODS if name in each.settings))
+    if not method.is_random:
+        check_effect(["seed"], _one_of(each.name for each in METHODS if each.is_random))
+    if given["iterations"] is None and given["seconds"] is None:
+        given["iterations"] = ITERATIONS
+    return PruningOptions(method, Settings(**given), seed)
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return "--method " + " or ".join(names)
+
+
+# Gives a command --method and its settings; it receives them as one `pruning: PruningOptions`.
+pruning_options = bound("pruning", [*_METHOD, seed_option], _build)
+
+# The methods for help texts.
+LISTING = Listing("Methods to compute link probabilities", METHODS, lambda method: f"{method.name}: {method.summary}")

@@ -109,7 +109,7 @@ def write_options(
         seldom = [each for each in here if not (whole or getattr(each, "often", True) or getattr(each, "hidden", True))]
         names = " ".join(max(each.opts, key=len) for each in seldom)
         if section == RUNNING and not whole:
-            names = f"{names} (--help-all: every option and field)".lstrip()
+            names = f"{names} (--help-all explains all)".lstrip()
         _write(section or "Options", [record for record in records if record], names, formatter)
     for title, kind in OUTPUT.items() if whole else ():
         _write(title, fields_of(command_name(context), kind), "", formatter)

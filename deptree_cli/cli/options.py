@@ -70,6 +70,9 @@ def _named(ctx: click.Context, kind: FileName) -> list[Named]:
     return found
 
 
+# Of a longer list a command's page has the first three names.
+MOST_NAMES = 9
+
 # A bound that is only there because memory ends somewhere is named to those who exceed it.
 TECHNICAL = 10**6
 
@@ -142,9 +145,20 @@ class Option(click.Option):
         self._names = names
         self.often = not section if often is None else often
 
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """What stands in brackets; bounds in the whole help only."""
+        extra = super().get_help_extra(ctx)
+        if _WHOLE not in ctx.meta:
+            extra.pop("range", None)
+        return extra
+
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         record = super().get_help_record(ctx)
-        return (record[0], record[1].replace("{names}", ", ".join(self._names()))) if record and self._names else record
+        if record is None or self._names is None:
+            return record
+        names = [*self._names()]
+        shown = names if len(names) <= MOST_NAMES or _WHOLE in ctx.meta else [*names[:3], "..."]
+        return record[0], record[1].replace("{names}", ", ".join(shown))
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """The value in its type, not empty, which would pass for none; what names no file is UTF-8 in any locale."""

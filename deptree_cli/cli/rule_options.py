@@ -87,14 +87,14 @@ def rules(effect: str, default: Sequence[str] = ()) -> Any:
     return reading(
         "--rules",
         type=NAME_OR_INPUT,
-        metavar="ud|tree|misc|FILE",
+        metavar="RULES",
         convert=_constraints,
         is_eager=True,
         many=True,
         default=default,
         often=bool(default),
-        help=f"{effect}: ud (Universal Dependencies), tree (only that heads are a tree), misc (constraints in MISC), or"
-        f" a file (.toml; for words and spans .tsv). May be repeated; show prints those of ud.{usual}",
+        help=f"{effect}: ud (Universal Dependencies), tree (heads are a tree), misc (as MISC says), or files (.toml;"
+        f" for words and spans .tsv). show prints those of ud.{usual}",
     )
 
 

@@ -190,7 +190,7 @@ class Run(Bundle):
         "-o",
         type=RESULTS,
         often=True,
-        help="Write to FILE, which appears when complete; .gz compresses.",
+        help="Write to FILE, complete or not at all; .gz compresses.",
     )
     jobs: int = running(
         "--jobs",

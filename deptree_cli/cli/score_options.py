@@ -89,8 +89,7 @@ class Scores(Bundle):
         often=True,
         shell_complete=complete,
         names=lambda: PRESETS.names,
-        help="A parser's layout ({names}), or parts: head-dep, dep-head (rows); first, last, diagonal (ROOT); "
-        "weight, log.",
+        help="Layout: a parser ({names}), or parts: head-dep|dep-head, first|last|diagonal (ROOT), weight|log.",
     )
     trees: Space = use(Space)
     temperature: float | str = reading(

@@ -190,7 +190,7 @@ def _format_help(formats: tuple[str | Encoder, ...], names: list[str]) -> str:
     elif CONLLU.name in names[1:]:
         default = f"{CONLLU.name} with sentences in CoNLL-U, else {usual}"
     listed = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
-    return f"Output format: {listed}.  [default: as -o; {default}]"
+    return f"Format: {listed}.  [default: as -o; {default}]"
 
 
 # The old form.

@@ -60,6 +60,25 @@ TEST_BY_SENTENCE = ("sent_id", "words", "trees_a", "trees_b", *P_VALUES)
 
 
 @command()
+@click.argument("trees", metavar="A B [C]...", nargs=-1, required=True, type=INPUT)
+@option(
+    "--per",
+    type=click.Choice([SENTENCE, LABEL]),
+    metavar="UNIT",
+    help="Write a row per sentence, or per label, of each pair of files: sentence or label.",
+)
+@option("--test", is_flag=True, help="Test whether two sets of trees have one distribution.")
+@option("--permutations", type=IntRange(1), metavar="N", help=f"Permutations of --test.  [default: {PERMUTATIONS}]")
+@option(
+    "--alpha",
+    type=FloatRange(0, 1, True, True),
+    metavar="P",
+    help=f"Level of --test: how often it may find a difference if there is none.  [default: {ALPHA}]",
+)
+@seed_option
+@companion_scores_options("Scores of the sentences: chance is then that of heads drawn from their marginals.", LENGTHS)
+@format_options(*ROWS)
+@run_options
 def agree(
     trees: tuple[str, ...] = opt(metavar="A B [C]...", many=True, type=INPUT),
     per: str | None = opt(

@@ -23,7 +23,7 @@ from deptree_cli.io.json_lines import dump
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
 
-HELP = """Write the best alignment of every sentence pair, or all links above a probability.
+HELP = """Write the best alignment of every sentence pair, or all probable links.
 
 Reads a matrix of link scores per pair, a row per source word and a column per target word. Writes the Pharaoh format, a
 line per pair: i-j links source word i with target word j, counted from 0. --format jsonl (or -o FILE.jsonl) writes
@@ -35,6 +35,25 @@ one. JSON Lines then have the probabilities too. A skipped pair (--on-error skip
 
 
 @command(help=HELP, listing=LISTING, gone=GONE_OF_PAIRS)
+@bitext_options
+@option(
+    "--above",
+    type=FloatRange(0, 1),
+    metavar="P",
+    help="Write all links more probable than P.  [default: the best alignment]",
+)
+@reading_option(
+    "--gold",
+    type=INPUT,
+    multiple=True,
+    often=True,
+    help="Gold links in the Pharaoh format (0-0 is sure, 0?1 possible), to report precision, recall and alignment error"
+    " rate.",
+)
+@option("--report", type=OUTPUT, help="Write the comparison with --gold as JSON; - is stdout.")
+@pruning_options
+@format_options("pharaoh", "jsonl")
+@run_options
 def align(
     bitext: BitextOptions = use(BitextOptions),
     above: float | None = opt(

@@ -293,3 +293,199 @@ def _identity(path: str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_mtime_ns
+
+
+@command(gone={"--contexts": "in Python, Parser.train takes contexts"})
+@click.argument("treebank", metavar="TREEBANK...", nargs=-1, required=True, type=INPUT)
+@option(
+    "--output",
+    "-o",
+    "model",
+    type=OUTPUT,
+    required=True,
+    section=WRITING,
+    often=True,
+    help="Write the model to FILE after every iteration, so that --resume can continue from it.",
+)
+@reading_option(
+    "--column",
+    "tags",
+    type=click.Choice(["upos", "xpos"]),
+    default="upos",
+    often=True,
+    help="The column of tags.  [default: upos]",
+)
+@reading_option(
+    "--unlabelled",
+    type=INPUT,
+    multiple=True,
+    often=True,
+    help="CoNLL-U without trees, to learn more words from; tags are predicted. May be repeated.",
+)
+@option("--lexicalised/--unlexicalised", default=True, help="Model words and tags, or only tags.  [default: words too]")
+@option("--iterations", type=IntRange(1), default=10, metavar="N", help="Passes over the treebank.  [default: 10]")
+@option(
+    "--states",
+    type=IntRange(1, 1000),
+    default=1,
+    metavar="N",
+    help=f"Average over N states of the model: {SPACING} more iterations for each but the first.  [default: 1]",
+)
+@option(
+    "--passes",
+    type=IntRange(1),
+    default=1,
+    metavar="N",
+    help="Passes over --unlabelled after those: by best trees, then by samples.  [default: 1]",
+)
+@option(
+    "--oracle",
+    type=click.Choice(["static", "sampled"]),
+    default="static",
+    help="Build a tree's arcs as early as possible, or in an order sampled in every iteration.  [default: static]",
+)
+@option("--resume", is_flag=True, help="Continue the training of -o, up to --iterations and --passes.")
+@option(
+    "--force",
+    is_flag=True,
+    section=WRITING,
+    often=True,
+    help="Overwrite -o even if it is not a model of the same data.",
+)
+@option(
+    "--seed",
+    type=IntRange(0),
+    metavar="N",
+    help="Make the run repeatable.  [default: fresh, shown on stderr; with --resume, the model's]",
+)
+@on_error_option
+@quiet_option
+def train(**options: Any) -> int:
+    """Train a parser on a treebank, for the other `deptree hpyp` commands.
+
+    Reads CoNLL-U with tags and trees, several files one after another. Sentences in which a word has no tag or no label
+    (_) are left out and counted. It is an error if these are most of the treebank. Before training, crossing arcs are
+    moved up the tree until they no longer cross.
+
+    Training is a Gibbs sampler over the parser's Pitman-Yor processes, which smooth its counts. The model is the last
+    state of the sampler. With --states N it is N states; trees and surprisals are then averages and take N times as
+    long. After an interruption, repeat the command with --resume: the model has the same bytes as that of a run without
+    interruption.
+
+    With --unlabelled, the trained parser then reads sentences without trees and adds their words to its word model. The
+    probabilities of actions and tags do not change. In each pass, all sentences are parsed with the model as it was at
+    the start of the pass.
+    """
+    return _train(TrainOptions(**options))
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    treebank: tuple[str, ...]
+    model: str
+    tags: Tags
+    unlabelled: tuple[str, ...]
+    lexicalised: bool
+    iterations: int
+    states: int
+    passes: int
+    oracle: str
+    resume: bool
+    force: bool
+    seed: int | None
+    on_error: str
+    quiet: bool
+
+
+def _train(options: TrainOptions) -> int:
+    _check(options)
+    messages = Messages(options.quiet, options.on_error == "skip")
+    run = RunOptions(options.model, quiet=options.quiet, messages=messages)
+    contexts = _contexts(options)
+    complete = Complete(options.tags)
+    trees = _usable(read_treebank(options.treebank, options.tags), run, Annotated.check_trainable)
+    treebank = list(complete.of(trees))
+    text = list(_usable(read_treebank(options.unlabelled, options.tags), run, Annotated.check_forms))
+    if not treebank:
+        raise DeptreeError("there are no sentences to train on", "Check the file", place=options.treebank[0])
+    if options.unlabelled and not text:
+        raise DeptreeError("there are no sentences to read", "Check the file", place=options.unlabelled[0])
+    compile_kernels()  # every iteration goes over all words
+    from deptree_cli.hpyp.model.training import Training, TrainingSettings, check_targets  # loads kernels when needed
+
+    before = model_to_resume(options.model, run) if options.resume else None
+    settings = TrainingSettings(_seed(options, before), options.oracle, options.tags)
+    training = Training(treebank, contexts, settings, text, before)
+    targets = Targets(options.iterations, options.passes if text else 0, options.states)
+    if before:
+        check_targets(before, targets.kept, targets.passes)
+    if not (options.resume or options.force):
+        check_overwriting(options.model, training)
+    run.warn("left out", complete.line)
+    messages.tell()
+    run_training(training, targets, options.model, partial(_signature, contexts, options), run)
+    messages.conclude()
+    return 1 if messages.skipped else 0
+
+
+def _check(options: TrainOptions) -> None:
+    path = Path(options.model)
+    if options.model == STDIN or (path.exists() and not path.is_file()):
+        problem = "the model is written after every iteration, so it must be a file"
+        raise DeptreeError(problem, "Pass a file name with -o", place=options.model)
+    if not path.absolute().parent.is_dir():
+        raise DeptreeError("its folder does not exist", f"Create {path.parent} first", place=options.model)
+    if not options.unlabelled:
+        check_effect(["passes"], "--unlabelled")
+    if options.states > 1 and options.unlabelled:
+        raise click.UsageError(
+            "--states cannot be combined with --unlabelled: only the last state reads it. Remove one."
+        )
+    if options.resume and options.force:
+        raise click.UsageError("--resume continues the model of -o, --force overwrites it. Remove one.")
+
+
+def _contexts(options: TrainOptions) -> Contexts:
+    from deptree_cli.hpyp.model.sentences import LEXICALISED, UNLEXICALISED
+
+    contexts = LEXICALISED if options.lexicalised else UNLEXICALISED
+    if options.unlabelled and not contexts.word:
+        raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
+    return contexts
+
+
+def _usable(
+    found: Iterable[Annotated | DeptreeError], run: RunOptions, check: Callable[[Annotated], object]
+) -> Iterator[Annotated]:
+    for sentence in found:
+        try:
+            if isinstance(sentence, DeptreeError):
+                raise sentence
+            check(sentence)
+            yield sentence
+        except DeptreeError as error:
+            run.skip(error)
+
+
+def _seed(options: TrainOptions, before: Trained | None) -> int:
+    """The seed given, that of the model to go on with, or a fresh one."""
+    if options.seed is not None:
+        return options.seed
+    mark_provenance(click.get_current_context(), "seed")
+    return before.progress.seed if before else secrets.randbits(32)
+
+
+def _signature(contexts: Contexts, options: TrainOptions, progress: Progress) -> str:
+    """How a model was made that has come so far."""
+    return signature(
+        "hpyp train",
+        {
+            "column": progress.tagset,
+            "words": "yes" if contexts.word else "no",
+            "iterations": min(progress.iterations, options.iterations),
+            "states": options.states if options.states > 1 else None,
+            "oracle": progress.oracle,
+            "passes": progress.passes or None,
+            "seed": progress.seed,
+        },
+    )
