@@ -385,7 +385,7 @@ class PairSource:
                 warn(assumption, assumption)
                 if LinkScores(record.scores, record.source_nulls, record.target_nulls).none_pays:
                     check = "--null-score" if layout.null is None else f"that --null {layout.null} is where NULL stands"
-                    warn("no links", f"no link scores more than leaving both of its words unlinked: check {check}")
+                    warn("no links", f"every link scores less than leaving both words unlinked: check {check}")
                 yield record
 
 

@@ -408,7 +408,7 @@ def _options_of(
     if null is not None and null_score is not None:
         raise click.UsageError("--null-score cannot be combined with --null. Remove one.")
     if text and len(text) != len(scores):
-        counts = f"{len(text)} --text for {len(scores)} SCORES"
+        counts = f"{counted(len(scores), 'score file')} but {len(text)} --text"
         raise click.UsageError(f"{counts}. Pass --text once per score file, in the same order.")
     nothing = (None,) * len(scores)
     sources = tuple(map(PairSource, scores, nothing, text or nothing))

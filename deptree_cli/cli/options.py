@@ -13,6 +13,7 @@ the signature, and an attribute with a type. Conditions on values are ifs of the
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -63,10 +64,12 @@ def _named(ctx: click.Context, kind: FileName) -> list[Named]:
     found = []
     for each in ctx.command.params:
         if each.type is kind:
-            name = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name.strip("[].")
+            # An argument of several files has a word for each, the last one for all that follow.
+            names = each.opts if isinstance(each, click.Option) else re.findall(r"\w+", each.human_readable_name)
             value = ctx.params.get(each.name or "")
-            paths = value if isinstance(value, tuple | list) else [value]
-            found += [Named(name, path if isinstance(path, str) else "") for path in paths]  # else a number
+            for at, path in enumerate(value if isinstance(value, tuple | list) else [value]):
+                name = names[0 if isinstance(each, click.Option) else min(at, len(names) - 1)]
+                found.append(Named(name, path if isinstance(path, str) else ""))  # else a number
     return found
 
 

@@ -172,7 +172,7 @@ def met(
             missing.pop(name, None)
         yield item
     for name, place in missing.items():
-        yield DeptreeError("there is no sentence of this name", "Correct the name", place=place, sent_id=name)
+        yield DeptreeError("no sentence has this name", "Correct the name", place=place, sent_id=name)
 
 
 class RelaxedSentences(Fold[tuple[str, str, GivenUp]]):

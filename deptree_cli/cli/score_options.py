@@ -15,7 +15,7 @@ from deptree_cli.cli.options import INPUT, Bundle, bridged, decorated, flag, opt
 from deptree_cli.cli.rule_options import SPACE, Space, check_known, obeying, signature_of
 from deptree_cli.cli.run import Run, Select, Source, Task
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.core.errors import DeptreeError, did_you_mean
+from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
 from deptree_cli.core.labels import is_root
 from deptree_cli.io.conllu.columns import no_sentences
 from deptree_cli.io.files.streams import check_readable
@@ -46,7 +46,7 @@ def own_trees(sources: Sequence[ScoreSource]) -> str:
     own = next(filter(None, kinds), "")
     if own and len(kinds) > 1:
         place = kinds[own].place
-        raise DeptreeError(f"is of {own} trees, and not all others are", "Read them one by one", place=place)
+        raise DeptreeError(f"holds {own} trees, but other files do not", "Pass them in separate runs", place=place)
     return own
 
 
@@ -55,8 +55,8 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
     layouts = [each.layout(asked) for each in sources]
     for each, own in zip(sources, layouts, strict=True):
         if own.reading != layouts[0].reading:
-            problem = f"is read in another layout than {sources[0].place}"
-            remedy = "Read them one by one, or pass --from if one of them does not name its layout"
+            problem = f"has another layout than {sources[0].place}"
+            remedy = "Pass them in separate runs, or pass --from if one of them does not name its layout"
             raise DeptreeError(problem, remedy, place=each.place)
     return layouts[0]
 
@@ -66,8 +66,9 @@ def _paired(scores: Sequence[str], feats: bool, **belonging: Sequence[str]) -> t
     found = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
     for name, paths in belonging.items():
         if paths and len(paths) != len(scores):
-            counts = f"{len(paths)} --{name.replace('_', '-')} for {len(scores)} SCORES"
-            raise click.UsageError(f"{counts}: give one for each, in the same order.")
+            option = f"--{name.replace('_', '-')}"
+            counts = f"{counted(len(scores), 'score file')} but {len(paths)} {option}"
+            raise click.UsageError(f"{counts}. Pass {option} once per score file, in the same order.")
         changes: list[dict[str, Any]] = [{name: path} for path in paths] or [{}] * len(scores)
         found = [replace(each, **change) for each, change in zip(found, changes, strict=True)]
     for each in found if len(found) > 1 else ():
@@ -213,7 +214,7 @@ class Scores(Bundle):
                 labels = record.block.labels if isinstance(record, Sentence) and record.block else []
             for label in labels:
                 if label not in known and not is_root(label or ""):
-                    where = "it stays where the sentences have it, without a score"
+                    where = "it is kept as annotated, unscored"
                     run.warn(f"label {label}", f"the label {label!r} is not in {self.labels}: {where}")
             yield record
 

@@ -83,9 +83,9 @@ def _sent_id_format(text: str) -> str:
     is_named = sound and {name for name, *_ in fields} == {"id", "k"} and text.isprintable()
     if is_named and not _TOUCHING.search(shape):
         return text
-    wrong = "is not a name with {id} and {k} and no other field"
+    wrong = "must have {id} and {k} and no other field"
     if is_named:
-        wrong = "can give trees of two sentences the same name. Put something else than a digit between {id} and {k}"
+        wrong = "can give trees of two sentences the same name. Put something other than a digit between {id} and {k}"
     raise click.BadParameter(f"{text!r} {wrong}, such as '{{id}}-sample_{{k}}' or '{{id}}-{{k:03}}'.")
 
 
@@ -159,7 +159,7 @@ class Out(Bundle):
         as_json = self.single and self.fmt is None and suffix_of(output) == ".json"
         found = JSONL if as_json else encoder_of(self.fmt, output, self.formats, usual)
         if self.header and not found.header:
-            check_effect(["header"], f"a format that leaves the choice, but the output is {found.name}")
+            check_effect(["header"], f"a format whose header is optional, but the output is {found.name}")
         return found
 
     def narrowed(self, what: str, *formats: str) -> Out:

@@ -140,9 +140,11 @@ def agree(
 
 def _check(trees: Sequence[str], per: str | None, test: bool, scores: Scores | None) -> None:
     if len(trees) < 2:
-        raise click.UsageError("One file of trees: give two or more, A B.")
+        raise click.UsageError("Only one file of trees. Pass two or more: A B.")
+    if not test:
+        check_effect(["permutations", "alpha", "seed"], "--test")
     if scores and (test or per == LABEL):
-        raise click.UsageError(f"--scores change nothing in {'--test' if test else '--per label'}. Remove one.")
+        raise click.UsageError(f"--scores changes nothing in {'--test' if test else '--per label'}. Remove one.")
     if test and per == LABEL:
         raise click.UsageError("--test does not look at labels. Remove --per label.")
     if test and len(trees) > 2:

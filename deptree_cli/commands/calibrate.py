@@ -64,9 +64,9 @@ def calibrate(
     """
     if not (scores.gold or scores.conllu):
         raise click.UsageError("calibrate needs gold heads. Add --gold FILE.")
-    fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverage)) or None}
-    job = Job("calibrate", scores.source(run), run, replace(out, single=True), last=fields)
-    return job.summarise(evidence_of, Calibrating(criterion, coverage, scores.how, job.signature))
+    fields = {"gold": scores.files[0].gold, "criterion": criterion, "coverage": ",".join(map(str, coverages)) or None}
+    job = Job("calibrate", scores.source(run), run, replace(writing, single=True), last=fields)
+    return job.summarise(evidence_of, Calibrating(criterion, coverages, scores.how, job.signature))
 
 
 class GoldLabels(NamedTuple):

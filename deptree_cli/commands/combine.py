@@ -80,7 +80,7 @@ def _member(path: LaidOutPath, usual: Layout) -> Member:
     read = source.layout(layout(path.layout) if path.layout else usual)
     if read.labels:
         raise click.UsageError(
-            f"{read.name} has an axis of labels, and arcs are combined. Sum them out: deptree convert."
+            f"{read.name} has an axis of labels, but combine adds up arcs. Sum out the labels with deptree convert."
         )
     return Member(path, source, read)
 
@@ -263,7 +263,7 @@ def checked_weights(weights: Sequence[float], size: int, mixed: bool) -> Float:
         problem = f"{counted(len(found), 'weight')} for {counted(size, 'file')}"
         raise DeptreeError(problem, "Give one for each file, in their order")
     if not (np.isfinite(found).all() and (found >= 0).all() and found.any()):
-        raise DeptreeError("a weight is negative or no number, or all are 0", "Give 0 to files that are left out")
+        raise DeptreeError("a weight is negative or not a number, or all are 0", "Give 0 to files that are left out")
     return found / found.sum() if mixed else found
 
 
@@ -356,7 +356,18 @@ def combine(
         job, gaps = Job("combine", read, run, out, {"method": MIXTURE}, last), Gaps()
         return job.write(partial(mixture_of, positive), folds=[gaps])
     first = {"from": text_of(WRITTEN), "method": PRODUCT}
-    return Job("combine", read, run, out, first, last).write(partial(product_of, positive, WRITTEN))
+    return Job("combine", read, run, writing, first, last).write(partial(product_of, positive, WRITTEN))
+
+
+def _check(paths: Sequence[str], weights: tuple[float, ...], fit: bool, gold: str | None, conllu: str | None) -> None:
+    if fit and weights:
+        raise click.UsageError("--fit finds the weights: leave out --weights.")
+    if fit != (gold is not None):
+        raise click.UsageError(
+            "--fit needs gold trees. Add --gold FILE." if fit else "--gold needs --fit. Add it, or remove --gold."
+        )
+    if fit and STDIN in (*paths, gold, conllu):
+        raise click.UsageError("--fit reads all files twice, and standard input (-) can be read only once.")
 
 
 def _is_mixture(method: str | None, members: Sequence[Member], fit: bool) -> bool:

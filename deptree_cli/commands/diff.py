@@ -83,7 +83,7 @@ def diff(
     MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2 unusable.
     """
     if len(files) < 2:
-        raise click.UsageError("One file: give two or more, A B.")
+        raise click.UsageError("Only one file. Pass two or more: A B.")
     if len(files) > len(LETTERS):
         raise click.UsageError(f"{len(files)} are more than the {len(LETTERS)} letters for files. Name fewer.")
     _check_trees(files)

@@ -51,21 +51,17 @@ class Row:
 
     in_batches = True
 
-    def __call__(self, sentence: ScoredSentence, _: None) -> Any:
-        trees, row = sentence.interpretation.space, {"sent_id": sentence.id, "n": sentence.n}
-        if not trees.has_short_name and not self.summary:
-            own = "log_z" if trees.single_root else "log_z_multi_root"
-            row |= {**dict.fromkeys(SUMS), own: sentence.distribution.log_partition}
-            return row | {"reason": f"{trees.trees}: no other sum is computed"}
-        sums = sentence.ask(sums_of_many) or partition_of(sentence.distribution)
-        if self.summary:
-            return sentence.id, sentence.n, sums
-        row |= {name: getattr(sums, name) for name in SUMS}
-        if sums.log_z is None:
-            row["reason"] = f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"
-        elif sums.samples_per_single_root_tree is None:
-            row["reason"] = f"samples_per_single_root_tree is e^{sums.log_trials:.1f}"
-        return row
+    def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
+        distribution, trees = sentence.distribution, sentence.interpretation.space
+        if trees.has_short_name:
+            return _row(sentence.id, distribution.n, partition_of(distribution), trees)
+        own = "log_z" if trees.single_root else "log_z_multi_root"
+        row = {"sent_id": sentence.id, "n": distribution.n, **dict.fromkeys(SUMS), own: distribution.log_partition}
+        return row | {"reason": f"{trees.trees}: no other sum is computed"}
+
+    def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any]]:
+        found = zip(sentences.sent_ids, sentences.trees.lengths.tolist(), partitions(sentences.trees), strict=True)
+        return [_row(sent_id, n, sums, sentences.space) for sent_id, n, sums in found]
 
 
 def sums_of_many(sentences: ScoredBatch, _: None) -> list[Partition]:

@@ -75,7 +75,7 @@ def _tree_of(distribution: ArcFactored, block: Block | None) -> tuple[list[int],
         heads, whose = maximum_tree(distribution).tolist(), "most probable tree"
     tree = np.array([heads])
     if not distribution.space.contains(tree)[0]:
-        return heads, "heads of the CoNLL-U, which are no tree here"
+        return heads, "heads of the CoNLL-U, which are not a tree here"
     if not np.isfinite(distribution.log_weights(tree)[0]):
         return heads, f"{whose}, impossible by these scores"
     return heads, f"{whose}, probability {np.exp(distribution.tree_log_probs(tree)[0]):.4g}"

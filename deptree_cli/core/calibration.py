@@ -254,7 +254,7 @@ class Fit:
         temperature, others = CRITERIA[criterion](parts)
         if any(map(math.isnan, others)):
             gold = "gold labels" if isinstance(parts[0], LabelEvidence) else "a gold tree that is complete and possible"
-            raise DeptreeError(f"too few sentences have {gold}", "Give two or more, better some hundred")
+            raise DeptreeError(f"too few sentences have {gold}", "Give at least two, better hundreds")
         return cls(temperature, others, Quality.of(parts, [1.0] * len(parts)), Quality.of(parts, others))
 
     @property

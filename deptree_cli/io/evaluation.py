@@ -394,12 +394,40 @@ def _leave_out(gold: TreeFile, ours: range, system: TreeFile, theirs: range, fou
             found.beyond.append(_problem(gold, range(ours.stop, ours.stop), system, range(number, number + 1))[0])
 
 
-def _problem(gold: TreeFile, ours: Sequence[int], system: TreeFile, theirs: Sequence[int]) -> tuple[DeptreeError, int]:
-    """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
-    broken = next((number for number in theirs if number in system.errors), None)
-    if broken is not None:
-        return system.errors[broken], ours[0] if ours else -1
-    return _difference(gold, ours, system, theirs)
+    def next_shared(self, g: int, s: int) -> tuple[int, int]:
+        """Return the nearest sentences behind these that have one text; the ends of the files if there are none."""
+        if self._places is None:
+            self._places = {}
+            for number, text in enumerate(self.system.words.texts):
+                self._places.setdefault(text, []).append(number)
+        best = self.ours - g + self.theirs - s
+        ends = self.ours, self.theirs
+        for number, text in enumerate(self.gold.words.texts[g:], g):
+            if number - g >= best:
+                break
+            places = self._places.get(text, []) if text else []
+            at = bisect_left(places, s)
+            if at < len(places) and number - g + places[at] - s < best:
+                best, ends = number - g + places[at] - s, (number, places[at])
+        return ends
+
+    def left_out(self, g: int, s: int, g_end: int, s_end: int) -> Iterator[tuple[range, range, DeptreeError]]:
+        """The gold sentences of a stretch that cannot be compared, each with the reason."""
+        reason, broken = self.error(g, s, g_end, s_end)
+        for number in range(g, g_end):
+            error = self.gold.errors.get(number) or (reason if number == broken else None)
+            if error is None:
+                problem = f"cannot tell which text belongs to it: that of {self.gold.sent_id(broken)} differs"
+                remedy, place = "Correct that one, or pass --on-error skip to leave out both", self.gold.at(number)
+                error = DeptreeError(problem, remedy, place=place, sent_id=self.gold.sent_id(number))
+            yield range(number, number + 1), range(s, s_end) if number == g else range(0), error
+
+    def error(self, g: int, s: int, g_end: int, s_end: int) -> tuple[DeptreeError, int]:
+        """What is wrong with a stretch, and with which gold sentence: the system's is broken, or texts differ."""
+        for number in range(s, s_end):
+            if number in self.system.errors:
+                return self.system.errors[number], g
+        return _difference(self.gold, range(g, g_end), self.system, range(s, s_end))
 
 
 def _difference(
@@ -475,7 +503,7 @@ def _joined(gold: TreeFile, pairings: Sequence[Pairing]) -> tuple[Int, dict[int,
     kept = np.ones(int(unit_of.max(initial=-1)) + 1, dtype=bool)
     kept[unit_of[[*errors]]] = False
     for number in np.flatnonzero(~kept[unit_of]).tolist():
-        problem = "a system cuts the text otherwise here, and another sentence of this stretch is left out"
+        problem = "a system splits the text differently here, and another sentence of this stretch is left out"
         place, sent_id = gold.at(number), gold.sent_id(number)
         left_out = DeptreeError(problem, "Correct that one", place=place, sent_id=sent_id)
         errors.setdefault(number, gold.errors.get(number) or left_out)

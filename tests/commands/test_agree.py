@@ -200,7 +200,7 @@ def test_the_bad_sentence_alone_is_left_out(deptree, put, bad, leads) -> None:
         ((GOLD, GOLD, "--alpha", 0.1), "--alpha needs --test"),
         ((GOLD, GOLD, GOLD, "--test"), "--test compares two files of trees, but there are 3"),
         ((GOLD, GOLD, "--test", "--per", "label"), "--test does not look at labels"),
-        ((GOLD, GOLD, "--test", "--scores", *SCORES), "--scores change nothing in --test"),
+        ((GOLD, GOLD, "--test", "--scores", *SCORES), "--scores changes nothing in --test"),
         ((GOLD, GOLD, "--test", "--seed", 1), "nothing to permute"),
         ((GOLD, GOLD, "--from", "natasha"), "--from needs --scores FILE"),
         ((GOLD, DATA / "figure1.npy"), "figure1.npy"),

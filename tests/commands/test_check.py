@@ -118,7 +118,7 @@ def test_spans(deptree, put, trees) -> None:
     assert {**TWO, "rule": "spans", "words": [1, 2]} in rows
     assert not [row for row in deptree("check", trees, "--rules", "misc").rows if row["rule"] == "spans"]
     ran = deptree("check", trees, "--rules", put("else.tsv", "three\t1\t2\n"), "-q")
-    missing = "else.tsv:1 (three): there is no sentence of this name. Correct the name."
+    missing = "else.tsv:1 (three): no sentence has this name. Correct the name."
     assert (ran.code, ran.said) == (2, [f"deptree: {missing}"])
 
 

@@ -46,7 +46,7 @@ def test_thousands_of_bad_samples_are_a_few_lines(deptree, put):
     put("s.jsonl", good + "".join(f'{{"sent_id": "{name}", "heads": [0]}}\n' for name in range(2, 2000)))
     ran = deptree("check-bias", *FIGURE1, "--samples", "s.jsonl", "--on-error", "skip", "-q")
     assert len(ran.said) == 12
-    assert ran.said[-2] == "deptree: skipped: 1,988 more: the scores have no such sentence."
+    assert ran.said[-2] == "deptree: skipped: 1,988 more: the scores do not have this sentence."
     assert ran.said[-1] == "deptree: 1998 samples skipped"
 
 

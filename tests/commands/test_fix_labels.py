@@ -51,7 +51,7 @@ def test_a_label_beside_a_fixed_head_stays(command: str, label: str, scores, put
     assert all((head == "0") == (deprel == "root") for head, deprel in found)
     rows = done(name, "s.npy", *READING, *LABELS, *options, "--format", "jsonl").rows
     assert {row["deprels"][1] for row in rows} == {label}
-    said = f"deptree: the label {label!r} is not in labels.txt: it stays where the sentences have it, without a score"
+    said = f"deptree: the label {label!r} is not in labels.txt: it is kept as annotated, unscored"
     assert ran.err.splitlines().count(said) == (label not in NAMES)
 
 

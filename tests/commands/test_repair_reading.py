@@ -24,8 +24,8 @@ def test_json_lines_are_refused_in_a_line_as_by_check(deptree, put) -> None:
         assert (ran.code, ran.out) == (2, b"")
         (line,) = ran.said
         assert line == (
-            "deptree: t.jsonl:1: a line of JSON where CoNLL-U should be. Add the words first: "
-            "deptree combine FILE --conllu SENTENCES."
+            f"deptree: t.jsonl:1{name}: a line of JSON where CoNLL-U should be. Write the trees as CoNLL-U first: "
+            "deptree combine FILE --conllu SENTENCES (heads that are not a tree: repaired() in Python)."
         )
 
 
@@ -104,7 +104,7 @@ def test_sentences_that_files_of_rules_name_must_come(deptree, put) -> None:
     put("x.conllu", FINE.replace("= fine", "= fine/sample_2"))
     ran = deptree("repair", "x.conllu", "--rules", put("c.tsv", "fine\t1\tHeadIn\t2\nelse\t1\tHeadIn\t2\n"), "-q")
     assert ran.code == 2
-    assert ran.said == ["deptree: c.tsv:2 (else): there is no sentence of this name. Correct the name."]
+    assert ran.said == ["deptree: c.tsv:2 (else): no sentence has this name. Correct the name."]
 
 
 @pytest.mark.parametrize("label", ["nsubj", "_"])

@@ -182,7 +182,7 @@ def test_sentences_that_do_not_come_are_an_error(deptree, put) -> None:
     """Whoever names a sentence wants it to obey: -q hides nothing of that, and --on-error skip counts it."""
     put("asked.tsv", "en-1\t7\tNotHead\t2\nxx-1\t1\tHeadIn\t2\nxx-2\t1\t2\nxx-1\t2\tHeadIn\t0\n")
     args = ("decode", *SCORES, "--rules", "asked.tsv", *JSON)
-    missing = "asked.tsv:2 (xx-1): there is no sentence of this name. Correct the name."
+    missing = "asked.tsv:2 (xx-1): no sentence has this name. Correct the name."
     ran = deptree(*args, "-q")
     assert (ran.code, ran.said) == (2, [f"deptree: {missing}"])
     ran = deptree(*args, "--on-error", "skip", "--jobs", 2)

@@ -82,9 +82,9 @@ def test_what_does_not_go_together(deptree, done, parts, put):
     done("convert", "a.jsonl", *FROM, "--to", "spacy", "-o", "spacy.jsonl", "-q")
     put("square.npy", np.ones((3, 3)))
     for args, said in [
-        (("decode", *parts, *FROM, "--conllu", "a.conllu"), "1 --conllu for 2 SCORES"),
+        (("decode", *parts, *FROM, "--conllu", "a.conllu"), "2 score files but 1 --conllu"),
         (("partition", "-", "-", *FROM), "standard input (-) can be read only once"),
-        (("partition", "spacy.jsonl", "square.npy"), "square.npy: is read in another layout than spacy.jsonl"),
+        (("partition", "spacy.jsonl", "square.npy"), "square.npy: has another layout than spacy.jsonl"),
         (("expect", "kl", *parts, *FROM, "--other", "a.jsonl"), "two score files are compared at a time"),
         (("partition", "a.jsonl", "nowhere.npz", *FROM), "nowhere.npz: no such file"),
     ]:

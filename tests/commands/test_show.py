@@ -62,7 +62,7 @@ def test_a_tree_that_the_sentence_has_is_drawn_however_improbable(done, put):
 @pytest.mark.parametrize(
     ("heads", "said"),
     [
-        (("2", "1"), b"heads of the CoNLL-U, which are no tree here"),
+        (("2", "1"), b"heads of the CoNLL-U, which are not a tree here"),
         (("0", "1"), b"tree of the CoNLL-U, impossible by these scores"),
         (("_", "0"), b"most probable tree, probability 1"),
     ],

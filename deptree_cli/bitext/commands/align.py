@@ -84,6 +84,8 @@ def align(
         raise click.UsageError("--method needs --above P: the best alignment is found without probabilities.")
     if above is None:
         check_effect(["temperature"], "--above P: the best alignment is the same at any")
+    if report and not gold:
+        raise click.UsageError("--report needs --gold FILE.")
     estimating, agreement = Estimating(pruning.method, pruning.settings, run), LinkAgreement(shown=not report)
 
     sums = 1 if above is None else 0 if pruning.is_asked else 2

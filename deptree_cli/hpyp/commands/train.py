@@ -450,7 +450,7 @@ def _contexts(options: TrainOptions) -> Contexts:
 
     contexts = LEXICALISED if options.lexicalised else UNLEXICALISED
     if options.unlabelled and not contexts.word:
-        raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
+        raise DeptreeError("a parser without words cannot learn from text", "Remove --unlabelled")
     return contexts
 
 

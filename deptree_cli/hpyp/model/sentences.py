@@ -276,7 +276,7 @@ def check_training(treebank: Sequence[Annotated], text: Sequence[Annotated], con
         problem = f"with several {STATES}, only the last state would read the text"
         raise DeptreeError(problem, f"Remove {UNLABELLED}", options=[STATES, UNLABELLED])
     if text and not contexts.word:
-        problem = "a parser without words learns nothing from text"
+        problem = "a parser without words cannot learn from text"
         raise DeptreeError(problem, f"Remove {UNLABELLED}", options=[UNLABELLED])
     for sentence in treebank:
         sentence.check_trainable()

@@ -247,7 +247,7 @@ def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:
     places = np.minimum(np.searchsorted(keys, above), size - 1)
     expected += np.bincount(order[places], process.served[below], size)
     if not np.array_equal(keys[places], above) or not np.array_equal(expected, process.seated):
-        raise ValueError("its customers are not those of the treebank")
+        raise ValueError("its counts do not match the treebank")
 
 
 # Training: Gibbs sampling of who sits where, given the derivations of a treebank's trees, or of these too.

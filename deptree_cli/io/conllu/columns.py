@@ -156,9 +156,10 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
     """
     if wrong == BAD_COLUMNS:
         repair = "Repair the line; an empty line ends a sentence"
-        if columns is COLUMNS and (kind := _without_words(text)):
-            problem = f"a line of {kind} where CoNLL-U should be"
-            repair = "Add the words first: deptree combine FILE --conllu SENTENCES"
+        if text.startswith(b"{") and columns is COLUMNS:
+            problem = "a line of JSON where CoNLL-U should be"
+            also = "heads that are not a tree: repaired() in Python"
+            repair = f"Write the trees as CoNLL-U first: deptree combine FILE --conllu SENTENCES ({also})"
         elif columns is COLUMNS:
             problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
             repair += ", or name other columns in a first line # global.columns = ID FORM ..." * (width > 1 and not n)

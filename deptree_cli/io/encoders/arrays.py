@@ -87,7 +87,7 @@ def _open_scores(container: Container, path: str | None, page: Page) -> Iterator
 def _check_kept(container: Container, path: str | None, header: bool, meta: Meta, asked: bool) -> None:
     """Raise if a reader would take the scores for others, or could not tell the sentences apart."""
     if not container.named and not meta.ordered:
-        problem = "the order of the sentences is not known, and what is written keeps no names"
+        problem = "the order of the sentences is not known, and the output keeps no names"
         remedy = "Choose another container, or give the sentences with --conllu FILE"
         raise DeptreeError(problem, remedy, place=path or "")
     if container.keeps_meta(header):

@@ -324,7 +324,7 @@ def refuse_overwrites(inputs: Iterable[Named], outputs: Iterable[Named]) -> None
             place = "standard output" if named.path == STDIN else place_of(named.path)
             problem = f"{named.option} and {other.option} would write the same file"
             if is_input:
-                problem = f"{named.option} would write into what {other.option} reads"
+                problem = f"{named.option} would overwrite {other.option}"
             raise DeptreeError(problem, "Name another file for one of them", place=place)
         taken[identity] = named, False
 

@@ -237,7 +237,9 @@ class Parser:
             raise DeptreeError(f"{self.name} cannot be imported ({error})", f"pip install {self.requirement}") from None
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise DeptreeError(f"{self.name} failed at {task} ({reason})", "Try it in Python by itself") from None
+            raise DeptreeError(
+                f"{self.name} failed at {task} ({reason})", "Run the parser alone in Python to see why"
+            ) from None
 
     @property
     def version(self) -> str | None:

@@ -17,7 +17,7 @@ def load(model: str) -> Hanlp:
     parser = hanlp.load(model)
     # Of its own heirs, one is for graphs and others add losses; none keeps to these scores.
     if type(parser) is not BiaffineDependencyParser:
-        raise DeptreeError(f"{model} is no BiaffineDependencyParser", "Choose a model of hanlp.pretrained.dep")
+        raise DeptreeError(f"{model} is not a BiaffineDependencyParser", "Choose a model of hanlp.pretrained.dep")
     return Hanlp(parser, IDX)
 
 
@@ -26,7 +26,7 @@ class Hanlp:
 
     def __init__(self, parser: Any, index: str) -> None:
         if parser.use_pos:
-            problem = "this model wants tags, which HanLP itself loses on the way to it"
+            problem = "this model needs tags, which HanLP does not pass to it"
             raise DeptreeError(problem, "Choose a model that reads words only")
         self._parser = parser
         self._index = index

@@ -25,7 +25,7 @@ from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import TREES, Companion, Sentence, Side, Warn, unheard
 from deptree_cli.io.trees import GivenTree, number_of, read_trees, sentence_of
 
-_DISTINCT = "these trees were drawn without replacement (swor), so each stands for more or less than one"
+_DISTINCT = "these trees were sampled without replacement (swor), so each has a weight of its own"
 
 # The role of the sentence with scores that a tree belongs to.
 _SCORED = "scored"
@@ -107,7 +107,7 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
     first: GivenTree | None = None
     for tree in group:
         if isinstance(tree, GivenTree) and tree.distinct:
-            tree = DeptreeError(_DISTINCT, "Give trees as `sample` draws them", place=tree.place)
+            tree = DeptreeError(_DISTINCT, "Give trees written by `sample`", place=tree.place)
         if isinstance(tree, DeptreeError):
             tree.sent_id = _name(group)
             return tree
@@ -300,7 +300,7 @@ def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:
     """The name of a tree's sentence; raises if there is none of the tree's names and length."""
     name = next((name for name in tree.names if name in words), None)
     if name is None:
-        problem, remedy = "the scores have no such sentence", "Name samples as their sentences"
+        problem, remedy = "the scores do not have this sentence", "Give each sample the name of its sentence"
         raise DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)
     if (n := words[name]) is not None and n != len(tree.heads):
         problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {n}"

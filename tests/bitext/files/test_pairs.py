@@ -175,7 +175,7 @@ def test_a_warning_where_no_link_pays(scratch) -> None:
         return [line for line in lines if line]
 
     path = scratch("s.npz", files.npz({"a": np.full((2, 2), -1.0), "b": np.full((2, 2), 1.0)}))
-    assert warned(path) == ["no link scores more than leaving both of its words unlinked: check --null-score"]
+    assert warned(path) == ["every link scores less than leaving both words unlinked: check --null-score"]
     assert warned(path, null_score=-1.0) == []
     (line,) = warned(scratch("n.npy", files.npy(np.zeros((3, 3)))), null="first")
     assert line.endswith("--null first is where NULL stands")

@@ -87,7 +87,7 @@ def test_bad_pairs_are_skipped_where_asked(run: Run) -> None:
         ("low.npy --temperature 0", "0 is not a positive number"),
         ("low.npy --temperature nan", "nan is not a positive number"),
         ("low.npy --branching 2", "No such option"),
-        ("low.npy low.npy --text bitext.txt", "1 --text for 2 SCORES. Pass --text once per score file"),
+        ("low.npy low.npy --text bitext.txt", "2 score files but 1 --text. Pass --text once per score file"),
     ],
 )
 def test_usage(line: str, message: str, run: Run) -> None:
@@ -99,8 +99,8 @@ def test_usage(line: str, message: str, run: Run) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("low.npy -o low.npy", "--output would write into what SCORES reads"),
-        ("bitext.npz --text bitext.txt -o bitext.txt", "--output would write into what --text reads"),
+        ("low.npy -o low.npy", "--output would overwrite SCORES"),
+        ("bitext.npz --text bitext.txt -o bitext.txt", "--output would overwrite --text"),
         ("- --text -", "standard input (-) can be read only once"),
         ("low.npy - -", "standard input (-) can be read only once"),
         ("low.npy missing.npy", "missing.npy: no such file"),

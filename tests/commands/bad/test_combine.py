@@ -16,7 +16,7 @@ GOLD = DATA / "gold.conllu"
         ((A, GOLD, "--method", "product"), "has trees, which have no scores to add up"),
         ((A, B, "--weights", "1"), "1 weight for 2 files"),
         ((A, B, "--weights", "1,x"), "not a list of numbers such as 0.7,0.3"),
-        ((A, B, "--weights", "1,-1"), "a weight is negative or no number, or all are 0"),
+        ((A, B, "--weights", "1,-1"), "a weight is negative or not a number, or all are 0"),
         ((A, B, "--fit"), "--fit needs gold trees: --gold FILE"),
         ((A, B, "--gold", GOLD), "--gold needs --fit. Add it"),
         ((A, B, "--fit", "--gold", GOLD, "--weights", "1,1"), "--fit finds the weights: leave out --weights"),

@@ -189,7 +189,7 @@ def test_going_on_from_what_is_no_model(deptree, put, small) -> None:
     [
         (["small.conllu", "-o", "-"], "must be a file"),
         (["small.conllu", "-o", "."], "must be a file"),
-        (["small.conllu", "-o", "small.conllu"], "would write into what TREEBANK"),
+        (["small.conllu", "-o", "small.conllu"], "would overwrite TREEBANK"),
         (["small.conllu", "-o", "nowhere/m.npz"], "its folder does not exist"),
         (["small.conllu"], "Missing option '--output'"),
         (["-o", "m.npz"], "Missing argument 'TREEBANK...'"),

@@ -97,7 +97,7 @@ def test_the_first_character_that_differs() -> None:
             ["a", "b"],
             [
                 "gold:1: the text differs: it begins with 'xy', 'ab' at",
-                "gold:3: no telling which text is its own: that of 1",
+                "gold:3: cannot tell which text belongs to it: that of 1",
             ],
         ),
         (

@@ -31,7 +31,7 @@ SAME = [("a", "a"), ("a", "./a"), ("a", "sub/../a"), ("a", "link"), ("link", "ha
 
 @pytest.mark.parametrize(("first", "second"), SAME)
 def test_one_file_under_two_names(first: str, second: str) -> None:
-    with pytest.raises(DeptreeError, match="--output would write into what SCORES reads"):
+    with pytest.raises(DeptreeError, match="--output would overwrite SCORES"):
         refuse_overwrites([Named("SCORES", first)], [Named("--output", second)])
     with pytest.raises(DeptreeError, match="--plot and --output would write the same file"):
         refuse_overwrites([], [Named("--output", first), Named("--plot", second)])
@@ -61,5 +61,5 @@ def test_standard_streams_are_files_too(tmp_path: Path) -> None:
         with Path("a").open("ab") as appended, Path("a").open("rb") as stdin:
             command = [sys.executable, "-c", program.format(path)]
             ran = subprocess.run(command, stdin=stdin, stdout=appended, stderr=subprocess.PIPE, check=False)
-        assert b"standard output: --output would write into what SCORES reads" in ran.stderr
+        assert b"standard output: --output would overwrite SCORES" in ran.stderr
     assert Path("a").read_bytes() == b"x"

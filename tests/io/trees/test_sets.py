@@ -99,7 +99,7 @@ def test_scores_lead(scratch) -> None:
     ]
     assert counts == [("a", [[0]], [1]), ("b", [[2, 0], [0, 1]], [2, 1]), ("c", [], [])]
     assert [str(each).split(". ")[0] for each in errors] == [
-        "trees:4 (x): the scores have no such sentence",
+        "trees:4 (x): the scores do not have this sentence",
         "trees:7 (a): the tree has 2 words, its scores have 1",
     ]
 
