@@ -23,7 +23,7 @@ from deptree_cli.cli.options import INPUT, Bundle, IntRange, check_effect, entry
 from deptree_cli.cli.run import Fold, Job, Run, Select, Source, Task
 from deptree_cli.cli.signals import INTERRUPTED
 from deptree_cli.cli.terminal import Counted, message, status
-from deptree_cli.core.errors import DeptreeError, plural
+from deptree_cli.core.errors import DeptreeError, counted, plural
 from deptree_cli.core.memory import available
 from deptree_cli.core.monte_carlo import MonteCarloEstimate
 from deptree_cli.core.scores import SCALES
