@@ -19,7 +19,7 @@ from deptree_cli.cli.terminal import message
 from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.partition import Peakedness, peakedness, peakednesses
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.files.streams import is_rereadable
@@ -156,6 +156,9 @@ def inspect(
     empty = DeptreeError("there are no sentences to look at", "Check the file", place=scores.name)
     job = Job("inspect", scores.source(run), run, replace(out, single=True))
     code = job.summarise(Inspect(scores.how), OneRow(found, empty), Sheet(title=scores.name))
+    if found.without_tree and not run.quiet:
+        which = counted(found.without_tree, "sentence")
+        message(f"{which} left out of log_prob_per_word: gold heads that are incomplete or not a possible tree")
     if advice := better_layout(found.means, layout):
         message(advice)
     return 1 if advice else code
@@ -179,12 +182,13 @@ class SentenceFacts(NamedTuple):
     type: str
     numbers: Peakedness
     fits: Fits
+    has_heads: bool
 
     @classmethod
     def of(cls, record: Sentence, layout: Layout, numbers: Peakedness, fitting: Fits) -> SentenceFacts:
         n, (rows, columns) = record.n, layout.arcs(record.scores.shape)
-        shape = _shape_of(rows > n, columns > n, layout.labels)
-        return cls(n, shape, rows - columns, _name_of(record.scores.dtype), numbers, fitting)
+        shape, has_heads = _shape_of(rows > n, columns > n, layout.labels), bool((record.known_heads >= 0).any())
+        return cls(n, shape, rows - columns, _name_of(record.scores.dtype), numbers, fitting, has_heads)
 
 
 @cache
@@ -218,7 +222,7 @@ class Overview:
 
     def __init__(self, layout: Layout, not_weights: str) -> None:
         self._layout, self._scale = layout, f"log (assumed: {not_weights})" if not_weights else None
-        self._words = self._longest = self._forbidden = 0
+        self._words = self._longest = self._forbidden = self.without_tree = 0
         self._lowest, self._highest, self._normalised = np.inf, -np.inf, True
         self._shapes, self._types, self._longer_axes = set[str](), set[str](), set[int]()
         self._shares = {name: array("d") for name in SHARES}
@@ -234,6 +238,7 @@ class Overview:
         self._longer_axes.add(facts.longer_axis)
         for shares, share in zip(self._shares.values(), numbers[-len(SHARES) :], strict=True):
             shares.append(share)
+        self.without_tree += facts.has_heads and not facts.fits
         for name, fit in facts.fits.items():
             if name not in self._fits:
                 self._fits[name] = array("d")

@@ -587,7 +587,7 @@ def compared_files(
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class Evaluated(Mapping[str, Score]):
     """Scores of a system, and of a second one beside it, by metric: ``evaluated["LAS"].f1.value``.
 
     Attributes:
@@ -607,6 +607,12 @@ class Evaluated:
 
     def __getitem__(self, metric: str) -> Score:
         return self.scores[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
 
 
 def evaluate(

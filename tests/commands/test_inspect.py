@@ -109,6 +109,21 @@ def test_no_heads_no_fit(done):
     assert facts.get("log_prob_per_word") is None
 
 
+def test_gold_heads_that_are_not_a_tree_are_counted(done, put):
+    """And so are incomplete ones; sentences without any are not missed."""
+    text = (DATA / "gold.conllu").read_text(encoding="utf-8")
+    first, second, *others = text.split("\n\n")
+    cells = [line.split("\t") for line in second.split("\n")]
+    for row in (row for row in cells if row[0] == "1"):
+        row[6] = "1"
+    put("gold.conllu", "\n\n".join([first, "\n".join(map("\t".join, cells)), *others]))
+    ran = done("inspect", *SCORES, "--gold", "gold.conllu", "--json")
+    line = "1 sentence left out of log_prob_per_word: gold heads that are incomplete or not a possible tree"
+    assert ran.said == [f"deptree: {line}"]
+    assert ran.rows[0]["log_prob_per_word"] < 0
+    assert "left out" not in done("inspect", *SCORES, "--conllu", DATA / "sentences.conllu").err
+
+
 TURNED = "the gold heads fit {} far better"
 
 

@@ -131,8 +131,8 @@ def test_labels_that_are_not_those_of_the_rules(deptree, put) -> None:
     assert (ran.code, ran.out) == (2, b"")
     assert ran.said[-1].endswith(
         "deptree: ud-2026-11 forbids every label of the scores but root (invalid-deprel): 'ACL:RELCL', 'ADVCL',"
-        " 'ADVMOD', 'AUX', 'CASE', 'DET', 'MARK', 'NMOD', 'NSUBJ', 'OBJ' and 3 others. Leave these rules out: --rules"
-        " show prints ours as a file to change."
+        " 'ADVMOD', 'AUX', 'CASE', 'DET', 'MARK', 'NMOD', 'NSUBJ', 'OBJ' and 3 others. Remove these rules; --rules"
+        " show prints ours as a file to edit."
     )
     ran = deptree("decode", *args[:at], "old.json", *args[at + 1 :])
     assert "deptree: ud-2026-11 forbids 1 label of the scores (unknown-udeprel): 'dobj'" in ran.said
@@ -219,7 +219,7 @@ def test_our_rules_are_shown_as_a_file(done, put, shell) -> None:
         (("--rules", "ud"), "7 of 39 rules of ud-2026-11 ask for UPOS. Add the sentences: --conllu FILE."),
         (("--rules", "tree", "--budget", "0"), "Invalid value for '--budget'"),
         (("--rules", "far.tsv"), "far.tsv:1 (en-1): HeadIn of word 1 is '99', not 0 to 8. Correct it."),
-        (("--rules", "label.tsv"), "label.tsv:1 (en-1): DeprelIn of word 1 is 'nsubjj', which is no label of"),
+        (("--rules", "label.tsv"), "label.tsv:1 (en-1): DeprelIn of word 1 is 'nsubjj', which is not a label of"),
     ],
 )
 def test_what_is_refused(deptree, put, args: tuple[str, ...], message: str) -> None:

@@ -53,7 +53,7 @@ class Layout:
             one, two = getattr(self, name), getattr(over, name)
             if one and two and one != two:
                 remedy = "Remove it: the layout that the file names is used"
-                raise DeptreeError(f"the file names its layout {one}, but {two} was asked for", remedy)
+                raise DeptreeError(f"the file says {one}, but {two} was asked for", remedy)
 
     @property
     def complete(self) -> Layout:

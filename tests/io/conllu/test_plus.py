@@ -147,7 +147,7 @@ def test_columns_are_those_of_the_file(file_of, tmp_path) -> None:
 def test_names_of_files_promise_columns(file_of) -> None:
     """Ten in .conllu, named ones in .conllup."""
     (plus,) = blocks(SHORT)
-    assert file_of([plus.raw], "x.cupt") == file_of([plus.raw], "x.conll") == SHORT
+    assert file_of([plus.raw], "x.cupt") == file_of([plus.raw], "x.conll") == file_of([plus.raw], "x.conllx") == SHORT
     with pytest.raises(DeptreeError, match=r"\.conllu is the suffix of CoNLL-U, but the columns are ID FORM UPOS"):
         file_of([plus.raw], "x.conllu")
     row = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\r\n"

@@ -103,7 +103,7 @@ def test_the_first_character_that_differs() -> None:
         (
             ["a", "b c", "d"],
             ["a b", "q", "d"],
-            ["gold:1: no telling", "gold:4: the text differs: after 'ab' it has 'c', 'q' at system:4", (1, 1)],
+            ["gold:1: cannot tell", "gold:4: the text differs: after 'ab' it has 'c', 'q' at system:4", (1, 1)],
         ),
     ],
     ids=[
