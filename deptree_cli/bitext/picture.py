@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from deptree_cli.core.dtypes import Float, Heads
-from deptree_cli.io.pictures.arcs import SURE, cells, fitted, shown_form
+from deptree_cli.io.files.streams import cells
+from deptree_cli.io.pictures.arcs import SURE, fitted, shown_form
 from deptree_cli.io.pictures.text import FAINT, POSSIBLE, UNSURE, WIDEST, painted
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Float, Int
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.io.files.output import suffix_of
+from deptree_cli.io.files.output import CONLLU_SUFFIXES, suffix_of
 from deptree_cli.kernels.columns import (
     BAD_COLUMNS,
     BAD_FORM,
@@ -95,10 +95,7 @@ def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> Dep
     )
 
 
-# Of files that hold sentences.
-CONLLU_SUFFIXES = (".conllu", ".conllup", ".cupt", ".conll", ".conllx")
-
-# Of those that always have ten columns, and of those that always name them.
+# Of files that always have ten columns, and of those that always name them.
 _TEN, _NAMED = CONLLU_SUFFIXES[:2]
 
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, printable
-from deptree_cli.io.conllu.blocks import separator
-from deptree_cli.io.conllu.columns import BOM, CONLLU_SUFFIXES, FileColumns
-from deptree_cli.io.conllu.splicing import Spliced
-from deptree_cli.io.files.output import Output, until_the_end
+from deptree_cli.io.files.output import CONLLU_SUFFIXES, Output, until_the_end
 from deptree_cli.io.json_lines import Pieces, dump, pieces_of
+
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.splicing import Spliced
 
 Row = Mapping[str, Any]
 
@@ -103,6 +103,9 @@ def _conllu(path: str | None, page: Page) -> Iterator[Write]:
     An empty line stands between sentences; a byte order mark, and the columns of CoNLL-U Plus, at most at the start,
     whatever files they are from.
     """
+    from deptree_cli.io.conllu.blocks import separator  # what few formats need
+    from deptree_cli.io.conllu.columns import BOM, FileColumns
+
     with Output(path) as out:
         signature = "" if page.header is False else page.signature
         before: bytes | None = None
@@ -110,7 +113,7 @@ def _conllu(path: str | None, page: Page) -> Iterator[Write]:
 
         def write(written: bytes | Spliced) -> None:
             nonlocal signature, before
-            chunk = written.data if isinstance(written, Spliced) else written
+            chunk = written if isinstance(written, bytes) else written.data
             chunk = columns.first(chunk) if before is None else before + columns.another(chunk.removeprefix(BOM))
             out.write(_with_generator(chunk, signature) if signature else chunk)
             signature, before = "", separator(chunk)

@@ -31,6 +31,9 @@ from deptree_cli.io.files.streams import STDIN, place_of
 
 STDOUT = "-"
 
+# Of files that hold sentences.
+CONLLU_SUFFIXES = (".conllu", ".conllup", ".cupt", ".conll", ".conllx")
+
 # What files of arrays hold, for a message.
 ARRAYS = "arrays"
 

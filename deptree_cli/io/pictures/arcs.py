@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, count
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,26 +74,6 @@ def _ems_of(char: str) -> float:
     return _EMS.get(char, _CAPITAL if char.isupper() else _USUAL)
 
 
-class Spanning(Protocol):
-    """An arc, or the part of one that is drawn in a row: its ends, 0 as the head of ROOT's, and the words it spans."""
-
-    @property
-    def head(self) -> int:
-        """The word that governs, or 0."""
-
-    @property
-    def dependent(self) -> int:
-        """The word that is governed."""
-
-    @property
-    def left(self) -> int:
-        """The end nearer to the beginning of the sentence."""
-
-    @property
-    def right(self) -> int:
-        """The other end."""
-
-
 class Slot(NamedTuple):
     """The place at a word where an arc ends: the `place`-th from the left of `total`, from 0."""
 
@@ -113,8 +93,8 @@ class Span(NamedTuple):
     distance: float
 
 
-def levels(arcs: Sequence[Spanning]) -> list[int]:
-    """The level of each arc of one side; those from ROOT come down from above all others. O(arcs^2)."""
+def levels(arcs: Sequence[Any]) -> list[int]:
+    """The level of each arc, or part of one, of a side; those from ROOT come down from above all others. O(arcs^2)."""
     left, right = np.array([(arc.left, arc.right) for arc in arcs], dtype=int).reshape(-1, 2).T
     found = np.zeros(len(arcs), dtype=int)
     between_words = np.array([arc.head > 0 for arc in arcs], dtype=bool)
@@ -132,7 +112,7 @@ def levels(arcs: Sequence[Spanning]) -> list[int]:
     return np.where(between_words, found, top).tolist()
 
 
-def slots(arcs: Sequence[Spanning], heights: Sequence[int]) -> dict[tuple[int, int], Slot]:
+def slots(arcs: Sequence[Any], heights: Sequence[int]) -> dict[tuple[int, int], Slot]:
     """The slot of every end of an arc of one side, by (number of the arc, word).
 
     Arcs to the left leave a word at its left, the higher the nearer to its middle, and so at the right: no arc then
@@ -165,6 +145,50 @@ def middles(widths: Sequence[float], gap: float, spans: Sequence[Span]) -> Float
         if missing > 0 and left < right:
             steps[within] += missing / (right - left)
     return sizes[0] / 2 + np.concatenate([[0.0], np.cumsum(steps)])
+
+
+class Unit(NamedTuple):
+    """Room that is taken: by a label, by an end of an arc, between words, by corners with a label and without."""
+
+    size: Callable[[str], float]
+    slot: float
+    gap: float
+    corners: tuple[float, float]
+
+
+class Side:
+    """Arcs, or parts of them, above or below the words of a row, with their levels and slots."""
+
+    def __init__(self, arcs: Sequence[Any], unit: Unit) -> None:
+        self.arcs, self.levels, self._unit = arcs, levels(arcs), unit
+        self.slots = slots(arcs, self.levels)
+
+    def _widths(self) -> Iterator[tuple[int, float]]:
+        for number, arc in enumerate(self.arcs):
+            for word in arc.ends:
+                slot = self.slots[number, word]
+                tag = 0 if arc.head else 2 * abs(slot.offset) * self._unit.slot + self._unit.size(arc.tag)
+                yield word, max(slot.total * self._unit.slot, tag)
+
+    def _spans(self) -> Iterator[Span]:
+        """How far apart the ends of arcs must be: the corners, and the label between them."""
+        for number, arc in enumerate(self.arcs):
+            if arc.head and not arc.leaves:
+                inner = self.slots[number, arc.left].offset - self.slots[number, arc.right].offset
+                corners = self._unit.corners[0 if arc.tag else 1]
+                yield Span(arc.left, arc.right, self._unit.size(arc.tag) + corners + inner * self._unit.slot)
+
+    @staticmethod
+    def middles(
+        sizes: Sequence[float], sides: Sequence[Side], first: int = 1, labelled: bool = True
+    ) -> tuple[Float, Float]:
+        """Where the middles of words stand, the first of which has a number, and how wide they are, with their arcs."""
+        widths, unit = np.array(sizes, dtype=float), sides[0]._unit
+        for word, width in (each for side in sides for each in side._widths()):
+            widths[word - first] = max(widths[word - first], width)
+        spans = [Span(left - first + 1, right - first + 1, distance) for side in sides if labelled
+                 for left, right, distance in side._spans()]  # fmt: skip
+        return middles(widths.tolist(), unit.gap, spans), widths
 
 
 Mask = NDArray[np.bool_]
@@ -243,6 +267,11 @@ class Arc:
     kind: str = TREE
     count: int | None = None
     share: float | None = None
+    leaves = 0  # it ends where it is drawn: see `svg.Part`
+
+    @property
+    def ends(self) -> set[int]:
+        return {self.left, self.right}
 
     @property
     def weight(self) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from itertools import accumulate, pairwise
 
@@ -22,15 +21,13 @@ from deptree_cli.io.pictures.arcs import (
     TREE,
     Arc,
     Picture,
+    Side,
     Slot,
-    Span,
+    Unit,
     among_others,
     ems,
     is_right_to_left,
-    levels,
-    middles,
     shown_form,
-    slots,
 )
 
 WORD, LABEL = 16, 11  # font sizes
@@ -70,8 +67,8 @@ class Part:
         return [self.left] * (self.leaves >= 0) + [self.right] * (self.leaves <= 0)
 
     @property
-    def tagged(self) -> bool:
-        return bool(self.head and not self.leaves and self.arc.tag)
+    def tag(self) -> str:
+        return self.arc.tag
 
 
 def parts(arcs: Sequence[Arc], first: int, last: int) -> list[Part]:
@@ -87,45 +84,27 @@ def parts(arcs: Sequence[Arc], first: int, last: int) -> list[Part]:
     return found
 
 
-class Side:
-    """The arcs above (`down` -1) or below (1) the words of a row, with their levels and slots."""
+UNIT = Unit(lambda text: ems(text) * LABEL, SLOT, GAP, (CORNER, CORNER))
+
+
+class RowSide(Side):
+    """The arcs above (`down` -1) or below (1) the words of a row."""
 
     def __init__(self, arcs: Sequence[Arc], first: int, last: int, down: int) -> None:
-        self.parts = parts(arcs, first, last)
+        super().__init__(parts(arcs, first, last), UNIT)
         self.down = down
-        self.levels = levels(self.parts)
-        self.slots = slots(self.parts, self.levels)
-
-    @cached_property
-    def _reaches(self) -> list[float]:
-        """How far from the words the bars of every level are, from level 1 on."""
-        tagged = {level for part, level in zip(self.parts, self.levels, strict=True) if part.tagged}
-        reaches = [float(LOWEST)]
-        for level in range(1, max(self.levels, default=0)):
-            reaches.append(reaches[-1] + (STEP if level in tagged else STEP_OF_BARE))
-        return reaches
-
-    def reach(self, level: int) -> float:
-        return self._reaches[level - 1]
+        # How far from the words the bars of every level are, from level 1 on.
+        tagged = {
+            level
+            for part, level in zip(self.arcs, self.levels, strict=True)
+            if part.head and not part.leaves and part.tag
+        }
+        steps = (STEP if level in tagged else STEP_OF_BARE for level in range(1, max(self.levels, default=0)))
+        self.reaches = [*accumulate(steps, initial=float(LOWEST))]
 
     @property
     def height(self) -> float:
-        return self.reach(max(self.levels)) + STEP if self.parts else 0
-
-    def widths(self) -> Iterator[tuple[int, float]]:
-        for number, part in enumerate(self.parts):
-            for word in part.ends:
-                slot = self.slots[number, word]
-                tag = 0 if part.head else 2 * abs(slot.offset) * SLOT + ems(part.arc.tag) * LABEL
-                yield word, max(slot.total * SLOT, tag)
-
-    def spans(self) -> Iterator[Span]:
-        """How far apart the ends of arcs must be: the corners, and the label between them."""
-        for number, part in enumerate(self.parts):
-            if part.head and not part.leaves:
-                left, right = self.slots[number, part.left], self.slots[number, part.right]
-                distance = ems(part.arc.tag) * LABEL + CORNER + (left.offset - right.offset) * SLOT
-                yield Span(part.left, part.right, distance)
+        return self.reaches[-1] + STEP if self.arcs else 0
 
 
 class Row:
@@ -133,14 +112,9 @@ class Row:
 
     def __init__(self, forms: Sequence[str], above: Sequence[Arc], below: Sequence[Arc], first: int, last: int) -> None:
         self.first, self.last = first, last
-        self.sides = Side(above, first, last, -1), Side(below, first, last, 1)
-        widths = [ems(form) * WORD for form in forms[first - 1 : last]]
-        for side in self.sides:
-            for word, width in side.widths():
-                widths[word - first] = max(widths[word - first], width)
-        spans = [Span(left - first + 1, right - first + 1, distance) for side in self.sides
-                 for left, right, distance in side.spans()]  # fmt: skip
-        self.middles: Float = middles(widths, GAP, spans)
+        self.sides = RowSide(above, first, last, -1), RowSide(below, first, last, 1)
+        sizes = [ems(form) * WORD for form in forms[first - 1 : last]]
+        self.middles, widths = Side.middles(sizes, self.sides, first)
         self.width = float(np.ceil(self.middles[-1] + widths[-1] / 2))
 
     def x(self, word: int, slot: Slot = MIDDLE) -> float:
@@ -264,7 +238,7 @@ def _names(picture: Picture, rows: Sequence[Row], leaves: int) -> Iterator[float
     for row in rows:
         for side in row.sides:
             yield from (
-                ems(beyond(picture, part)) * LABEL + BESIDE + EDGE for part in side.parts if part.leaves == leaves
+                ems(beyond(picture, part)) * LABEL + BESIDE + EDGE for part in side.arcs if part.leaves == leaves
             )
 
 
@@ -368,9 +342,9 @@ class _Drawing:
         yield from self._labels
         yield from self._words
 
-    def _add_side(self, row: Row, side: Side, edge: float) -> None:
-        for number, (part, level) in enumerate(zip(side.parts, side.levels, strict=True)):
-            arc, bar = part.arc, edge + side.down * side.reach(level)
+    def _add_side(self, row: Row, side: RowSide, edge: float) -> None:
+        for number, (part, level) in enumerate(zip(side.arcs, side.levels, strict=True)):
+            arc, bar = part.arc, edge + side.down * side.reaches[level - 1]
             slots = {word: side.slots[number, word] for word in part.ends}
             xs = {word: self._page.x(row.x(word, slots.get(word, MIDDLE))) for word in (part.left, part.right)}
             self._depths.setdefault(arc, (-level, arc.weight))

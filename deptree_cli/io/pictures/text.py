@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from math import inf
 from typing import NamedTuple
 
 from deptree_cli.core.errors import counted
+from deptree_cli.io.files.streams import cells
 from deptree_cli.io.pictures.arcs import (
     OTHER,
     ROOT,
@@ -23,15 +25,12 @@ from deptree_cli.io.pictures.arcs import (
     TREE,
     Arc,
     Picture,
-    Slot,
-    Span,
-    cells,
+    Side,
+    Unit,
     fitted,
     is_right_to_left,
     levels,
-    middles,
     shown_form,
-    slots,
 )
 
 UP, DOWN, RIGHT, LEFT = 1, 2, 4, 8
@@ -198,42 +197,16 @@ def to_text(picture: Picture, width: int, colour: bool = False) -> str:
     return "".join(f"{line.rstrip()}\n" for line in [heading, "", *lines])
 
 
-class Layer:
-    """Arcs of one side of a row of words: with their levels, and their places at words."""
-
-    def __init__(self, arcs: Sequence[Arc]) -> None:
-        self.arcs = arcs
-        self.heights = levels(arcs)
-        self._places = slots(arcs, self.heights)
-
-    def place(self, arc: int, word: int) -> Slot:
-        return self._places[arc, word]
-
-    def widths(self) -> Iterator[tuple[int, int]]:
-        for number, arc in enumerate(self.arcs):
-            for word in (arc.left, arc.right):
-                slot = self.place(number, word)
-                yield word, slot.total
-                yield word, 0 if arc.head else int(2 * abs(slot.offset)) + cells(arc.tag)
-
-    def spans(self) -> Iterator[Span]:
-        for number, arc in enumerate(self.arcs):
-            if arc.head and arc.tag:
-                inner = self.place(number, arc.left).offset - self.place(number, arc.right).offset
-                yield Span(arc.left, arc.right, cells(arc.tag) + 2 + inner)
+UNIT = Unit(cells, 1, GAP, (2, -inf))
 
 
 class Row:
     """Words in a row, and where the ends of their arcs are; `labelled`: with room for the arcs' labels."""
 
-    def __init__(self, forms: Sequence[str], layers: Sequence[Layer], labelled: bool) -> None:
-        self._forms, self._layers = forms, layers
+    def __init__(self, forms: Sequence[str], sides: Sequence[Side], labelled: bool) -> None:
+        self._forms, self._sides = forms, sides
         self._sizes = [cells(form) for form in forms]
-        widths = list(self._sizes)
-        for word, least in (each for layer in layers for each in layer.widths()):
-            widths[word - 1] = max(widths[word - 1], least)
-        spans = [span for layer in layers for span in layer.spans()] if labelled else []
-        self._middles = middles(widths, GAP, spans)
+        self._middles, widths = Side.middles(self._sizes, sides, labelled=labelled)
         self.width = int(self._middles[-1] + widths[-1] / 2 + 1)
 
     @property
@@ -243,38 +216,37 @@ class Row:
             line += " " * (int(middle - size / 2) - cells(line)) + form
         return line
 
-    def above(self, layer: int) -> list[str]:
-        found = self._layers[layer]
-        return list(_arcs_above(found, self._ends(found), self.width)) if found.arcs else []
+    def above(self, number: int) -> list[str]:
+        side = self._sides[number]
+        return list(_arcs_above(side, self._ends(side), self.width)) if side.arcs else []
 
-    def below(self, layer: int) -> list[str]:
-        return [line.translate(_TURNED) for line in reversed(self.above(layer))]
+    def below(self, number: int) -> list[str]:
+        return [line.translate(_TURNED) for line in reversed(self.above(number))]
 
-    def _ends(self, layer: Layer) -> list[tuple[int, int]]:
+    def _ends(self, side: Side) -> list[tuple[int, ...]]:
         return [
-            (self._end(arc.left, layer.place(number, arc.left)), self._end(arc.right, layer.place(number, arc.right)))
-            for number, arc in enumerate(layer.arcs)
+            tuple(
+                int(self._middles[word - 1] - 0.5 + side.slots[number, word].offset) for word in (arc.left, arc.right)
+            )
+            for number, arc in enumerate(side.arcs)
         ]
-
-    def _end(self, word: int, slot: Slot) -> int:
-        return int(self._middles[word - 1] - 0.5 + slot.offset)
 
 
 def row_of(forms: Sequence[str], layers: Sequence[Sequence[Arc]], width: int) -> Row | None:
     """Return the words with their arcs in layers, without room for labels if need be; None if they are too wide."""
-    found = [Layer(arcs) for arcs in layers]
+    found = [Side(arcs, UNIT) for arcs in layers]
     rows = (Row(forms, found, labelled) for labelled in (True, False))
     return next((row for row in rows if row.width <= width), None)
 
 
-def _arcs_above(layer: Layer, places: Sequence[tuple[int, int]], width: int) -> Iterator[str]:
-    canvas, bottom = Canvas(), max(layer.heights)
-    for arc, height, ends in zip(layer.arcs, layer.heights, places, strict=True):
+def _arcs_above(side: Side, places: Sequence[tuple[int, ...]], width: int) -> Iterator[str]:
+    canvas, bottom = Canvas(), max(side.levels)
+    for arc, height, ends in zip(side.arcs, side.levels, places, strict=True):
         row, dashed = bottom - height, arc.weight < IMPROBABLE
         for column in ends:
             canvas.upright(column, row, bottom + 1, dashed)
         if arc.head:
-            canvas.level(row, *ends, dashed)
+            canvas.level(row, ends[0], ends[1], dashed)
         room = ends[1] - ends[0] - 1 if arc.head else len(arc.tag)
         if cells(arc.tag) == len(arc.tag) <= room:
             canvas.write(row, max(0, (sum(ends) - len(arc.tag) + 1) // 2), arc.tag)
