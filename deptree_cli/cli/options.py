@@ -18,12 +18,12 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import partial, wraps
+from functools import partial
 from inspect import signature
 from math import inf, isnan
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import Parameter, ParameterSource
@@ -120,10 +120,6 @@ class IntRange(_Range, click.IntRange):
 
 class FloatRange(_Range, click.FloatRange):
     expected = "a number"
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-Decorator = Callable[[Function], Function]
 
 
 class Option(click.Option):
@@ -431,8 +427,6 @@ def command(
     """
 
     def decorate(function: Callable[..., int]) -> Command:
-        if hasattr(function, "__click_params__"):
-            return click.command(cls=Command, help=help or function.__doc__, listing=listing, gone=gone)(function)
         declared = Declared(function)
         parameters = [each.parameter(name) for name, each in declared.options.items()]
         parameters += [each for name, each in _EVERYWHERE.items() if name not in declared.options]
@@ -448,9 +442,8 @@ _EVERYWHERE = {
 }
 
 
-def positive(*given: Any) -> float | None:
+def positive(number: float | None) -> float | None:
     """The number, if it is positive and finite or not given."""
-    number = given[-1]
     if number is not None and not 0 < number < inf:
         raise click.BadParameter(f"{number:g} is not a positive number.")
     return number
@@ -491,138 +484,3 @@ def check_effect(names: Collection[str], needs: str) -> None:
     for each in context.command.params:
         if each.name in names and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{each.opts[0]} needs {needs}.")
-
-
-# The old form, for commands that have not moved yet.
-
-
-def option(*names: str, section: str = "", **attributes: Any) -> Decorator[Any]:
-    return click.option(*names, cls=Option, section=section, **attributes)
-
-
-reading_option = partial(option, section=READING)
-writing_option = partial(option, section=WRITING)
-running_option = partial(option, section=RUNNING)
-
-
-def apply(options: Sequence[Decorator[Any]], function: Any) -> Any:
-    for each in reversed(options):
-        function = each(function)
-    return function
-
-
-def bound(name: str, options: Sequence[Decorator[Any]], build: Callable[..., Any]) -> Decorator[Any]:
-    """Return what gives a command these options; their values reach it as the one object that `build` makes of them.
-
-    Args:
-        name: of the command's parameter for that object.
-        build: takes these by their names, and its other parameters from options that a command has besides.
-    """
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        @wraps(function)
-        def with_object(**given: Any) -> Any:
-            own = {each: given.pop(each) for each in names if each in given}
-            return function(**{name: build(**own)}, **given)
-
-        before = len(getattr(function, "__click_params__", ()))
-        apply(options, with_object)
-        names = [*signature(build).parameters, *(each.name for each in vars(with_object)["__click_params__"][before:])]
-        return with_object
-
-    return decorate
-
-
-_KEY = "deptree_cli.provenance"
-
-
-def mark_provenance(context: click.Context | None, *fields: str) -> None:
-    if context is not None:
-        context.meta.setdefault(_KEY, set()).update(fields)
-
-
-def chosen_for_user(signature: str) -> bool:
-    context = click.get_current_context(silent=True)
-    chosen = context.meta.get(_KEY, set()) if context else set()
-    return any(f"|{field}:" in signature for field in chosen)
-
-
-def _fresh_seed(context: click.Context, parameter: click.Parameter, seed: int | None) -> int:
-    if seed is not None:
-        return seed
-    mark_provenance(context, "seed")
-    return secrets.randbits(32)
-
-
-def bridged(name: str, used: Any) -> Decorator[Any]:
-    """A bundle for a command that is still a function under decorators."""
-    declared: Use = used.metadata[_DECLARED]
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        @wraps(function)
-        def with_object(**given: Any) -> Any:
-            own = {each: given.pop(each) for each in options}
-            more = {each: given.pop(each) for each in ("rules", "gold") if name == "scores" and each in given}
-            return function(**{name: replace(declared, fixed={**declared.fixed, **more}).build(own)}, **given)
-
-        options = dict(declared.options())
-        params = [option.parameter(each) for each, option in options.items()]
-        vars(with_object)["__click_params__"] = [*getattr(function, "__click_params__", ()), *reversed(params)]
-        return with_object
-
-    return decorate
-
-
-def decorated(name: str, declared: Any, field: str = "") -> Decorator[Any]:
-    """A single option for such a command."""
-    found: Any = declared.declared({})[field] if field else _declaration(declared)
-
-    def decorate(function: Any) -> Any:
-        vars(function).setdefault("__click_params__", []).append(found.parameter(name))
-        return function
-
-    return decorate
-
-
-seed_option = option(
-    "--seed",
-    type=IntRange(0),
-    callback=_fresh_seed,
-    metavar="N",
-    help="Make the run repeatable.  [default: fresh, shown on stderr]",
-)
-
-
-def size_option(default: int | None, text: str, shown: str | None = None, often: bool | None = None) -> Decorator[Any]:
-    """``-k N``; `shown` is how help calls a default that the command works out; `often`: as of `option`."""
-    return option(
-        "-k",
-        "--size",
-        "size",
-        type=IntRange(1, 2**31 - 1),  # what an int32 counts; no sentence's trees fit into memory before that
-        default=default,
-        metavar="N",
-        help=f"{text}  [default: {shown or default}]",
-        often=often,
-    )
-
-
-def entry_option(
-    register: Register[Entry],
-    *names: str,
-    help: str = "{names}  [default: auto]",
-    default: str | None = "auto",
-    name: Callable[[Entry], str] = attrgetter("name"),
-    **attributes: Any,
-) -> Decorator[Any]:
-    """An option whose value is an entry of a register, by name; the command receives the entry.
-
-    `names` are those of the option and, last, of the parameter; `name` is how help lists an entry.
-    """
-
-    def entry(context: click.Context, parameter: click.Parameter, asked: str | None) -> Entry | None:
-        return None if asked is None else register.get(asked)
-
-    usual: dict[str, Any] = {"metavar": "NAME", "callback": entry, "shell_complete": register.complete}
-    usual["names"] = lambda: map(name, register)
-    return option(*names, default=default, help=help, **usual, **attributes)

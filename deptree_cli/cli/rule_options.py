@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.help import READING
-from deptree_cli.cli.options import NAME_OR_INPUT, Bundle, IntRange, bound, decorated, flag, opt, reading
+from deptree_cli.cli.options import NAME_OR_INPUT, Bundle, IntRange, flag, opt, reading
 from deptree_cli.cli.run import Fold, Run
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.core.rule_search import BUDGET, GivenUp
@@ -194,19 +194,3 @@ class RelaxedSentences(Fold[tuple[str, str, GivenUp]]):
     def lines(self) -> Iterator[str]:
         if self._count:
             yield f"{counted(self._count, 'sentence')} relaxed"
-
-
-# The old form.
-def asked_space(space: str | None, multi_root: bool, projective: bool) -> TreeSpace:
-    return Space(space, multi_root, projective).trees
-
-
-def rule_option(effect: str, default: Sequence[str] = ()) -> Any:
-    return decorated("rules", rules(effect, default))
-
-
-space_options = bound("space", [decorated(each, Space, each) for each in SPACE], asked_space)
-
-
-def search_options(function: Any) -> Any:
-    return decorated("budget", Search, "budget")(decorated("relax", Search, "relax")(function))

@@ -15,21 +15,9 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import click
 
 from deptree_cli.cli.help import RUNNING
-from deptree_cli.cli.options import (
-    RESULTS,
-    Bundle,
-    IntRange,
-    bridged,
-    check_effect,
-    chosen_for_user,
-    decorated,
-    flag,
-    running,
-    use,
-    writing,
-)
+from deptree_cli.cli.options import RESULTS, Bundle, IntRange, check_effect, flag, running, writing
 from deptree_cli.cli.terminal import Counted, Table, message, progress, show, status
-from deptree_cli.cli.write import Writing
+from deptree_cli.cli.write import Out
 from deptree_cli.core.corpus import WORKERS_PER_CORE, Workers, most_workers, ordered_map
 from deptree_cli.core.errors import DeptreeError, counted, printable
 from deptree_cli.core.streams import SentenceStreams, sentence_stream
@@ -182,7 +170,8 @@ class Run(Bundle):
 
     Attributes:
         signed: what a run must repeat of the command's own options to give the same result.
-        chosen: fields of the signature whose values the user did not choose.
+        chosen: fields of signatures whose values the user did not choose.
+        has_news: whether the signature of the results has some of these.
     """
 
     output: str | None = writing(
@@ -215,10 +204,12 @@ class Run(Bundle):
     workers: Any = None
     signed: Mapping[str, object] = field(default_factory=dict)
     chosen: Collection[str] = ()
+    has_news: bool = False
 
     def __post_init__(self) -> None:
         self.messages = self.messages or Messages(self.quiet, self.on_error == "skip")
-        self.shard = self.shard or (1, 1)
+        if self.shard is None:  # of a command without this option
+            self.shard = (1, 1)  # type: ignore[unreachable]
         if self.workers is None:
             scheduler = os.environ.get("DEPTREE_SCHEDULER") or None
             if not scheduler and self.jobs > (most := most_workers()):
@@ -232,6 +223,11 @@ class Run(Bundle):
     def skip(self, error: DeptreeError, noun: str = "sentence") -> None:
         self.messages.skip(error, noun)
 
+    def sign(self, command: str, fields: Mapping[str, object]) -> str:
+        """The signature of the results."""
+        self.has_news = any(fields.get(name) is not None for name in self.chosen)
+        return signature(command, fields)
+
     @property
     def signature_fields(self) -> dict[str, object]:
         return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard), **self.signed}
@@ -239,14 +235,6 @@ class Run(Bundle):
 
 # Those of a command of one sentence, which nobody can share.
 ALONE = ("jobs", "shard")
-
-
-# The old form.
-RunOptions = Run
-run_options = bridged("run", use(Run))
-one_run_options = bridged("run", use(Run, lacks=ALONE))
-on_error_option = decorated("on_error", Run, "on_error")
-quiet_option = decorated("quiet", Run, "quiet")
 
 
 # An item, and how often its name came before.
@@ -262,7 +250,7 @@ LOOKED_AT = 256
 class Pipeline(Generic[Read, Prepared]):
     """The items of a source, prepared and worked on by any number of workers, in order; `select`: which of them."""
 
-    def __init__(self, source: Source[Read, Prepared], run: RunOptions, select: Select[Read] = iter) -> None:
+    def __init__(self, source: Source[Read, Prepared], run: Run, select: Select[Read] = iter) -> None:
         self._source = source.items
         self._prepare = source.prepare
         self._run = run
@@ -460,22 +448,22 @@ class Job(Generic[Read, Prepared]):
         self,
         command: str,
         source: Source[Read, Prepared],
-        run: RunOptions,
-        writing: Writing,
+        run: Run,
+        out: Out,
         first: Mapping[str, object] = _NONE,
         last: Mapping[str, object] = _NONE,
         select: Select[Read] = iter,
         about: Any = None,
     ) -> None:
         self.run = run
-        self.encoder = writing.encoder(run.output, source.is_conllu)
+        self.encoder = out.encoder(run.output, source.is_conllu)
         if self.encoder is CONLLU:
             source.check_words()
         else:
             check_effect(["deps", "sent_id_format"], f"--format {CONLLU.name}, but the output is {self.encoder.name}")
         self.pipeline = Pipeline(source, run, select)
-        self.signature = signature(command, {**first, **source.signature_fields, **run.signature_fields, **last})
-        self._writing, self._about = writing, about
+        self.signature = run.sign(command, {**first, **source.signature_fields, **run.signature_fields, **last})
+        self._out, self._about = out, about
 
     def write(
         self,
@@ -499,7 +487,7 @@ class Job(Generic[Read, Prepared]):
         rows = fold.rows()
         with self._opened(sheet if sheet.columns else sheet._replace(columns=tuple(rows[0]))) as write:
             for row in with_signature(rows, self.signature, self.run):
-                write(self.encoder.encode(row, self._writing.style))
+                write(self.encoder.encode(row, self._out.style))
         return self._told([fold])
 
     def _results(
@@ -510,7 +498,7 @@ class Job(Generic[Read, Prepared]):
         folds: Sequence[Fold[Any]],
     ) -> Iterator[Any]:
         """The results, encoded, which the folds have counted; one that was skipped counts for nothing."""
-        finish = partial(_encoded, encode, self._writing.style, tuple(fold.attribute for fold in folds))
+        finish = partial(_encoded, encode, self._out.style, tuple(fold.attribute for fold in folds))
         placeholders = [] if encode is None or self.encoder.skipped is None else [(self.encoder.skipped, ())]
         results: Iterator[tuple[Any, tuple[Any, ...]]] = self.pipeline.map(work, seed, placeholders, finish)
         for data, counts in results:
@@ -520,7 +508,7 @@ class Job(Generic[Read, Prepared]):
             yield data
 
     def _opened(self, sheet: Sheet) -> AbstractContextManager[Write]:
-        return self.encoder.open(self.run.output, Page(self.signature, self._writing.header, sheet, self._about))
+        return self.encoder.open(self.run.output, Page(self.signature, self._out.header, sheet, self._about))
 
     def _told(self, folds: Sequence[Fold[Any]]) -> int:
         if not self.run.quiet:
@@ -530,13 +518,13 @@ class Job(Generic[Read, Prepared]):
         return self.pipeline.exit_code
 
 
-def with_signature(results: Iterable[Any], signature: str, run: RunOptions) -> Iterator[Any]:
+def with_signature(results: Iterable[Any], signature: str, run: Run) -> Iterator[Any]:
     """The results on their way to the output; with the first of them the signature on stderr, where it is news.
 
     It is shown there if it says something that the command line does not, and only with a result: what fails gives one
     line, the error.
     """
-    if chosen_for_user(signature) or any(f"|{name}:" in signature for name in run.chosen):
+    if run.has_news:
         run.warn("signature", signature)
     for result in results:
         status().make_way()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import entry, entry_option
+from deptree_cli.cli.options import entry
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES
 
@@ -19,9 +19,6 @@ def _described(entry: Sampler) -> str:
 
 
 SAMPLER = entry(SAMPLERS, "--sampler", name=_named)
-
-# The old form.
-sampler_option = entry_option(SAMPLERS, "--sampler", name=_named)
 
 SAMPLERS_LISTED = Listing(
     "Samplers, with the cost of k trees of n words (h: mean hitting time of the walk)", SAMPLERS, _described

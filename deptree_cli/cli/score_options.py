@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deptree_cli.cli.help import READING
-from deptree_cli.cli.options import INPUT, Bundle, bridged, decorated, flag, opt, positive, reading, use
-from deptree_cli.cli.rule_options import SPACE, Space, check_known, obeying, signature_of
+from deptree_cli.cli.options import INPUT, Bundle, flag, opt, positive, reading, use
+from deptree_cli.cli.rule_options import Space, check_known, obeying, signature_of
 from deptree_cli.cli.run import Run, Select, Source, Task
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
@@ -249,74 +249,7 @@ def beside(help: str, lacks: Collection[str] = (), but: Collection[str] = ()) ->
     return use(Scores, lacks=["conllu", "fix_heads", *lacks], only_with="scores", but=but, scores=path)
 
 
-# The old form.
-ScoreOptions = Scores
-score_options = bridged("scores", use(Scores))
-judging_options = bridged("scores", use(Scores, lacks=["fix_heads"]))
-untempered_options = bridged("scores", use(Scores, lacks=["fix_heads", "temperature"]))
-one_score_options = bridged("scores", use(Scores, scores=opt(type=INPUT)))
-_MATRIX = ["preset", "space", "multi_root", "projective"]
-
-
-def _declared() -> dict[str, Any]:
-    from deptree_cli.cli.options import _DECLARED
-
-    return dict(use(Scores).metadata[_DECLARED].options())
-
-
-def _old(*names: str) -> list[Any]:
-    def one(name: str) -> Any:
-        def decorate(function: Any) -> Any:
-            vars(function).setdefault("__click_params__", []).append(
-                replace(_declared()[name], needs=()).parameter(name)
-            )
-            return function
-
-        return decorate
-
-    return [one(name) for name in names]
-
-
-MATRIX_OPTIONS, (LENGTHS,), (LABEL_SCORES,) = _old(*_MATRIX), _old("lengths"), _old("label_scores")
-SPACE_OPTIONS = _old(*SPACE)
-
-
-def gold_option(text: str) -> Any:
-    return decorated("gold", gold(text))
-
-
-def options_of(
-    *, scores: Any, space: str | None = None, multi_root: bool = False, projective: bool = False, **how: Any
-) -> Scores:
-    return Scores(scores=scores, trees=Space(space, multi_root, projective), **how)
-
-
-def companion(*, scores: str | None, also: Collection[str] = (), **how: Any) -> Scores | None:
-    from click.core import ParameterSource
-
-    if scores is not None:
-        return options_of(scores=scores, **how)
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name in {*how} - {*also}:
-            raise click.UsageError(f"{parameter.opts[0]} is about scores. Add --scores FILE.")
-    return None
-
-
-def companion_options(help: str) -> list[Any]:
-    path = decorated("scores", reading("--scores", type=INPUT, often=True, help=help))
-    return [path, *MATRIX_OPTIONS, *_old("temperature", "labels")]
-
-
-def companion_scores_options(help: str, *more: Any) -> Any:
-    from deptree_cli.cli.options import bound
-
-    return bound("scores", [*companion_options(help), *more], companion)
-
-
 WANTED = opt("--sentence", metavar="ID", help="The sent_id of the sentence, or its number.  [default: the first]")
-wanted_option = decorated("wanted", WANTED)
 
 # Names of sentences kept to find the one that may have been meant.
 MOST_NAMES = 10_000
@@ -349,7 +282,3 @@ def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> S
             raise DeptreeError(f"there is no {noun} {wanted!r}", remedy, place=place)
 
     return choose
-
-
-from deptree_cli.cli.rule_options import RelaxedSentences, asked_space, met, rule_option, search_options, space_options  # noqa: E402, F401
-from deptree_cli.cli.sampler_options import SAMPLERS_LISTED, sampler_option  # noqa: E402, F401

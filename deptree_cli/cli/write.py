@@ -191,13 +191,3 @@ def _format_help(formats: tuple[str | Encoder, ...], names: list[str]) -> str:
         default = f"{CONLLU.name} with sentences in CoNLL-U, else {usual}"
     listed = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
     return f"Format: {listed}.  [default: as -o; {default}]"
-
-
-# The old form.
-Writing = Out
-
-
-def format_options(*formats: str | Encoder, style: bool = False, header: bool = True) -> Any:
-    from deptree_cli.cli.options import bridged, use
-
-    return bridged("writing", use(Out, formats=formats, of_trees=style, has_header=header))

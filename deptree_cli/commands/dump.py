@@ -30,7 +30,6 @@ from deptree_cli.io.parsers import (
     score,
     splitter,
 )
-from deptree_cli.io.signature import signature
 
 HELP = """Run a parser and write its arc scores unchanged, in the layout of --from PARSER.
 
@@ -69,7 +68,7 @@ def dump(
     run: Run = use(Run),
 ) -> int:
     fields = {"from": parser.layout, "parser": parser.version, "model": model, **run.signature_fields}
-    page, arcs = Page(signature("dump", fields), out.header), out.encoder(run.output)
+    page, arcs = Page(run.sign("dump", fields), out.header), out.encoder(run.output)
     with arcs.open(run.output, page) as write, open_input(path) as file:
         beside = [
             also(label_scores, encoder_of(None, label_scores, (ARRAYS,), "npz"), page),

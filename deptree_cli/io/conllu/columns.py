@@ -95,7 +95,7 @@ def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> Dep
     )
 
 
-# Of files that always have ten columns, and of those that always name them.
+# Of those that always have ten columns, and of those that always name them.
 _TEN, _NAMED = CONLLU_SUFFIXES[:2]
 
 

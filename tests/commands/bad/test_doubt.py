@@ -12,7 +12,10 @@ from tests.sample import DATA
     ("given", "says"),
     [
         ((), "There are no annotated heads. Give annotated trees with --conllu FILE"),
-        (("--per", "word", "--rank", "entropy", "--conllu", GOLD), "--rank, --words and CoNLL-U output need --per sentence"),
+        (
+            ("--per", "word", "--rank", "entropy", "--conllu", GOLD),
+            "--rank, --words and CoNLL-U output need --per sentence",
+        ),
         (("--rank", "entrpy", "--conllu", GOLD), "entropy"),
         (("--tsv", "--format", "conllu", "--conllu", GOLD), "tsv and conllu are two formats"),
         (("--above", "0.5", "--conllu", GOLD), "There is no --above now: rows have prob, and sentences what they"),
