@@ -306,7 +306,8 @@ def _fitted(raw: RawScores, words: PairWords | None, layout: PairLayout) -> Arra
         return raw.scores
     if own == words.lengths or _is_cut(raw, own, words.lengths):
         return layout.cut(raw.scores, *words.lengths)
-    problem = f"the scores are for {p} and {q} words, but there are {'{} and {}'.format(*words.lengths)} words"
+    here, there = words.lengths
+    problem = f"the scores are for {p} and {q} words, but there are {here} and {there} words"
     null = "" if layout.null else "; if NULL has one of each, pass --null"
     rows = f"rows are source words, columns target words{null}"
     if words.place == raw.place:

@@ -438,7 +438,7 @@ def command(
 
 _EVERYWHERE = {
     "seed": Option(["--seed"], type=IntRange(0), hidden=True, expose_value=False),
-    "header": Option(["--header/--no-header"], hidden=True, expose_value=False),
+    "header": Option(["--no-header"], is_flag=True, hidden=True, expose_value=False),
 }
 
 

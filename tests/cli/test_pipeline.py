@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deptree_cli.cli.run import Messages, Pipeline, RunOptions, Source
+from deptree_cli.cli.run import Messages, Pipeline, Run, Source
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.corpus import Workers
 from deptree_cli.core.errors import DeptreeError
@@ -72,9 +72,9 @@ def parcels(*numbers: int) -> list[Parcel]:
     return [Parcel(f"p{number}", number) for number in numbers]
 
 
-def run_by(jobs: int = 1, skips: bool = False, **options: Any) -> RunOptions:
+def run_by(jobs: int = 1, skips: bool = False, **options: Any) -> Run:
     messages = Messages(options.get("quiet", False), skips)
-    return RunOptions(workers=Workers(jobs), messages=messages, **options)
+    return Run(workers=Workers(jobs), messages=messages, **options)
 
 
 SOUND = (0, 1, 2, 3, 5, 6, 8, 9, *range(10, 14), *range(100, 104))
@@ -189,7 +189,7 @@ def test_faults_of_ours_are_not_taken_for_bad_input(jobs) -> None:
         list(pipeline.map(squared, 7))  # a parcel is no pair
 
 
-def warned(run: RunOptions, *lines: str) -> Iterator[Parcel]:
+def warned(run: Run, *lines: str) -> Iterator[Parcel]:
     """An item for each line, of which the user hears when it is read."""
     for number, line in enumerate(lines):
         run.warn(line, line)

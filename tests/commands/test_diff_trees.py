@@ -205,7 +205,7 @@ def test_which_kind_files_are_is_told_by_their_content(deptree, put, files) -> N
         ),
         ((SCORES[0], SCORES[0]), f"Compare scores with deptree expect kl {SCORES[0]} --other {SCORES[0]}"),
         ((SCORES[0], *SCORES), "--from needs --scores FILE"),
-        ((files[0],), "One file: give two or more"),
+        ((files[0],), "Only one file. Pass two or more"),
         ((files[0], "nowhere.conllu"), "nowhere.conllu: no such file"),
     ]:
         ran = deptree("diff", *args)

@@ -42,7 +42,7 @@ def test_what_is_no_calibration(deptree, refused, put, content):
         (("decode", *SCORES, "--temperature", "0"), "--temperature': 0 is not a positive number"),
         (("decode", *SCORES, "--temperature", "d.json"), "d.json"),
         (("marginals", *SCORES, "--head-sets"), "--temperature FILE"),
-        (("marginals", *SCORES, "--coverage", 0.9), "Add --head-sets"),
+        (("marginals", *SCORES, "--coverage", 0.9), "--coverage needs --head-sets"),
         (("marginals", *SCORES, "--temperature", "c.json", "--head-sets", "--coverage", 0.7), "Choose from 0.9, 0.5"),
         (("marginals", *SCORES, "--temperature", "c.json", "--head-sets", "-o", "m.npz"), "not to arrays"),
         (("calibrate", *SCORES), "--gold FILE"),

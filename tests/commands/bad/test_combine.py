@@ -18,7 +18,7 @@ GOLD = DATA / "gold.conllu"
         ((A, B, "--weights", "1,x"), "not a list of numbers such as 0.7,0.3"),
         ((A, B, "--weights", "1,-1"), "a weight is negative or not a number, or all are 0"),
         ((A, B, "--fit"), "--fit needs gold trees: --gold FILE"),
-        ((A, B, "--gold", GOLD), "--gold needs --fit. Add it"),
+        ((A, B, "--gold", GOLD), "--gold needs --fit."),
         ((A, B, "--fit", "--gold", GOLD, "--weights", "1,1"), "--fit finds the weights: leave out --weights"),
         ((A, GOLD, "--fit", "--gold", GOLD), "gold.conllu has none: give --weights"),
         ((A, "-", "--fit", "--gold", GOLD), "standard input (-) can be read only once"),
