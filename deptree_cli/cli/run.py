@@ -233,7 +233,7 @@ class Run(Bundle):
         return {"shard": None if self.shard == (1, 1) else "{}/{}".format(*self.shard), **self.signed}
 
 
-# Those of a command of one sentence, which nobody can share.
+# Those of a command whose work is not shared: of one sentence, or hardly more than reading.
 ALONE = ("jobs", "shard")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from deptree_cli.cli import options
 from deptree_cli.cli.options import INPUT, FloatRange, IntRange, command, flag, opt, use
-from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.run import ALONE, Fold, Job, Run, Source
 from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Out
@@ -107,7 +107,7 @@ def agree(
         "Scores of the sentences: chance is then that of heads drawn from their marginals.", lacks=["label_scores"]
     ),
     out: Out = use(Out, formats=ROWS),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=ALONE),
 ) -> int:
     """Measure how far annotators, parsers or sets of samples agree, and how far this exceeds chance.
 

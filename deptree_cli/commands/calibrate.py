@@ -46,11 +46,25 @@ PARTS = 5
 @format_options(JSONL.name)
 @run_options
 def calibrate(
-    scores: ScoreOptions,
-    criterion: str,
-    coverages: tuple[float, ...],
-    writing: Writing,
-    run: RunOptions,
+    scores: Scores = use(
+        Scores, lacks=["fix_heads", "temperature"], gold=gold("Needed, unless --conllu has the heads.")
+    ),
+    criterion: str = opt(
+        "--criterion",
+        type=click.Choice(list(CRITERIA)),
+        default="likelihood",
+        help="What to fit: the likelihood of gold trees, which may raise the calibration error, or that error itself."
+        "  [default: likelihood]",
+    ),
+    coverage: tuple[float, ...] = opt(
+        "--coverage",
+        type=FloatRange(0, 1, min_open=True, max_open=True),
+        many=True,
+        metavar="SHARE",
+        help="Also find sets of heads that contain the right head this often, such as 0.9; may be repeated.",
+    ),
+    out: Out = use(Out, formats=(JSONL.name,)),
+    run: Run = use(Run, lacks=["shard"]),
 ) -> int:
     """Find the temperature at which probabilities fit gold trees; other commands read it with --temperature FILE.
 

@@ -16,7 +16,7 @@ import click
 import numpy as np
 
 from deptree_cli.cli.options import INPUT, command, opt, use
-from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.run import ALONE, Fold, Job, Run, Source
 from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import Out
@@ -73,7 +73,7 @@ def diff(
     files: tuple[str, ...] = opt(metavar="A B [C]...", many=True, type=INPUT),
     scores: Scores | None = beside("Scores that tell which head is likelier.", lacks=["lengths"]),
     out: Out = use(Out, formats=(TEXT, JSONL.name, TSV.name, CONLLU.name)),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=ALONE),
 ) -> int:
     """List the words in which trees of the same sentences differ.
 

@@ -12,8 +12,8 @@ import click
 import numpy as np
 
 from deptree_cli.cli.help import Listing
-from deptree_cli.cli.options import INPUT, command, option
-from deptree_cli.cli.run import Job, RunOptions, Source, run_options
+from deptree_cli.cli.options import INPUT, command, opt, use
+from deptree_cli.cli.run import ALONE, Job, Run, Source
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
 from deptree_cli.core.dtypes import Float
@@ -158,19 +158,19 @@ Row = dict[str, Any]
 
 
 @command(help=HELP, listing=Listing("Quantities", OF_TREES, lambda entry: f"{entry.name}:\n  {entry.summary}"))
-@click.argument("draws", type=INPUT)
-@option(
-    "--quantity",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=OF_TREES.complete,
-    help=f"What to estimate; may be repeated.  [default: {', '.join(USUAL)}]",
-)
-@format_options(*ROWS)
-@run_options
-def estimate(draws: str, run: RunOptions, names: tuple[str, ...], writing: Writing) -> int:
-    quantities = [OF_TREES.get(name).name for name in dict.fromkeys(names)] or USUAL
+def estimate(
+    draws: str = opt(type=INPUT),
+    quantity: tuple[str, ...] = opt(
+        "--quantity",
+        many=True,
+        metavar="NAME",
+        shell_complete=OF_TREES.complete,
+        help=f"What to estimate; may be repeated.  [default: {', '.join(USUAL)}]",
+    ),
+    out: Out = use(Out, formats=ROWS),
+    run: Run = use(Run, lacks=ALONE),
+) -> int:
+    quantities = [OF_TREES.get(name).name for name in dict.fromkeys(quantity)] or USUAL
     if not all(OF_TREES.get(name).scalar for name in quantities):
         writing = writing.narrowed("arcs", JSONL.name)
     source: Source[DrawnTrees, DrawnTrees] = Source(Counted(read_draws(draws), share=lambda: share_read(draws)))

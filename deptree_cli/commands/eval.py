@@ -15,7 +15,7 @@ import numpy as np
 
 from deptree_cli.cli import options
 from deptree_cli.cli.options import INPUT, FloatRange, IntRange, check_effect, command, flag, opt, use
-from deptree_cli.cli.run import Fold, Job, Run, Source
+from deptree_cli.cli.run import ALONE, Fold, Job, Run, Source
 from deptree_cli.cli.score_options import Scores, beside
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.cli.write import ROWS, Out
@@ -86,7 +86,7 @@ def eval(
         "The scores that SYSTEM was parsed with: adds the expected UAS.", lacks=["lengths", "label_scores"]
     ),
     out: Out = use(Out, formats=ROWS),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=ALONE),
 ) -> int:
     """Evaluate parsed trees against gold trees, with the metrics of the CoNLL 2018 shared task.
 
@@ -98,8 +98,6 @@ def eval(
     The last line on stderr has the scores in percent, ready to be quoted, without those that SYSTEM has from GOLD.
     """
     gold, systems = _files(trees, scores)
-    if gold and scores and run.shard != (1, 1):
-        raise click.UsageError("--shard divides scores and gold trees apart. Remove it, or one of these.")
     kinds = tuple(CLASSES.get(name) for name in dict.fromkeys(by))
     if not gold:
         check_effect(["by", "resamples"], "gold trees: deptree eval GOLD SYSTEM --scores FILE")

@@ -139,7 +139,7 @@ SHARES = Peakedness._fields[-4:]
 def inspect(
     scores: Scores = use(Scores, gold=gold("The report shows how well they fit.")),
     out: Out = use(Out, formats=ROWS, has_header=False),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=["shard"]),
 ) -> int:
     """Report how a score file is interpreted (shape, orientation, scale), how certain its heads are, and the share of
     trees with one root and without crossing arcs (single-root and projective mass).

@@ -132,7 +132,7 @@ def measure(
     ),
     space: Space = use(Space),
     out: Out = use(Out, formats=ROWS),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=["shard"]),
 ) -> int:
     if per == TREEBANK:
         check_effect(["comments"], "rows: --per sentence or --per word")

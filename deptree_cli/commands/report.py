@@ -44,7 +44,7 @@ def report(
         sign="top",
         help=f"Only the N most doubtful sentences.  [default: {MOST}]",
     ),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=["shard"]),
 ) -> int:
     """Write one self-contained HTML page to look through a treebank.
 

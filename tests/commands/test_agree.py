@@ -204,7 +204,6 @@ def test_the_bad_sentence_alone_is_left_out(deptree, put, bad, leads) -> None:
         ((GOLD, GOLD, "--test", "--seed", 1), "nothing to permute"),
         ((GOLD, GOLD, "--from", "natasha"), "--from needs --scores FILE"),
         ((GOLD, DATA / "figure1.npy"), "figure1.npy"),
-        ((GOLD, GOLD, "--shard", "9/9"), "there is no sentence to compare"),
     ],
 )
 def test_what_cannot_be_asked(deptree, given, says) -> None:

@@ -77,8 +77,10 @@ def test_intervals_and_differences(done, systems) -> None:
     assert done("eval", GOLD, *systems, "--seed", 8).rows != rows
 
 
-def test_one_sentence_has_no_interval(done, systems) -> None:
-    rows = done("eval", GOLD, *systems, *FEW, "--shard", "1/8").rows
+def test_one_sentence_has_no_interval(done, put, systems) -> None:
+    texts = [Path(each).read_text(encoding="utf-8") for each in (GOLD, *systems)]
+    one = [put(f"{number}.conllu", text.partition("\n\n")[0] + "\n\n") for number, text in enumerate(texts)]
+    rows = done("eval", *one, *FEW).rows
     assert {(row["low"], row["high"]) for row in rows} == {(None, None)}
     assert rows[-1]["p"] == 1.0
 
@@ -231,7 +233,6 @@ def test_trees_that_cannot_be_compared(deptree, put, old, new, says) -> None:
         ((GOLD, GOLD, "--from", "natasha"), "--from needs --scores FILE"),
         ((GOLD, "a", "b", "--scores", *SCORES), "--scores belong to one SYSTEM"),
         ((GOLD, "--scores", *SCORES, "--by", "label"), "--by needs gold trees"),
-        ((GOLD, GOLD, "--scores", *SCORES, "--shard", "1/2"), "--shard divides scores and gold trees apart"),
         ((GOLD, GOLD, "--scores", *SCORES, "--no-punct"), "the expected score of --scores is that of all words"),
         ((GOLD, DATA / "raw_gold.conllu", "--confidence", "1"), "--confidence"),
     ],

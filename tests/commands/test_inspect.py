@@ -171,7 +171,7 @@ LOGITS = [np.random.default_rng(n).normal(size=(n + 1, n + 1)) for n in (3, 5, 4
 
 
 @pytest.mark.parametrize("kind", ["all", "the last", "nulls"])
-@pytest.mark.parametrize("options", [(), ("--on-error", "skip"), ("--jobs", 2), ("--shard", "1/1", "--multi-root")])
+@pytest.mark.parametrize("options", [(), ("--on-error", "skip"), ("--jobs", 2), ("--multi-root",)])
 def test_logits_are_reported_although_nobody_named_their_scale(deptree, done, put, kind, options):
     """As weights they are impossible, and that is said; the report is of log-scores. Other commands refuse them."""
     arrays = [np.abs(each) + 1 if kind == "the last" and each is not LOGITS[-1] else each for each in LOGITS]

@@ -34,7 +34,7 @@ def show(
     wanted: str | None = WANTED,
     pruning: PruningOptions = use(PruningOptions),
     out: Out = use(Out, formats=(TEXT,), has_header=False),
-    run: Run = use(Run, lacks=ALONE),
+    run: Run = use(Run, lacks=[*ALONE, "on_error"]),
 ) -> int:
     estimating = Estimating(pruning.method, pruning.settings, run)
     select = chosen_sentence(wanted, place_of(bitext.sources[0].path), "sentence pair")

@@ -35,7 +35,7 @@ def generate(
     ),
     seed: int = options.seed(),
     out: Out = use(Out, formats=("conllu", "jsonl")),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=["shard", "on_error"]),
 ) -> int:
     """Sample sentences with their trees from a model of `deptree hpyp train`.
 

@@ -29,7 +29,7 @@ def perplexity(
     filters: int = REPEATED,
     seed: int = options.seed(),
     out: Out = use(Out, formats=ROWS, single=True),
-    run: Run = use(Run),
+    run: Run = use(Run, lacks=["shard"]),
 ) -> int:
     """Compute the perplexity of sentences: how well the model predicts them (lower is better).
 

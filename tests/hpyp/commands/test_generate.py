@@ -52,10 +52,9 @@ def test_tags_stand_in_the_column_from_which_the_model_has_them(done, unlexicali
 
 
 def test_more_of_the_same(drawn) -> None:
-    """The first ten are the same, however many there are; so are those of a shard."""
+    """The first ten are the same, however many there are."""
     rows = drawn("-k", 30, "--format", "jsonl").out.splitlines()
     assert drawn("-k", 10, "--format", "jsonl").out.splitlines() == rows[:10]
-    assert drawn("-k", 30, "--format", "jsonl", "--shard", "3/7").out.splitlines() == rows[2::7]
 
 
 def test_the_library_draws_the_same(drawn, parser) -> None:
