@@ -141,7 +141,7 @@ SWOR = {**X, "arrival": 0.1, "weight": 1.0}
             [X, {"sent_id": "y", "heads": [0, 1]}, {"sent_id": "z", "heads": [0]}],
             "b.jsonl:3 (z): no sentences in a.conllu",
         ),
-        ([SWOR, {"sent_id": "y", "heads": [0, 1]}], "b.jsonl:1 (x): these trees were drawn without replacement"),
+        ([SWOR, {"sent_id": "y", "heads": [0, 1]}], "b.jsonl:1 (x): these trees were sampled without replacement"),
     ],
 )
 def test_files_that_do_not_fit(deptree, put, annotated, trees, says) -> None:
@@ -194,7 +194,7 @@ def test_the_bad_sentence_alone_is_left_out(deptree, put, bad, leads) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ((GOLD,), "give two or more"),
+        ((GOLD,), "Only one file of trees. Pass two or more"),
         ((GOLD, "no.conllu"), "no.conllu"),
         ((GOLD, GOLD, "--permutations", 9), "--permutations needs --test"),
         ((GOLD, GOLD, "--alpha", 0.1), "--alpha needs --test"),

@@ -24,7 +24,7 @@ SHORT = {"-j": "--jobs", "-q": "--quiet", "-o": "--output"}
 WITHOUT = {
     "hpyp train": {"-j"},
     "warm": {"-j"},
-    **dict.fromkeys(("agree", "diff", "estimate", "eval"), {"-j"}),  # reading is most of the work
+    **{name: {"-j"} for name in ("agree", "diff", "estimate", "eval")},  # reading is most of the work
     "show": {"-j"},  # one sentence
     "bitext show": {"-j"},
 }
