@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat
-
-import numpy as np
+from itertools import accumulate, chain, repeat
 
 from deptree_cli.core.blocks import RaggedTrees
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
@@ -15,10 +13,6 @@ from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import entries_of, no_sentences
 from deptree_cli.io.conllu.splicing import Packed, Spliced, packed, with_trees
 from deptree_cli.io.conllu.trees import Note, Style, json_lines, quoted
-
-
-def _no_misc() -> Mapping[str, Float]:
-    return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +23,7 @@ class TreesOfMany:
         sent_ids: their names.
         blocks: the CoNLL-U sentences, None where there is none.
         trees: their trees.
-        notes: makes the notes on trees, with a value for each tree of all sentences.
+        make_notes: makes the notes on trees, with a value for each tree of all sentences.
         ranked: whether the trees of a sentence are one after another, and not the one tree.
         misc: makes probabilities of words, as of `Trees`, one after another.
     """
@@ -37,9 +31,9 @@ class TreesOfMany:
     sent_ids: Sequence[str]
     blocks: Sequence[Block | None]
     trees: RaggedTrees
-    notes: Callable[[], Sequence[Note]]
+    make_notes: Callable[[], Sequence[Note]]
     ranked: bool = True
-    misc: Callable[[], Mapping[str, Float]] = field(default=_no_misc)
+    misc: Callable[[], Mapping[str, Float]] = dict
 
     def each(self) -> list[TreesOfOne]:
         return [TreesOfOne(self, number) for number in range(len(self.sent_ids))]
@@ -49,46 +43,30 @@ class TreesOfMany:
         return list(self.trees)
 
     @cached_property
+    def notes(self) -> Sequence[Note]:
+        return self.make_notes()
+
+    @cached_property
     def lines(self) -> list[bytes]:
         size = self.trees.size
         sent_ids = chain.from_iterable(repeat(quoted(sent_id), size) for sent_id in self.sent_ids)
         ranks = list(range(1, size + 1)) * len(self.sent_ids) if self.ranked else None
-        lines = json_lines(sent_ids, ranks, self.trees.heads, self.trees.lengths.repeat(size), self._notes)
+        lines = json_lines(sent_ids, ranks, self.trees.heads, self.trees.lengths.repeat(size), self.notes)
         ended = list(map(b"".join, lines))
         return ended if size == 1 else [b"".join(ended[at : at + size]) for at in range(0, len(ended), size)]
 
     @cached_property
-    def _notes(self) -> Sequence[Note]:
-        return self.notes()
-
-    def to_conllu(self, number: int, style: Style) -> Spliced:
-        block, heads, size = self.blocks[number], self.heads[number], self.trees.size
-        if block is None:
-            raise no_sentences()
-        sent_ids = style.sent_ids(self.sent_ids[number], size)
-        comments = {key: texts[number * size : (number + 1) * size] for key, texts in self._comments.items()}
-        end = self._ends[number]
-        entries = self._entries.part(end - heads.size, end) if self._entries.cuts.size > 1 else ()
-        return with_trees(block.fresh(), heads, sent_ids, comments, deps=style.deps, entries=entries)
+    def comments(self) -> Mapping[str, Sequence[str]]:
+        return {note.key: note.texts for note in self.notes if note.key}
 
     @cached_property
-    def _comments(self) -> Mapping[str, Sequence[str]]:
-        return {note.key: note.texts for note in self._notes if note.key}
-
-    @cached_property
-    def _entries(self) -> Packed:
-        return packed(entries_of(self.misc()))
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        ends: list[int] = np.cumsum(self.trees.lengths * self.trees.size).tolist()
-        return ends
+    def entries(self) -> tuple[Packed, list[int]]:
+        """What MISC has of all words of all trees, and where each sentence ends."""
+        return packed(entries_of(self.misc())), list(accumulate((self.trees.lengths * self.trees.size).tolist()))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TreesOfOne:
-    """The trees of one of them, to be written."""
-
     of: TreesOfMany
     number: int
 
@@ -96,7 +74,14 @@ class TreesOfOne:
         return self.of.lines[self.number]
 
     def to_conllu(self, style: Style) -> Spliced:
-        return self.of.to_conllu(self.number, style)
+        of, number, size = self.of, self.number, self.of.trees.size
+        if (block := of.blocks[number]) is None:
+            raise no_sentences()
+        heads, (entries, ends) = of.heads[number], of.entries
+        comments = {key: texts[number * size : (number + 1) * size] for key, texts in of.comments.items()}
+        own = entries.part(ends[number] - heads.size, ends[number]) if entries.cuts.size > 1 else ()
+        sent_ids = style.sent_ids(of.sent_ids[number], size)
+        return with_trees(block.fresh(), heads, sent_ids, comments, deps=style.deps, entries=own)
 
     def arrays(self) -> list[tuple[str, Integers, str]]:
         heads = self.of.heads[self.number]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import compress, groupby, zip_longest
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -182,16 +182,15 @@ def _ends(buffer: bytearray, scanned: int, state: NDArray[np.int64]) -> list[int
     return ends[: sentence_ends(np.frombuffer(buffer, dtype=np.uint8), scanned, state, ends)].tolist()
 
 
-# What `Block.heads` has for a HEAD that is no number, if any heads are read.
+# What `Block.heads` has for a HEAD that is not a number, if any heads are read.
 NO_WORD = -1
-_HEADS = {NO_HEAD: None, NO_NUMBER: NO_WORD}
 
 # What stands where no label is known.
 UNLABELLED = "dep"
 
 
 def read_blocks(stream: BinaryIO, place: str) -> Iterator[Block]:
-    """The sentences of a binary stream, one in memory at a time; what is no sentence is raised with ``file:line``."""
+    """The sentences of a binary stream, one in memory at a time; a malformed one is raised with ``file:line``."""
     return (Block(chunk, place) for chunk in split_chunks(stream, place))
 
 
@@ -240,13 +239,15 @@ class Block:
     template: Template = field(init=False)
 
     def __post_init__(self) -> None:
+        from deptree_cli.kernels.text import scan  # loaded when there is something to read
+
         data, header = self.chunk.data, self.chunk.header
         start = (len(BOM) if data.startswith(BOM) else 0) + len(header)
         layout = layout_of(header, self.file) if header else TEN
         self.columns = layout.names
         rows = np.empty((data.count(b"\n") + 2, max(WORD_FACTS, len(self.columns) + 1)), dtype=np.int64)
         array = np.frombuffer(data, dtype=np.uint8)
-        wrong, *found = _scan()(array, start, rows, layout.places, self.any_heads)
+        wrong, *found = scan(array, start, rows, layout.places, self.any_heads)
         if wrong != FINE:
             raise self._problem(wrong, start, *found)
         self.start, self._rows_start, self._rows_end, self.n, self.empty_nodes = found
@@ -273,7 +274,6 @@ class Block:
 
     @property
     def raw(self) -> bytes:
-        """The block as read, with the empty lines around it; in CoNLL-U Plus with the file's first line in front."""
         return self.chunk.data
 
     @cached_property
@@ -299,9 +299,8 @@ class Block:
         With `any_heads` also numbers beyond the sentence, and `NO_WORD` where the column is no number (up to 9 digits):
         `column` has what is written there.
         """
-        if self.any_heads:
-            return [_HEADS.get(head, head) for head in self._words[:, HEAD].tolist()]
-        return [None if head < 0 else head for head in self._words[:, HEAD].tolist()]
+        heads = self._words[:, HEAD].tolist()
+        return [None if head == NO_HEAD else NO_WORD if head == NO_NUMBER else head for head in heads]
 
     @property
     def known_heads(self) -> Heads:
@@ -355,7 +354,7 @@ class Block:
         return lines_of(self.raw[self._rows_start : self._rows_end])
 
     def with_misc(self, word_to_misc: Mapping[int, str], comments: Sequence[str] = ()) -> bytes:
-        """The block as it is, plus comments, and `noting` some words; notes of earlier commands go."""
+        """The block plus comments, and `noting` some words; notes of earlier commands go."""
         return self.fresh().with_notes(word_to_misc, comments)
 
     def with_notes(
@@ -431,13 +430,6 @@ class Block:
     @property
     def newline(self) -> str:
         return "\r\n" if self.chunk.data[: self.chunk.data.find(b"\n", self.start)].endswith(b"\r") else "\n"
-
-
-@cache
-def _scan() -> Callable[..., tuple[int, ...]]:
-    from deptree_cli.kernels.text import scan
-
-    return scan
 
 
 def block_of(sent_id: str, forms: Sequence[str]) -> Block:
@@ -588,14 +580,15 @@ def wrong_tokens(block: Block) -> list[tuple[str, str, int, int, bytes]]:
 
 def error_of_tokens(block: Block) -> DeptreeError | None:
     """What is wrong with the first of them; None if there are none."""
-    for _, what, first, last, _ in wrong_tokens(block)[:1]:
-        problem, remedy = f"the multiword token {first}-{last} {what}", "Correct the ids of multiword tokens"
-        return DeptreeError(problem, remedy, place=block.place, sent_id=block.sent_id)
-    return None
+    found = wrong_tokens(block)
+    if not found:
+        return None
+    _, what, first, last, _ = found[0]
+    problem, remedy = f"the multiword token {first}-{last} {what}", "Correct the ids of multiword tokens"
+    return DeptreeError(problem, remedy, place=block.place, sent_id=block.sent_id)
 
 
 def words_of(block: Block) -> list[Region]:
-    """The words in order, each by itself."""
     cells = (each for each in block.cells("id", "form") if each[0].isdigit())
     return [Region(str(word), _text(form, block), word, word) for word, (_, form) in enumerate(cells, 1)]
 
@@ -640,13 +633,11 @@ def _tokens(block: Block) -> Iterator[tuple[Region, bytes]]:
 
 def _check_text(regions: Sequence[Region], block: Block) -> None:
     """Raise if the sentence has a text that is divided otherwise; a word may have spaces within."""
-    text = block.comment("text")
-    if text is None:
+    if (text := block.comment("text")) is None:
         return
-    pairs = zip_longest(" ".join(region.form for region in regions).split(), text.split())
-    for here, there in pairs:
-        if here != there:
-            shown = " but ".join(f"{each!r}" if each else "nothing" for each in (here, there))
+    for pair in zip_longest(" ".join(region.form for region in regions).split(), text.split()):
+        if pair[0] != pair[1]:
+            shown = " but ".join(f"{each!r}" if each else "nothing" for each in pair)
             problem = f"SpaceAfter and # text disagree: by SpaceAfter a reader sees {shown} in # text"
             raise DeptreeError(problem, "Correct one of them", place=block.place, sent_id=block.sent_id)
 

@@ -37,9 +37,8 @@ def comma_lists(index: Integers, sizes: Int, names: Names) -> list[bytes]:
 @lru_cache(64)
 def _table(names: Names) -> tuple[Array, Int, int]:
     """The bytes of all names, where each ends, and how many the longest has."""
-    encoded = [name.encode() for name in names]
-    sizes = [len(each) for each in encoded]
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), np.cumsum(sizes), max(sizes)
+    sizes = [len(name.encode()) for name in names]
+    return np.frombuffer("".join(names).encode(), dtype=np.uint8), np.cumsum(sizes), max(sizes)
 
 
 @lru_cache(1024)
@@ -80,9 +79,7 @@ class Note:
     @property
     def texts(self) -> list[str]:
         shown = self.template.format if isinstance(self.template, str) else self.template
-        if bool in set(map(type, self.values)):
-            return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
-        return list(map(shown, self.values))
+        return [YES_NO[value] if value is True or value is False else shown(value) for value in self.values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,18 +170,11 @@ class Trees:
     def _lines(self, part: slice) -> bytes:
         heads = self.heads[part].astype(np.int32, copy=False)
         size, n = heads.shape
-        lines = json_lines(
-            repeat(quoted(self.sent_id)),
-            range(part.start + 1, part.start + 1 + size) if self.ranked else None,
-            heads.ravel(),
-            np.full(size, n),
-            [replace(note, values=note.values[part]) for note in self.notes],
-            {
-                name: (each.names, each.index[part])
-                for name, each in (("deprels", self.deprels), ("tags", self.tags))
-                if each
-            },
-        )
+        ranks = range(part.start + 1, part.start + 1 + size) if self.ranked else None
+        notes = [replace(note, values=note.values[part]) for note in self.notes]
+        beside = {"deprels": self.deprels, "tags": self.tags}
+        named = {name: (each.names, each.index[part]) for name, each in beside.items() if each}
+        lines = json_lines(repeat(quoted(self.sent_id)), ranks, heads.ravel(), np.full(size, n), notes, named)
         return b"".join(chain.from_iterable(lines))
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
@@ -221,25 +211,19 @@ def log_prob_note(log_probs: Float) -> Note:
     return Note("log_prob", "tree_logprob", log_probs.tolist(), "{:.6f}")
 
 
-def acceptance_note(acceptance: float, trees: int) -> Note:
-    return Note("acceptance", "acceptance", [rounded(acceptance)] * trees, "{:.4g}")
-
-
 def rounded(share: float) -> float:
     return float(f"{share:.4g}")
+
+
+def acceptance_note(acceptance: float, trees: int) -> Note:
+    return Note("acceptance", "acceptance", [rounded(acceptance)] * trees, "{:.4g}")
 
 
 def relaxed_notes(given_up: GivenUp | None, trees: int) -> list[Note]:
     """For each of so many trees the rules that were given up, if some were, and whether fewer were not enough."""
     names, fewest = given_up or (None, None)
-    return [
-        Note("relaxed", "relaxed", [names] * trees, _listed),
-        Note("relaxed_fewest", "relaxed_fewest", [fewest] * trees),
-    ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return printable("; ".join(names))
+    listed = Note("relaxed", "relaxed", [names] * trees, lambda names: printable("; ".join(names)))
+    return [listed, Note("relaxed_fewest", "relaxed_fewest", [fewest] * trees)]
 
 
 def json_lines(
@@ -293,8 +277,7 @@ def each_json(values: Sequence[Value]) -> list[bytes]:
 class AsTrees:
     """A result that becomes trees with notes when these are written: arrays of heads go without."""
 
-    def trees(self) -> Trees:
-        raise NotImplementedError
+    trees: Callable[[], Trees]
 
     def to_jsonl(self) -> bytes | Pieces:
         return self.trees().to_jsonl()
