@@ -247,7 +247,7 @@ class Done(NamedTuple):
     reduced: int = 0
     unsure: bool = False
     invalid: bool = False
-    left_out: tuple[str, ...] = ()
+    left_out: Sequence[str] = ()
 
 
 NOTHING_DONE = Done()

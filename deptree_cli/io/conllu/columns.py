@@ -7,7 +7,7 @@ these names; all else is copied.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -90,9 +90,8 @@ def shown_columns(columns: tuple[str, ...]) -> str:
 def no_column(name: str, columns: tuple[str, ...], what: str, place: str) -> DeptreeError:
     """Build the error of `what`, which is to be written where there is no column for it."""
     problem = f"there is no column {name.upper()} for {what}: # global.columns names {shown_columns(columns)}"
-    return DeptreeError(
-        problem, f"Add {name.upper()} to that line and _ to every row, or write JSON Lines", place=place
-    )
+    remedy = f"Add {name.upper()} to that line and _ to every row, or write JSON Lines"
+    return DeptreeError(problem, remedy, place=place)
 
 
 # Of those that always have ten columns, and of those that always name them.
@@ -136,11 +135,6 @@ class FileColumns:
         return sentence[len(header) :]
 
 
-def _without_words(line: bytes) -> str:
-    """What a line of a tree without words is made of; empty for another line."""
-    return "JSON" if line.startswith(b"{") else "numbers" * line.replace(b" ", b"").strip().isdigit()
-
-
 def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: tuple[str, ...]) -> DeptreeError:
     """Build the error of a line.
 
@@ -153,17 +147,16 @@ def malformed(wrong: int, text: bytes, place: str, n: int, width: int, columns: 
     """
     if wrong == BAD_COLUMNS:
         repair = "Repair the line; an empty line ends a sentence"
-        if text.startswith(b"{") and columns is COLUMNS:
-            problem = "a line of JSON where CoNLL-U should be"
-            also = "heads that are not a tree: repaired() in Python"
-            repair = f"Write the trees as CoNLL-U first: deptree combine FILE --conllu SENTENCES ({also})"
+        numbers = "numbers" * text.replace(b" ", b"").strip().isdigit()
+        if columns is COLUMNS and (kind := "JSON" if text.startswith(b"{") else numbers):
+            problem = f"a line of {kind} where CoNLL-U should be"
+            repair = "Add the words first: deptree combine FILE --conllu SENTENCES"
         elif columns is COLUMNS:
             problem = f"{counted(width, 'column')} where a word has 10, separated by tabs"
             repair += ", or name other columns in a first line # global.columns = ID FORM ..." * (width > 1 and not n)
         else:
-            problem = (
-                f"{counted(width, 'column')} where # global.columns names {len(columns)}: {shown_columns(columns)}"
-            )
+            named = f"{len(columns)}: {shown_columns(columns)}"
+            problem = f"{counted(width, 'column')} where # global.columns names {named}"
         return DeptreeError(problem, repair, place=place)
     found = shown(text)
     problem, remedy = {
@@ -303,16 +296,10 @@ def entries_of(misc: Mapping[str, Float]) -> list[str]:
     columns = []
     for key, values in misc.items():
         probs = values.ravel().tolist()
-        texts = {value: f"{key}={text}" for value, text in _shown(set(probs))}
+        usual = {value: f"{value:.4g}" for value in set(probs)}  # few of these look like a certainty
+        texts = {value: f"{key}={probability(value) if text == '1' else text}" for value, text in usual.items()}
         columns.append(list(map(texts.__getitem__, probs)))
     return columns[0] if len(columns) == 1 else list(map("|".join, zip(*columns, strict=True)))
-
-
-def _shown(values: Iterable[float]) -> Iterator[tuple[float, str]]:
-    """Each value and its `probability`, which is called for those alone that the usual digits may make a certainty."""
-    distinct = list(values)
-    for value, text in zip(distinct, map("%.4g".__mod__, distinct), strict=True):
-        yield value, probability(value) if text == "1" else text
 
 
 def filled(data: bytes, mark: bytes, values: Iterable[str]) -> bytes:

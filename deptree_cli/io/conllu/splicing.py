@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, chain, repeat
@@ -127,6 +127,8 @@ def with_trees(
 
     Raises DeptreeError if the file has no column HEAD.
     """
+    from deptree_cli.kernels.text import splice  # loads kernels: when there is work
+
     newline = block.newline
     made_by = block.generators if len(heads) > 1 else b""
     block = block.without({GENERATOR}) if made_by else block
@@ -148,7 +150,7 @@ def with_trees(
     size = 2 * len(block.raw) + len(gap) + block.n * 2 * (_DIGITS + longest)
     out = np.empty(ids_and_notes.size + more.size + len(heads) * size, dtype=np.uint8)
     pieces, number = (tuple(ids_and_notes), tuple(more)), DEPS.index(deps)
-    written, own_labels, reduced = _splice()(tuple(places), id_span, *pieces, heads, labels, names, number, gap, out)
+    written, own_labels, reduced = splice(tuple(places), id_span, *pieces, heads, labels, names, number, gap, out)
     left_out = _left_out(block, deprels, number, more) if block.chunk.header else ()
     data = out[:written].tobytes()
     if made_by:
@@ -158,11 +160,8 @@ def with_trees(
 
 def _left_out(block: Block, deprels: Deprels | None, deps: int, entries: Packed) -> tuple[str, ...]:
     """What has no column in the file; entries of MISC by their keys, which all words have."""
-    lacking = []
-    if deprels and "deprel" not in block.columns:
-        lacking.append("labels (DEPREL)")
-    if deps == BASIC and "deps" not in block.columns:
-        lacking.append("arcs (DEPS)")
+    lacking = ["labels (DEPREL)"] * bool(deprels and "deprel" not in block.columns)
+    lacking += ["arcs (DEPS)"] * (deps == BASIC and "deps" not in block.columns)
     if len(entries.cuts) > 1 and "misc" not in block.columns:
         first, end = entries.cuts[:2].tolist()
         lacking += [f"{key} (MISC)" for key in keys_in([entries.pool[first:end].tobytes()])]
@@ -193,13 +192,6 @@ _GAPS = {
     for newline in ("\n", "\r\n")
     for whole in (True, False)
 }
-
-
-@cache
-def _splice() -> Callable[..., tuple[int, int, int]]:
-    from deptree_cli.kernels.text import splice
-
-    return splice
 
 
 # What stands in a column that says nothing.
@@ -254,19 +246,15 @@ class Mended(NamedTuple):
 
     data: bytes
     reduced: int = 0
-    left_out: tuple[str, ...] = ()
+    left_out: Sequence[str] = ()
 
 
 def changes_of(block: Block, heads: Iterable[int], labels: Iterable[str]) -> list[Change]:
     """The words whose head or label is not what the sentence has; one without a label keeps what it has."""
-    found = []
+    found, given = list[Change](), zip(block.heads, block.column("head"), block.column("deprel"), strict=True)
     labels = labels if "deprel" in block.columns else [""] * block.n
-    columns = zip(heads, labels, block.column("head"), block.column("deprel"), strict=True)
-    for word, (head, label, old_head, old_label) in enumerate(columns, 1):
-        is_same = (
-            old_head.isascii() and old_head.isdigit() and int(old_head) == head
-        )  # zeros in front are no other head
-        if (label and label != old_label) or not is_same:
+    for word, (head, label, (old, old_head, old_label)) in enumerate(zip(heads, labels, given, strict=True), 1):
+        if (label and label != old_label) or old != head:  # as a number: zeros in front are no other head
             found.append(Change(word, head, label or ("" if old_label in NOTHING else old_label), old_head, old_label))
     return found
 
@@ -278,14 +266,13 @@ def mended(block: Block, changes: Sequence[Change], comments: Mapping[str, str])
     the rest would be of another head, and they hold the new arc alone: without one the enhanced graph would fall apart.
     """
     changed, reduced = _with_arcs(block.fresh(), changes)
-    notes = {each.word: note for each in changes if (note := each.note)}
-    left_out: tuple[str, ...] = ()
-    if "misc" not in block.columns:
-        left_out = tuple(f"{key} (MISC)" for key in keys_in(note.encode() for note in notes.values()))
-        notes = {}
-    noted = changed.noting(notes)
+    notes, left_out = {each.word: note for each in changes if (note := each.note)}, list[str]()
+    if "misc" in block.columns:
+        changed = changed.noting(notes)
+    else:
+        left_out = [f"{key} (MISC)" for key in keys_in(note.encode() for note in notes.values())]
     made_by = [each for each in _comments(block) if is_signature(each)]
-    return Mended(with_comments(noted, comments, made_by), reduced, left_out)
+    return Mended(with_comments(changed, comments, made_by), reduced, left_out)
 
 
 def with_comments(block: Block, comments: Mapping[str, str], first: Sequence[bytes] = ()) -> bytes:
@@ -331,7 +318,7 @@ def _unreached(deps: Mapping[str, str]) -> list[str]:
             children.setdefault(arc.partition(":")[0], []).append(node)
     seen, waiting = {"0"}, ["0"]
     while waiting:
-        new = [node for node in children.get(waiting.pop(), ()) if node not in seen]
-        seen.update(new)
+        new = {*children.get(waiting.pop(), ())} - seen
+        seen |= new
         waiting += new
     return [node for node in deps if node not in seen]
