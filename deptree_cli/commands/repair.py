@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -167,52 +168,40 @@ def _counted(files: Sequence[Reread], items: Iterator[Any], total: int | None = 
 
 
 class Looked(NamedTuple):
-    """What is found of a sentence before any is repaired; what nobody can read is suspect, and counts for nothing.
-
-    `habits`: how words attach in it, if it breaks no rule.
-    """
+    """What is found of a sentence before any is repaired; `habits`: how words attach in it, if it is valid."""
 
     number: int
-    suspect: bool = True
-    counts: Counts | None = None
-    habits: Habits | None = None
+    suspect: bool
+    counts: Counts | None
+    habits: Habits
 
 
-@dataclass(frozen=True)
-class Look(Work[Looked]):
-    """Looks at a sentence's tree; `skip`: one that is malformed is only called suspect, and told of later."""
-
-    asked: Asked
-    skip: bool
-
-    def one(self, sentence: Sentence, _: None) -> Looked:
-        try:
-            tree = self.asked(sentence)
-            habits = Habits()
-            if not tree.broken:
-                habits.add(tree.asked.words.all_tags, tree.heads, tree.labels)
-            return Looked(sentence.number, tree.is_suspect, tree.counts, habits)
-        except DeptreeError:
-            if not self.skip:
-                raise
-            return Looked(sentence.number)
+def look(asked: Asked, skips: bool, sentence: Sentence, _: None) -> Looked:
+    """Look at a sentence's tree; `skips`: one that is malformed is only called suspect, and told of later."""
+    habits = Habits()
+    try:
+        tree = asked(sentence)
+        if not tree.broken:
+            habits.add(tree.asked.words.all_tags, tree.heads, tree.labels)
+        return Looked(sentence.number, tree.is_suspect, tree.counts, habits)
+    except DeptreeError:
+        if not skips:
+            raise
+        return Looked(sentence.number, True, None, habits)
 
 
-def _learn(files: Sequence[Reread], asked: Asked, run: RunOptions, before: BrokenRules) -> tuple[Habits, bytes]:
-    """How words attach in the sentences without mistakes; and of each sentence whether it has some."""
+def _learn(files: Sequence[Reread], asked: Asked, run: Run, before: BrokenRules) -> tuple[Habits, bytes]:
+    """How words attach in the valid sentences; and of each sentence whether there is something to repair."""
     habits, suspects, skips = Habits(), bytearray(), run.messages.skips
     read = (each for each in _read(files, asked, None) if not (skips and isinstance(each, DeptreeError)))
-    pipeline: Pipeline[Sentence, Sentence] = Pipeline(
-        Source(_counted(files, read, note="looked at")), replace(run, shard=(1, 1))
-    )
-    results: Iterator[Looked] = pipeline.map(Look(asked, skips))
+    source = Source[Any, Any](_counted(files, read, note="looked at"))
+    results: Iterator[Looked] = Pipeline(source, replace(run, shard=(1, 1))).map(partial(look, asked, skips))
     for looked in results:
         suspects += bytes(looked.number - 1 - len(suspects))  # of those that are malformed
         suspects.append(looked.suspect)
+        habits += looked.habits
         if looked.counts is not None:
             before.add(looked.counts)
-        if looked.habits is not None:
-            habits += looked.habits
     return habits, bytes(suspects)
 
 
@@ -223,41 +212,33 @@ def given_of(tree: AnnotatedTree) -> Given:
     return Given(heads, tree.labels, [*map(successors, tree.labels, tags)])
 
 
-class Sums(NamedTuple):
-    """How many words have another head, another label, and a head or label where there was none."""
-
-    heads: int = 0
-    labels: int = 0
-    filled: int = 0
-
-    def __str__(self) -> str:
-        filled = f", {self.filled:,} filled" if self.filled else ""
-        return f"{counted_thousands(self.heads, 'head')}, {counted_thousands(self.labels, 'label')}{filled}"
-
-
 class Done(NamedTuple):
-    """What was done to a sentence; `before` is None where it was counted before, `sums` where nothing was changed.
+    """What was done to a sentence.
 
-    `reduced`: how many words lost arcs of DEPS; `unsure`: a nearer tree is possible; `invalid`: it breaks rules that
-    were given up; `left_out`: what has no column in the file.
+    Attributes:
+        numbers: how many words have another head (`heads`), another label, a head or label where there was none
+            (`filled`), or lost arcs of DEPS (`reduced`); and 1 for what it is: `repaired`, `unsure` if a nearer tree is
+            possible, `invalid` if it breaks rules that were given up.
+        left_out: what has no column in the file.
+        before: None where it was counted before.
     """
 
-    before: Counts | None = None
-    sums: Sums | None = None
-    reduced: int = 0
-    unsure: bool = False
-    invalid: bool = False
+    numbers: Mapping[str, int] = {}
     left_out: Sequence[str] = ()
+    before: Counts | None = None
 
 
-NOTHING_DONE = Done()
+def _summary(numbers: Mapping[str, int]) -> str:
+    heads, labels = (counted_thousands(numbers.get(f"{each}s", 0), each) for each in ("head", "label"))
+    filled = numbers.get("filled")
+    return f"{heads}, {labels}, {filled:,} filled" if filled else f"{heads}, {labels}"
 
 
 class Outcome(NamedTuple):
     """A sentence as it is written; what was done to it, told word by word in rows, and which rules were given up."""
 
     data: bytes
-    counted: Done
+    counted: Done = Done()
     rows: Sequence[Row] = ()
     relaxed: tuple[str, str, GivenUp] | None = None
 
@@ -281,13 +262,13 @@ class Repair(Work[Outcome]):
 
     def one(self, sentence: Sentence, _: None) -> Outcome:
         if self.how is None and sentence.companions.get(FINE):
-            return Outcome(sentence.sentence.raw, NOTHING_DONE)
+            return Outcome(sentence.sentence.raw)
         tree = self.asked(sentence)
         distribution = self.how(sentence).distribution if self.how else None
         try:
             before = None if self.counted else tree.counts
             if self.aims.worth == inf and not tree.is_suspect:
-                return Outcome(tree.block.raw, Done(before))
+                return Outcome(tree.block.raw, Done(before=before))
             given, tags = given_of(tree), tree.asked.words.all_tags
             labels, scores = ties(self.habits, given, tags, distribution, tree.asked_labels)
             found = nearest(given, tree.asked.with_labels(labels), scores, tree.of.space, self.aims)
@@ -297,21 +278,21 @@ class Repair(Work[Outcome]):
 
     def _written(self, tree: AnnotatedTree, found: Repaired, before: Counts | None) -> Outcome:
         """The sentence with changes and notes; without changes it stays as it is, but for what was given up."""
-        block, certified = tree.block, found.certified
-        changes = changes_of(block, found.heads.tolist(), found.labels)
-        sums = Sums(*(sum(getattr(each, kind) for each in changes) for kind in ("moved", "renamed", "filled")))
-        comments = {}
-        if changes:
-            comments = {"repaired": str(sums), "certified": YES_NO[certified]}
-            if not certified and isfinite(found.gap):
+        block, comments, numbers = tree.block, dict[str, str](), dict[str, int]()
+        if changes := changes_of(block, found.heads.tolist(), found.labels):
+            for name, kind in (("heads", "moved"), ("labels", "renamed"), ("filled", "filled")):
+                numbers[name] = sum(getattr(each, kind) for each in changes)
+            comments = {"repaired": _summary(numbers), "certified": YES_NO[found.certified]}
+            if not found.certified and isfinite(found.gap):
                 comments["gap"] = str(found.gap)
         if self.aims.relax:
             comments |= {str(note.key): note.texts[0] for note in relaxed_notes(found.given_up, 1) if note.is_known}
         mended = splicing.mended(block, changes, comments) if changes else Mended(with_comments(block, comments))
         given_up = None if found.given_up is None else (block.place, tree.read.sent_id, found.given_up)
-        losses = mended.reduced, not certified, given_up is not None, mended.left_out
+        numbers |= {"repaired": bool(changes), "reduced": mended.reduced}
+        numbers |= {"unsure": not found.certified, "invalid": given_up is not None}
         rows = self._rows(tree, changes) if self.told and changes else ()
-        return Outcome(mended.data, Done(before, sums if changes else None, *losses), rows, given_up)
+        return Outcome(mended.data, Done(numbers, mended.left_out, before), rows, given_up)
 
     def _rows(self, tree: AnnotatedTree, changes: Sequence[Change]) -> list[Row]:
         block, rows = tree.block, list[Row]()
@@ -340,21 +321,14 @@ class Repairs(Fold[Done]):
     """
 
     def __init__(self, before: BrokenRules, untaught: bool) -> None:
-        self._before, self._untaught = before, untaught
-        self._sentences = self._repaired = self._reduced = self._unsure = self._invalid = 0
-        self._sums = Sums()
-        self._left_out: dict[str, None] = {}
+        self._before, self._untaught, self._sentences = before, untaught, 0
+        self._numbers, self._left_out = Counter[str](), dict[str, None]()
 
     def add(self, counts: Done) -> None:
         self._sentences += 1
-        if counts is NOTHING_DONE:
-            return
-        self._repaired += counts.sums is not None
-        self._sums = Sums(*map(sum, zip(self._sums, counts.sums or Sums(), strict=True)))
-        self._reduced += counts.reduced
-        self._unsure += counts.unsure
-        self._invalid += counts.invalid
-        self._left_out.update(dict.fromkeys(counts.left_out))
+        if counts.numbers:
+            self._numbers.update(counts.numbers)
+            self._left_out |= dict.fromkeys(counts.left_out)
         if counts.before is not None:
             self._before.add(counts.before)
 
@@ -362,22 +336,23 @@ class Repairs(Fold[Done]):
         if rows := self._before.rows():
             yield Table("", ("rule broken before", "places", "sentences"), [[*row.values()] for row in rows])
         yield from self._before.notices(labels=False)  # they are filled
-        if self._untaught and self._repaired:
+        found = self._numbers
+        if self._untaught and found["repaired"]:
             yield "no sentence is valid, so ties are broken by distance; --like TREEBANK or --scores FILE does better"
-        if self._reduced:
-            words = counted_thousands(self._reduced, "word")
+        if found["reduced"]:
+            words = counted_thousands(found["reduced"], "word")
             yield f"DEPS of {words} had several arcs; only the new arc is kept"
         yield from map(not_written, self._left_out)
-        if self._unsure:
-            unsure = counted_thousands(self._unsure, "sentence")
+        if found["unsure"]:
+            unsure = counted_thousands(found["unsure"], "sentence")
             yield f"{unsure} not certified: a nearer tree may obey (raise --budget)"
         sentences = counted_thousands(self._sentences, "sentence")
-        repaired = f"{self._repaired:,} of {sentences} repaired: {self._sums}"
-        yield repaired if self._repaired else f"nothing to repair in {sentences}"
+        repaired = f"{found['repaired']:,} of {sentences} repaired: {_summary(found)}"
+        yield repaired if found["repaired"] else f"nothing to repair in {sentences}"
 
     @property
     def exit_code(self) -> int:
-        return 1 if self._unsure or self._invalid else 0
+        return 1 if self._numbers["unsure"] or self._numbers["invalid"] else 0
 
 
 class Rows(Fold[Sequence[Row]]):

@@ -77,10 +77,10 @@ class WordConstraints:
         return found
 
     def listed(self, n: int, labels: Sequence[str]) -> list[Constraint]:
-        return [
-            of_word(key, Choice(word, self._forbidden(word, key, values, n, labels)))
-            for word, key, values in self._entries(n)
-        ]
+        of_words = (
+            (word, key, self._forbidden(word, key, values, n, labels)) for word, key, values in self._entries(n)
+        )
+        return [of_word(key, Choice(word, forbidden)) for word, key, forbidden in of_words]
 
     def _entries(self, n: int) -> Iterator[tuple[int, str, Sequence[str]]]:
         for word, entries in self.words.items():
@@ -112,20 +112,18 @@ class WordConstraints:
                 yield Violation(key, word, (word,))
 
     def _heads(self, word: int, key: str, values: Sequence[str], n: int) -> list[int]:
-        wrong = next((value for value in values if not value.isdecimal() or int(value) > n), None)
-        if wrong is not None:
-            raise DeptreeError(f"{key} of word {word} is {wrong!r}, not 0 to {n}", "Correct it", place=self.place)
+        for value in values:
+            if not value.isdecimal() or int(value) > n:
+                raise DeptreeError(f"{key} of word {word} is {value!r}, not 0 to {n}", "Correct it", place=self.place)
         return [int(value) for value in values]
 
     def _labels(self, word: int, key: str, values: Sequence[str], labels: Sequence[str]) -> Bool:
         if not any(labels):
             problem = f"word {word} is asked for {key}, and there are no labels"
             raise DeptreeError(problem, "Name them with --labels FILE", place=self.place)
-        unknown = next((value for value in values if value not in labels), None)
-        if unknown is not None:
-            remedy = did_you_mean(unknown, labels, "Correct it")
+        for unknown in (value for value in values if value not in labels):
             problem = f"{key} of word {word} is {unknown!r}, which is not a label of the scores"
-            raise DeptreeError(problem, remedy, place=self.place)
+            raise DeptreeError(problem, did_you_mean(unknown, labels, "Correct it"), place=self.place)
         return np.isin(np.array(labels), values)
 
 
@@ -135,18 +133,21 @@ def constraints_in_misc(block: Block) -> WordConstraints:
     for word, misc in enumerate(block.column("misc"), 1):
         for entry in misc.split("|"):
             key, _, value = entry.partition("=")
+            problem = remedy = ""
             if key == SPAN:
                 for each in value.split(","):
-                    if not (match := re.fullmatch(r"([0-9]+)-([0-9]+)", each)):
+                    if match := re.fullmatch(r"([0-9]+)-([0-9]+)", each):
+                        spans.append((int(match[1]), int(match[2])))
+                    else:
                         problem, remedy = f"{SPAN} of word {word} is {each!r}", f"Write {SPAN}=3-7 for words 3 to 7"
-                        raise DeptreeError(problem, remedy, place=block.place)
-                    spans.append((int(match[1]), int(match[2])))
             elif meant := _meant(key):
                 if key != meant:
-                    raise DeptreeError(f"word {word} has {key!r} in MISC", f"Did you mean {meant}?", place=block.place)
-                if key in words.setdefault(word, {}):
-                    raise DeptreeError(f"word {word} has {key} twice", "Join them with a comma", place=block.place)
-                words[word][key] = value.split(",")
+                    problem, remedy = f"word {word} has {key!r} in MISC", f"Did you mean {meant}?"
+                elif key in words.setdefault(word, {}):
+                    problem, remedy = f"word {word} has {key} twice", "Join them with a comma"
+                words.setdefault(word, {})[key] = value.split(",")
+            if problem:
+                raise DeptreeError(problem, remedy, place=block.place)
     return WordConstraints(words, tuple(spans), block.place)
 
 
@@ -350,9 +351,15 @@ def repaired(
     Raises:
         DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
-    n, known = len(heads), _of_length("labels", labels, len(heads), "")
-    of_words = [frozenset(each) for each in _of_length("feats", feats, n, ())]
-    words = Words((), _of_length("upos", upos, n, None), of_words)
+    n = len(heads)
+
+    def of_words(what: str, values: Sequence[Any] | None, missing: Any) -> list[Any]:
+        if values is not None and len(values) != n:
+            raise DeptreeError(f"{len(values)} {what} for {counted(n, 'head')}", f"Give {what} for each word")
+        return [missing if each is None else each for each in values or [None] * n]
+
+    known = of_words("labels", labels, "")
+    words = Words((), of_words("upos", upos, None), [frozenset(each) for each in of_words("feats", feats, ())])
     others = [*map(successors, known, words.upos)]
     given = Given([FREE if head is None else int(head) for head in heads], known, others)
     scores = options.get("scores")
@@ -363,19 +370,9 @@ def repaired(
     asked = rules.labels if labels is not None else ()
     names, wanted = ties(options.get("like") or Habits(), given, words.upos, scores, asked)
     obeyed = SentenceConstraints(rules, words.knowing(rules.upos)).with_labels(names)
+    space = tree_space(options.get("space"), options.get("single_root"), options.get("projective"))
     if scores is not None and options.keys().isdisjoint(("space", "single_root", "projective")):
         space = scores.space
-    else:
-        short = options.get("single_root"), options.get("projective")
-        space = tree_space(options.get("space"), single_root=short[0], projective=short[1])
     costs, worth = Costs(*options.get("costs", (1, 1))), options.get("worth", math.inf)
     aims = Aims(costs, worth, options.get("budget", BUDGET), options.get("relax", False))
     return nearest(given, obeyed, wanted, space, aims)
-
-
-def _of_length(what: str, values: Sequence[Any] | None, n: int, missing: Any) -> list[Any]:
-    if values is None:
-        return [missing] * n
-    if len(values) != n:
-        raise DeptreeError(f"{len(values)} {what} for {counted(n, 'head')}", f"Give {what} for each word")
-    return [missing if each is None else each for each in values]

@@ -79,10 +79,7 @@ def text_of(name: str) -> str:
         raise DeptreeError("it is not UTF-8", "Convert the file to UTF-8", place=name) from None
 
 
-# What a file's table says, as rules.
-
-
-# What a table says beside these is refused: a rule that is not understood would not be kept.
+# What a table says beside known fields is refused: a rule that is not understood would not be kept.
 Fields = Mapping[str, Any]
 
 
@@ -115,9 +112,9 @@ def _rule(kind: str, entry: Any, place: int) -> Rule:
 
 
 def _check_fields(fields: Fields, known: Sequence[str]) -> None:
-    unknown = next((field for field in fields if field not in known), None)
-    if unknown is not None:
-        raise DeptreeError(f"there is no field {unknown!r}", did_you_mean(unknown, known, one_of(list(known))))
+    for field in fields:
+        if field not in known:
+            raise DeptreeError(f"there is no field {field!r}", did_you_mean(field, known, one_of(list(known))))
 
 
 def _texts(fields: Fields, key: str) -> tuple[str, ...]:
@@ -126,17 +123,18 @@ def _texts(fields: Fields, key: str) -> tuple[str, ...]:
     if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
         raise DeptreeError(f"{key!r} is {value!r}", "Give a text, or a list of texts")
     for each in texts:
-        if pattern := pattern_in(each.removeprefix(NOT)):
-            problem = f"{key!r} has the pattern {each!r}"
-            if key in OF_WORDS:
-                raise DeptreeError(problem, "Patterns are for labels only: list the names")
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise DeptreeError(f"{problem}: {error}", "Correct it") from None
-            if _repeats_choices(import_module("re._parser").parse(pattern)):
-                problem += ", which may take forever: a group that repeats has repetitions or alternatives"
-                raise DeptreeError(problem, f"Repeat such groups at most {FEW} times: ? or {{0,{FEW}}}")
+        if not (pattern := pattern_in(each.removeprefix(NOT))):
+            continue
+        problem = f"{key!r} has the pattern {each!r}"
+        if key in OF_WORDS:
+            raise DeptreeError(problem, "Patterns are for labels only: list the names")
+        try:
+            parsed = import_module("re._parser").parse(pattern)
+        except re.error as error:
+            raise DeptreeError(f"{problem}: {error}", "Correct it") from None
+        if _repeats_choices(parsed):
+            problem += ", which may take forever: a group that repeats has repetitions or alternatives"
+            raise DeptreeError(problem, f"Repeat such groups at most {FEW} times: ? or {{0,{FEW}}}")
     return tuple(texts)
 
 
@@ -153,11 +151,10 @@ def _repeats_choices(part: Any, times: int = 1) -> bool:
     return any(_repeats_choices(each, times) for each in part)
 
 
-def _required(fields: Fields, key: str) -> tuple[str, ...]:
-    found = _texts(fields, key)
-    if not found:
-        raise DeptreeError(f"it has no {key!r}", f"Add {key} = [...]")
-    return found
+def _labels(fields: Fields) -> tuple[str, ...]:
+    if found := _texts(fields, "label"):
+        return found
+    raise DeptreeError("it has no 'label'", "Add label = [...]")
 
 
 def _condition(fields: Fields, prefix: str = "") -> Condition:
@@ -187,17 +184,15 @@ def _choice(fields: Fields, key: str, choices: Sequence[Any], default: Any) -> A
 
 def _mask(name: str, fields: Fields) -> Mask:
     distance = fields.get("distance")
-    sound = distance is None or (
-        isinstance(distance, list) and [type(each) for each in distance] == [int, int] and distance[0] <= distance[1]
-    )
-    if not sound:
+    pair = distance if isinstance(distance, list) and [type(each) for each in distance] == [int, int] else (1, 0)
+    if distance is not None and pair[0] > pair[1]:
         raise DeptreeError(f"'distance' is {distance!r}", "Give the least and the most: distance = [1, 20]")
     found = Mask(
         name,
         _condition(fields),
         _condition(fields, "head-"),
         _choice(fields, "direction", (LEFT, RIGHT, ""), ""),
-        None if distance is None else (distance[0], distance[1]),
+        None if distance is None else (pair[0], pair[1]),
         _choice(fields, "root", (True, False, None), None),
         _choice(fields, "allow", (True, False), False),
     )
@@ -217,7 +212,7 @@ def _below(name: str, fields: Fields) -> kinds.Below:
 
 
 def _by_label(kind: Callable[[str, tuple[str, ...]], Rule]) -> Callable[[str, Fields], Rule]:
-    return lambda name, fields: kind(name, _required(fields, "label"))
+    return lambda name, fields: kind(name, _labels(fields))
 
 
 # How often a group with repetitions or alternatives may repeat, and what repeats it, as Python parses patterns.
@@ -239,16 +234,13 @@ KINDS: dict[str, tuple[Callable[[str, Fields], Rule], tuple[str, ...]]] = {
     "leaf": (_by_label(lambda name, label: kinds.Below(name, Condition(label))), ("label",)),
     "below": (_below, (*WHICH, *OF_OTHERS, "unless")),
     "no-gaps": (
-        lambda name, fields: kinds.NoGaps(name, _required(fields, "label"), _texts(fields, "between")),
+        lambda name, fields: kinds.NoGaps(name, _labels(fields), _texts(fields, "between")),
         ("label", "between"),
     ),
     "projective": (_by_label(kinds.ProjectiveArcs), ("label",)),
     "out-of-gaps": (_by_label(kinds.OutOfGaps), ("label",)),
     "no-crossing": (_by_label(kinds.NoCrossing), ("label",)),
 }
-
-
-# Names in rules that no data have.
 
 
 class Names(NamedTuple):
