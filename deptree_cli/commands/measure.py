@@ -412,15 +412,6 @@ class Column(NamedTuple):
     has_sd: bool = False
     has_error: bool = False
 
-    @property
-    def fields(self) -> Iterator[tuple[str, str]]:
-        """What rows of sentences call them: the object they stand in, if any; and which numbers they are."""
-        yield "" if self.of == TREES else self.of, "means"
-        if self.has_sd:
-            yield f"{self.of}_sd", "sds"
-        if self.has_error:
-            yield f"{self.of}_error", "errors"
-
 
 @dataclass(frozen=True)
 class Measure(Work[Rows]):
@@ -471,9 +462,16 @@ class Measure(Work[Rows]):
     @cached_property
     def fields(self) -> list[tuple[str, str, int, str]]:
         """Of the fields of rows behind the length: the object they stand in, name, column, and what its numbers are."""
-        columns = sorted(enumerate(self.columns), key=lambda each: each[1].of != TREES)
-        fields = [(column, at, *field) for at, column in columns for field in column.fields]
-        return [(outer, column.quantity, at, of) for column, at, outer, of in fields if column.quantity != LENGTH]
+        found = []
+        for at, (name, of, has_sd, has_error) in sorted(enumerate(self.columns), key=lambda each: each[1].of != TREES):
+            outers = {
+                "means": "" if of == TREES else of,
+                "sds": f"{of}_sd" * has_sd,
+                "errors": f"{of}_error" * has_error,
+            }
+            known = [(outer, kind) for kind, outer in outers.items() if outer or kind == "means"]
+            found += [(outer, name, at, kind) for outer, kind in known if name != LENGTH]
+        return found
 
     def one(self, prepared: Any, rng: np.random.Generator | None) -> Rows:
         if not self.scored:
@@ -489,28 +487,26 @@ class Measure(Work[Rows]):
         lengths, which = np.unique(trees.lengths, return_inverse=True)
         how = self.space, self.names, self.size, self.seed
         random = np.stack([of_random_trees(n, *how) for n in lengths.tolist()])[which]
-        own: Float = np.empty(0)
-        unknown = np.full(len(trees.read), np.nan)
-        columns = []
+        packed, unknown, columns = (trees.heads, trees.starts), np.full(len(trees.read), np.nan), []
+        own: Float = unknown
         for column in self.columns:
             at = self.names.index(column.quantity)
             quantity = self._quantities[at]
             if column.of == TREES:
-                own = np.asarray(quantity.of_trees(trees.heads, trees.starts), dtype=np.float64)
-                columns.append(np.stack([own, unknown, unknown]))
+                own = np.asarray(quantity.of_trees(*packed), dtype=np.float64)
+                found = own, unknown, unknown
             elif baseline := quantity.baselines.get(column.of):
-                mean, sd = np.asarray(baseline.mean(trees.heads, trees.starts), dtype=np.float64), unknown
-                if baseline.variance is not None:
-                    sd = np.sqrt(np.maximum(baseline.variance(trees.heads, trees.starts), 0.0))
-                columns.append(np.stack([mean, sd, unknown]))
+                variance = unknown if baseline.variance is None else np.maximum(baseline.variance(*packed), 0.0)
+                found = np.asarray(baseline.mean(*packed), dtype=np.float64), np.sqrt(variance), unknown
             else:
                 others = random if column.of == RANDOM_TREES or parser is None else parser
-                columns.append(np.where(np.isnan(own), np.nan, others[:, at].T))
+                found = tuple(np.where(np.isnan(own), np.nan, others[:, at].T))
+            columns.append(np.stack(found))
         means, sds, errors = np.stack(columns, axis=2)
-        found = Columns(partial(self._cells, trees, {"means": means, "sds": sds, "errors": errors}))
+        made = Columns(partial(self._cells, trees, {"means": means, "sds": sds, "errors": errors}))
         spread, sampled = ([each[at] for each in self.columns] for at in (2, 3))
         counts = Counts(trees.lengths, means, sds[:, spread], errors[:, sampled])
-        return [Rows(found, slice(at, at + 1), None if at else counts) for at in range(len(trees.read))]
+        return [Rows(made, slice(at, at + 1), None if at else counts) for at in range(len(trees.read))]
 
     def _cells(self, trees: PackedTrees, found: Mapping[str, Float]) -> Cells:
         read = trees.read
