@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -31,8 +31,7 @@ from deptree_cli.io.pairing import LOST, Tokens, aligned_words, check_same_text,
 from deptree_cli.io.pictures.arcs import Arc, shown_form
 from deptree_cli.io.pictures.text import DifferencePicture, differences_to_text
 from deptree_cli.io.read import beside as blocks_beside
-from deptree_cli.io.read import check_words, sentence_of
-from deptree_cli.io.read import read as read_all
+from deptree_cli.io.read import check_words, read, sentence_of
 from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Companion, Sentence, Side
 from deptree_cli.io.trees import format_of_trees, is_json
@@ -117,11 +116,10 @@ def _source(files: Sequence[str], scores: Scores | None, run: Run) -> Source[Any
     for path in files:
         with suppress(OSError):  # what is not there is told when it is opened
             foresee(Path(path).stat().st_size / BYTES)
-    lead = Side(map(sentence_of, _blocks(files[0], Block), count(1)), "sentences", place_of(files[0]), tokens=words_of)
-    read = read_all(lead, [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
+    items = read(_side(files[0]), [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
     if scores is None:
-        return Source(Counted(read, share=share_of(files[:1])))
-    lead = Side(read, "sentences", place_of(files[0]))
+        return Source(Counted(items, share=share_of(files[:1])))
+    lead = Side(items, "sentences", place_of(files[0]))
     items = scores.files[0].read(scores.how.layout, warn=run.warn, lead=lead)
     return Source(Counted(items, share=share_of(files[:1])), scores.how, scores.signature_fields)
 
@@ -142,24 +140,25 @@ class Unread:
         return first if self.chunk.data == first.raw else Block(self.chunk, self.file)
 
 
-def _blocks(path: str, read: Callable[[Chunk, str], Any]) -> Iterator[Any]:
-    """The sentences of a file as they are `read`, and the errors of those that are malformed."""
+def _blocks(path: str, unread: bool = False) -> Iterator[Any]:
+    """The sentences of a file, `unread` if they have a name: those without one are read, as they may be malformed."""
     with open_input(path) as file:
         if is_json(file.head, file.place):
             yield from blocks_of_json(file)
             return
         for chunk in split_chunks(file.stream, file.place):
             try:
-                yield read(chunk, file.place)
+                name = unread and chunk.sent_id
+                yield Unread(chunk, file.place, name) if name else Block(chunk, file.place)
             except DeptreeError as error:
                 yield error.at(sent_id=chunk.sent_id)
 
 
-def _beside(path: str, role: str) -> Companion:
-    def unread(chunk: Chunk, file: str) -> Block | Unread:
-        """Those without a name are read, because they may be malformed."""
-        return Unread(chunk, file, name) if (name := chunk.sent_id) else Block(chunk, file)
+def _side(path: str) -> Side:
+    return Side(map(sentence_of, _blocks(path), count(1)), "sentences", place_of(path), tokens=words_of)
 
+
+def _beside(path: str, role: str) -> Companion:
     def add(sentence: Sentence, item: Block | Unread) -> None:
         block = item.read(sentence.sentence) if isinstance(item, Unread) else item
         if block.n != sentence.n and not (known_tokens(block) and words_of(sentence)):
@@ -169,8 +168,8 @@ def _beside(path: str, role: str) -> Companion:
     def tokens(item: Block | Unread) -> Tokens | None:
         return known_tokens(Block(item.chunk, item.file) if isinstance(item, Unread) else item)
 
-    found = blocks_beside(_blocks(path, unread), place_of(path), role)
-    return replace(found, side=replace(found.side, tokens=tokens), add=add)
+    side = blocks_beside(_blocks(path, unread=True), place_of(path)).side
+    return Companion(replace(side, tokens=tokens), add)
 
 
 class Answer(NamedTuple):
@@ -274,24 +273,18 @@ def _cell(cells: Sequence[bytes], place: int | None) -> bytes:
     return _MISSING if place is None else cells[place]
 
 
-class Differences(NamedTuple):
-    """The words that annotations differ in; if one has no labels at all (`unlabelled`), only heads are compared.
-
-    `unpaired`: how many words of any annotation are divided otherwise in the first, or it in them.
-    """
-
-    words: Sequence[Difference]
-    unlabelled: bool = False
-    unpaired: int = 0
+# The words that annotations differ in; whether only heads are compared, as one has no labels at all; and how many words
+# of any annotation are divided otherwise in the first, or the first's in it.
+Differences = tuple[Sequence[Difference], bool, int]
 
 
 def differences(blocks: Sequence[Block]) -> Differences:
-    """The words about which annotations differ. A word whose row is the same in all of them is not looked into."""
+    """What annotations differ in. A word whose row is the same in all of them is not looked into."""
     for block in blocks:
         if "head" not in block.columns:
             raise no_column("head", block.columns, "trees", block.place)
     if all(block.raw == blocks[0].raw for block in blocks[1:]):
-        return Differences(())
+        return (), False, 0
     annotations = [Annotation(block) for block in blocks]
     first, looked, unpaired = annotations[0], set[int](), 0
     for each in annotations[1:]:
@@ -302,8 +295,8 @@ def differences(blocks: Sequence[Block]) -> Differences:
     found = [word for at in sorted(looked) if (word := _difference(annotations, at))]
     unlabelled = any(answer.label is None and answer.head != LOST for word in found for answer in word.answers)
     if unlabelled and any({*block.deprels} <= {UNKNOWN} for block in blocks):
-        return Differences([word for word in found if word.kind in (WORD, HEAD)], True, unpaired)
-    return Differences(found, False, unpaired)
+        return [word for word in found if word.kind in (WORD, HEAD)], True, unpaired
+    return found, False, unpaired
 
 
 def _difference(annotations: Sequence[Annotation], at: int) -> Difference | None:
@@ -333,22 +326,6 @@ def _known_form(annotations: Sequence[Annotation], word: int) -> str:
     return UNKNOWN
 
 
-class Counts(NamedTuple):
-    """What a sentence counts for.
-
-    Attributes:
-        words: how many it has.
-        kinds: of words that differ.
-        unpaired: words that files divide otherwise.
-        unlabelled: whether labels are not compared.
-    """
-
-    words: int
-    kinds: Counter[str]
-    unpaired: int
-    unlabelled: bool
-
-
 class Probabilities(NamedTuple):
     """Of what each annotation says of a word: of its head, and with labels of head and label; None if it has none."""
 
@@ -372,62 +349,63 @@ class DifferentWords:
     sent_id: str
     blocks: Sequence[Block]
     names: Sequence[str]
-    found: Differences
+    found: Sequence[Difference]
+    unlabelled: bool
+    unpaired: int
     probabilities: Sequence[Probabilities] = ()
 
     @property
-    def counted(self) -> Counts:
-        kinds = Counter(each.kind for each in self.found.words)
-        return Counts(self.blocks[0].n, kinds, self.found.unpaired, self.found.unlabelled)
+    def counted(self) -> Counter[str]:
+        kinds, is_different = Counter(each.kind for each in self.found), bool(self.found or self.unpaired)
+        facts = {"words": self.blocks[0].n, "unpaired": self.unpaired, "unlabelled": int(self.unlabelled)}
+        return kinds + Counter(sentences=1, different=int(is_different), **facts)
 
     def rows(self) -> list[Row]:
-        return [self._row(number) for number in range(len(self.found.words))]
+        return list(map(self._row, self.found, self.probabilities or repeat(None)))
 
-    def _row(self, number: int) -> Row:
-        each, block = self.found.words[number], self.blocks[0]
+    def _row(self, each: Difference, given: Probabilities | None) -> Row:
         row: dict[str, Any] = {"sent_id": self.sent_id, "word": each.word, "form": each.form, "upos": each.upos}
-        given = self.probabilities[number] if self.probabilities else None
         for at, (letter, answer) in enumerate(zip(LETTERS, each.answers, strict=False)):
             values = (each.heads[at], each.forms[at], answer.label, *(given.of(at) if given else ()))
             row.update(zip(_FIELDS[letter], values, strict=False))
         row |= {"likelier": given.likelier} if given else {}
         row["differs"] = each.kind
+        block = self.blocks[0]
         return row | {"file": block.file, "line": block.line_of(each.word)} if len(self.blocks) > 2 else row
 
     def to_conllu(self, _: Any) -> bytes:
         """The first annotation as it is, with the other's answers in MISC; those of an earlier comparison go."""
         block, keys = self.blocks[0], {OTHER_HEAD.encode(), OTHER_DEPREL.encode()}
-        notes = {each.word: each.answers[1].note for each in self.found.words}
+        notes = {each.word: each.answers[1].note for each in self.found}
         if any(key + b"=" in block.raw for key in keys):
             notes = dict.fromkeys(range(1, block.n + 1), "") | notes
         return block.with_notes(notes, (), keys)
 
     @property
     def picture(self) -> DifferencePicture | None:
-        found = self.found.words
-        if not found:
+        if not self.found:
             return None
         columns = [block.column("form") for block in self.blocks if block.n == self.blocks[0].n]
         forms = [next((each for each in column if each != "_"), "_") for column in zip(*columns, strict=True)]
-        arcs = [[self._arc(number, at) for number in range(len(found))] for at in range(len(self.blocks))]
-        words = [each.word for each in found]
+        arcs = [[self._arc(number, at) for number in range(len(self.found))] for at in range(len(self.blocks))]
+        words = [each.word for each in self.found]
         return DifferencePicture(self.sent_id, list(map(shown_form, forms)), words, self.names, arcs)
 
     def _arc(self, number: int, at: int) -> Arc | None:
         """The arc of a word in an annotation, as probable as it is with its label; without scores it is certain."""
-        head, label = self.found.words[number].answers[at]
+        head, label = self.found[number].answers[at]
         if head is None or head == LOST:
             return None
         prob = self.probabilities[number].of(at)[-1] if self.probabilities else 1.0
-        return Arc(head, self.found.words[number].word, prob or 0.0, shown_form(label) if label else "")
+        return Arc(head, self.found[number].word, prob or 0.0, shown_form(label) if label else "")
 
 
-def find_differences(names: tuple[str, ...], read: Sentence | ScoredSentence, _: None) -> DifferentWords:
-    sentence = read if isinstance(read, Sentence) else read.record
+def find_differences(names: tuple[str, ...], found: Sentence | ScoredSentence, _: None) -> DifferentWords:
+    sentence = found if isinstance(found, Sentence) else found.record
     blocks = [sentence.sentence, *(sentence.companions[str(number)] for number in range(1, len(names)))]
-    found = differences(blocks)
-    probabilities = _probabilities(read, found.words) if found.words and isinstance(read, ScoredSentence) else ()
-    return DifferentWords(sentence.sent_id, blocks, names, found, probabilities)
+    words, unlabelled, unpaired = differences(blocks)
+    probabilities = _probabilities(found, words) if words and isinstance(found, ScoredSentence) else ()
+    return DifferentWords(sentence.sent_id, blocks, names, words, unlabelled, unpaired, probabilities)
 
 
 def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
@@ -455,35 +433,29 @@ def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[
     ]
 
 
-class DifferencesFound(Fold[Counts]):
+class DifferencesFound(Fold[Counter[str]]):
     def __init__(self) -> None:
-        self._sentences = self._words = self._different = self._unlabelled = self._unpaired = 0
-        self._kinds = Counter[str]()
+        self._counts = Counter[str]()
 
-    def add(self, counts: Counts) -> None:
-        self._sentences += 1
-        self._words += counts.words
-        self._kinds += counts.kinds
-        self._unlabelled += counts.unlabelled
-        self._unpaired += counts.unpaired
-        self._different += bool(counts.kinds or counts.unpaired)
+    def add(self, counts: Counter[str]) -> None:
+        self._counts += counts
 
     @property
     def exit_code(self) -> int:
-        return 1 if self._different else 0  # as Unix diff
+        return 1 if self._counts["different"] else 0  # as Unix diff
 
     def lines(self) -> Iterator[str]:
-        words, sentences = counted_thousands(self._words, "word"), counted_thousands(self._sentences, "sentence")
-        if self._unlabelled:
-            lacking = counted_thousands(self._unlabelled, "sentence")
+        counts = self._counts
+        words, sentences = (counted_thousands(counts[f"{each}s"], each) for each in ("word", "sentence"))
+        if counts["unlabelled"]:
+            lacking = counted_thousands(counts["unlabelled"], "sentence")
             yield f"{lacking} without labels in one of the files: only their heads are compared"
-        if self._unpaired:
-            yield f"{counted_thousands(self._unpaired, 'word')} that another file divides otherwise"
-        if not self._different:
+        if counts["unpaired"]:
+            yield f"{counted_thousands(counts['unpaired'], 'word')} that another file divides otherwise"
+        if not counts["different"]:
             yield f"no difference: {words} in {sentences}"
             return
-        found = self._kinds.total()
-        told = [each for each in KINDS if self._kinds[each] or each in (HEAD, LABEL)]
-        kinds = ", ".join(f"{self._kinds[each]:,} {KINDS[each]}" for each in told)
+        found = sum(counts[kind] for kind in KINDS)
+        told = [f"{counts[kind]:,} {what}" for kind, what in KINDS.items() if counts[kind] or kind in (HEAD, LABEL)]
         verb = "differs" if found == 1 else "differ"
-        yield f"{found:,} of {words} {verb}, in {self._different:,} of {sentences}: {kinds}"
+        yield f"{found:,} of {words} {verb}, in {counts['different']:,} of {sentences}: {', '.join(told)}"
