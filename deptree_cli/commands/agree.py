@@ -45,14 +45,14 @@ from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import without_heads
 from deptree_cli.io.trees.sets import Member, TreeSet, read_several, scores_beside
 
-SENTENCE, LABEL, SENT_ID = "sentence", "label", "sent_id"
+SENTENCE, LABEL = "sentence", "label"
 
 PERMUTATIONS, ALPHA = 999, 0.05
 
 PAIR = ("a", "b")
 AGREEMENT = tuple(f"{what}{each}" for what in ("attachment", "labelled") for each in ("", "_chance", "_kappa"))
 COLUMNS = (*PAIR, "sentences", "words", *AGREEMENT)
-BY_SENTENCE = (SENT_ID, *PAIR, "words", *AGREEMENT)
+BY_SENTENCE = ("sent_id", *PAIR, "words", *AGREEMENT)
 BY_LABEL = (*PAIR, "label", "words_a", "words_b", "words_both", "dice")
 P_VALUES = (*(f"p_{name}" for name in STATISTICS), "p")
 TEST = (*PAIR, "sentences", "trees_a", "trees_b", *P_VALUES, "verdict")
@@ -119,22 +119,21 @@ def agree(
     --test is a permutation test. Exit status: 0 no difference found, 1 found (or sentences were skipped), 2 unusable.
     """
     _check(trees, per, test, scores)
+    source = _source(trees, scores, run)
     first = {"trees": ", ".join(trees), "scores": scores.name if scores else None, "per": per}
     if not test:
-        job, compared = Job("agree", _source(trees, scores, run), run, out, first), partial(compare, trees, per)
+        job, work, sums = Job("agree", source, run, out, first), partial(compare, trees, per), Agreement(trees, per)
         if per == SENTENCE:
-            return job.write(compared, sheet=Sheet(BY_SENTENCE), folds=[Gaps(trees)])
-        if per == LABEL:
-            return job.summarise(compared, LabelAgreement(trees), Sheet(BY_LABEL))
-        return job.summarise(compared, Agreement(trees), Sheet(COLUMNS))
+            return job.write(work, sheet=Sheet(BY_SENTENCE), folds=[sums])
+        return job.summarise(work, sums, Sheet(BY_LABEL if per else COLUMNS))
     permutations, alpha = permutations or PERMUTATIONS, alpha or ALPHA
     last = {"test": "yes", "permutations": permutations, "alpha": f"{alpha:g}", "seed": seed}
-    job = Job("agree", _source(trees, scores, run), run, out, first, last)
-    work, found = partial(tested, permutations), TwoFiles(trees, alpha)
+    job = Job("agree", source, run, out, first, last)
+    test_of, found = partial(tested, permutations), TwoFiles(trees, alpha)
     if per == SENTENCE:
-        code = job.write(work, seed, Sheet(TEST_BY_SENTENCE), [found])
+        code = job.write(test_of, seed, Sheet(TEST_BY_SENTENCE), [found])
     else:
-        code = job.summarise(work, found, Sheet(TEST), seed)
+        code = job.summarise(test_of, found, Sheet(TEST), seed)
     return max(code, 1 if found.differ else 0)
 
 
@@ -175,8 +174,8 @@ class SentenceAgreement(NamedTuple):
         agreed: (pairs, 2), of heads and of labels.
         distances, labels: of heads from their words, and how often each label is there: of all files together.
         by_label: of each pair, for --per label alone.
-        gaps: (pairs + 2 files), the words of pairs that belong to none of the other file; of files the words without a
-            head, and those without a label, -1 if none has one.
+        unpaired, headless: how many words of pairs belong to none of the other file, and of files have no head.
+        unnamed: how many words of each file have no label; None if no word has one.
         chance: by scores, if there are some.
     """
 
@@ -185,43 +184,44 @@ class SentenceAgreement(NamedTuple):
     distances: dict[int, float]
     labels: dict[str, float]
     by_label: Sequence[dict[str, Float]]
-    gaps: Sequence[int]
+    unpaired: int
+    headless: int
+    unnamed: Sequence[int | None]
     chance: float | None
 
 
 def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | ScoredSentence, _: None) -> Result:
     compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
     sets: list[TreeSet] = [compared.companions[str(number)] for number in range(len(files))]
-    heads = [each.heads.tolist() for each in sets]
+    sizes, heads = [each.n for each in sets], [each.heads.tolist() for each in sets]
     labels = [[[_MERGED[name] for name in own] for own in each.labels] for each in sets]
     known = list(map(_shares, sets, heads, labels))
-    agreed, by_labels, gaps = [], [], []
+    agreed, by_labels, unpaired = [], [], 0
     for a, b in combinations(range(len(files)), 2):
-        one, other, theirs = sets[a], sets[b], known[b]
-        words = aligned_words(one.tokens, other.tokens) if one.tokens and other.tokens else None
-        if words:
-            own = renumbered(other.heads, words, one.n).tolist()
-            theirs = _shares(other, own, relabelled(labels[b], words, one.n))
+        one, other, theirs = sets[a].tokens, sets[b].tokens, known[b]
+        if words := one and other and aligned_words(one, other):
+            own = renumbered(sets[b].heads, words, sizes[a]).tolist()
+            theirs = _shares(sets[b], own, relabelled(labels[b], words, sizes[a]))
+            unpaired += sizes[a] + sizes[b] - 2 * len(words[0])
         agreed.append([agreement(ours, their) for ours, their in zip(known[a], theirs, strict=True)])
         both = per == LABEL and labels[a] and labels[b]
         by_labels.append(by_label(known[a][1], known[b][1], theirs[1]) if both else {})
-        gaps.append(one.n + other.n - 2 * len(words[0]) if words else 0)
-    gaps += [sum(own.count(OPEN) for own in each) for each in heads]
-    gaps += [sum(own.count("_") for own in each) if each else -1 for each in labels]
     counts = SentenceAgreement(
-        [each.n for each in sets],
+        sizes,
         np.array(agreed),
         summed(chain.from_iterable(by_distance(each).items() for each, _ in known)),
         dict(sorted(summed(chain.from_iterable(by_name(each).items() for _, each in known)).items())),
         by_labels,
-        gaps,
+        unpaired,
+        sum(own.count(OPEN) for each in heads for own in each),
+        [sum(own.count("_") for own in each) if each else None for each in labels],
         marginal_chance(scored.distribution.marginals()) if scored else None,
     )
     if per != SENTENCE:
         return Result((), counts)
-    chance = None if counts.chance is None else counts.chance / sets[0].n
-    rows = _rows(files, {SENT_ID: compared.sent_id}, counts.sizes, counts.agreed, list(map(bool, labels)), chance)
-    return Result(list(rows), counts)
+    chance = None if counts.chance is None else counts.chance / sizes[0]
+    rows = _rows(files, {"sent_id": compared.sent_id}, sizes, counts.agreed, list(map(bool, labels)), chance)
+    return Result([{name: row[name] for name in BY_SENTENCE if name in row} for row in rows], counts)
 
 
 def _shares(trees: TreeSet, heads: list[list[int]], labels: list[list[str]]) -> tuple[Shares, Shares]:
@@ -253,23 +253,21 @@ def _rows(
     labelled: Sequence[bool],
     chance: float | None,
     labels: float | None = None,
-) -> Iterator[Row]:
+) -> Iterator[dict[str, Any]]:
     """A row of each pair of files: agreement per word, with what chance does to it.
 
     Args:
-        first: what stands in all rows; `sent_id` in front of the files.
+        first: what stands in all rows.
         sizes: how many words each file has; a pair has the mean of both.
         agreed: (pairs, 2), in how many words heads agree, and labels too.
         labelled: which files have labels.
         chance, labels: of heads and of labels, per word; a label is chosen independently of the head then.
     """
     both = None if chance is None or labels is None else chance * labels
-    for (a, b), sums in zip(combinations(range(len(files)), 2), agreed.tolist(), strict=True):
+    for (a, b), (heads, named) in zip(combinations(range(len(files)), 2), agreed.tolist(), strict=True):
         words = (sizes[a] + sizes[b]) / 2
-        pair: dict[str, Any] = dict(zip(PAIR, (files[a], files[b]), strict=True))
-        row = {**first, **pair} if SENT_ID in first else {**pair, **first}
-        row["words"] = int(words) if words.is_integer() else words
-        for name, own, each in (("attachment", sums[0], chance), ("labelled", sums[1], both)):
+        row = {"a": files[a], "b": files[b], **first, "words": int(words) if words.is_integer() else words}
+        for name, own, each in (("attachment", heads, chance), ("labelled", named, both)):
             if name == "attachment" or (labelled[a] and labelled[b]):
                 row[name] = own / words
                 if each is not None:
@@ -277,56 +275,42 @@ def _rows(
         yield row
 
 
-class Gaps(Fold[SentenceAgreement]):
-    """Counts words without counterparts, heads and labels."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._paths, self._pairs = paths, list(combinations(range(len(paths)), 2))
-        self._sentences = 0
-        self._labelled = [False] * len(paths)
-        self._unpaired, self._headless, self._unnamed = 0, 0, [0] * len(paths)
-
-    def add(self, counts: SentenceAgreement) -> None:
-        self._sentences += 1
-        pairs, files = len(self._pairs), len(self._paths)
-        self._unpaired += sum(counts.gaps[:pairs])
-        self._headless += sum(counts.gaps[pairs : pairs + files])
-        for file, unnamed in enumerate(counts.gaps[pairs + files :]):
-            self._labelled[file] |= unnamed >= 0
-            self._unnamed[file] += counts.sizes[file] if unnamed < 0 else unnamed
-
-    def lines(self) -> Iterator[str]:
-        unnamed = sum(number for number, known in zip(self._unnamed, self._labelled, strict=True) if known)
-        what = "that the other file divides otherwise", "without HEAD", "without DEPREL"
-        for number, kind in zip((self._unpaired, self._headless, unnamed), what, strict=True):
-            if number:
-                yield f"{counted_thousands(number, 'word')} {kind}: counted as disagreement"
-
-
-class Agreement(Gaps):
+class Agreement(Fold[SentenceAgreement]):
     """Sums of agreement; chance is from the distances and labels of all files unless there are scores."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(paths)
-        self._sizes = np.zeros(len(paths), dtype=np.int64)
+    def __init__(self, paths: Sequence[str], per: str | None) -> None:
+        self._paths, self._per, self._pairs = paths, per, list(combinations(paths, 2))
+        self._sentences = self._unpaired = self._headless = 0
+        self._sizes, self._unnamed = np.zeros((2, len(paths)), dtype=np.int64)
+        self._labelled = np.zeros(len(paths), dtype=bool)
         self._agreed = np.zeros((len(self._pairs), 2))
         self._distances, self._lengths = defaultdict[int, float](float), Counter[int]()
         self._labels = defaultdict[str, float](float)
+        self._by_label: list[dict[str, Float]] = [{} for _ in self._pairs]
         self._chance: float | None = None
 
     def add(self, counts: SentenceAgreement) -> None:
-        super().add(counts)
+        self._sentences += 1
+        self._unpaired, self._headless = self._unpaired + counts.unpaired, self._headless + counts.headless
         self._sizes += counts.sizes
+        for file, unnamed in enumerate(counts.unnamed):
+            self._labelled[file] |= unnamed is not None
+            self._unnamed[file] += counts.sizes[file] if unnamed is None else unnamed
         self._agreed += counts.agreed
         self._lengths.update(counts.sizes)
-        for label, each in counts.labels.items():
-            self._labels[label] += each
+        for label, share in counts.labels.items():
+            self._labels[label] += share
         for distance, share in counts.distances.items():
             self._distances[distance] += share / len(self._paths)
+        for sums, found in zip(self._by_label, counts.by_label, strict=True):
+            for label, each in found.items():
+                sums[label] = sums.get(label, 0.0) + each
         if counts.chance is not None:
             self._chance = (self._chance or 0.0) + counts.chance
 
     def rows(self) -> list[Row]:
+        if self._per == LABEL:
+            return self._rows_of_labels()
         check_some(self._sentences)
         files, sizes = len(self._paths), self._sizes.tolist()
         if self._chance is None:
@@ -335,45 +319,40 @@ class Agreement(Gaps):
         else:
             chance = self._chance / sizes[0]
         labels = label_chance(self._labels) if self._labels else None
-        first = {"sentences": self._sentences}
-        return list(_rows(self._paths, first, sizes, self._agreed, self._labelled, chance, labels))
+        first, labelled = {"sentences": self._sentences}, self._labelled.tolist()
+        return list(_rows(self._paths, first, sizes, self._agreed, labelled, chance, labels))
 
-
-class LabelAgreement(Gaps):
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(paths)
-        self._counts: list[dict[str, Float]] = [{} for _ in self._pairs]
-
-    def add(self, counts: SentenceAgreement) -> None:
-        super().add(counts)
-        for sums, found in zip(self._counts, counts.by_label, strict=True):
-            for label, each in found.items():
-                sums[label] = sums.get(label, 0.0) + each
-
-    def rows(self) -> list[Row]:
-        if not any(self._counts):
+    def _rows_of_labels(self) -> list[Row]:
+        if not any(self._by_label):
             raise DeptreeError("no two files have labels", "Leave out --per label, or give trees with labels")
         rows = list[Row]()
-        for (a, b), found in zip(self._pairs, self._counts, strict=True):
+        for pair, found in zip(self._pairs, self._by_label, strict=True):
             counts = ((*each.tolist(), label) for label, each in found.items())
             for one, other, both, label in sorted(counts, key=lambda row: (-row[0] - row[1], row[3])):
-                values = self._paths[a], self._paths[b], label, one, other, both, 2 * both / (one + other)
-                rows.append(dict(zip(BY_LABEL, values, strict=True)))
+                rows.append(
+                    dict(zip(BY_LABEL, (*pair, label, one, other, both, 2 * both / (one + other)), strict=True))
+                )
         return rows
+
+    def lines(self) -> Iterator[str]:
+        counts = self._unpaired, self._headless, int(self._unnamed[self._labelled].sum())
+        what = "that the other file divides otherwise", "without HEAD", "without DEPREL"
+        for number, kind in zip(counts, what, strict=True):
+            if number:
+                yield f"{counted_thousands(number, 'word')} {kind}: counted as disagreement"
 
 
 def tested(permutations: int, compared: Sentence, rng: np.random.Generator) -> Result:
-    sets = [compared.companions[str(number)] for number in range(2)]
-    if sets[0].n != sets[1].n or (sets[0].tokens and sets[1].tokens and aligned_words(sets[0].tokens, sets[1].tokens)):
-        raise DeptreeError(f"the words at {sets[1].place} are others", "Test samples of the same words")
+    one, other = sets = [compared.companions[str(number)] for number in range(2)]
+    if one.n != other.n or (one.tokens and other.tokens and aligned_words(one.tokens, other.tokens)):
+        raise DeptreeError(f"the words at {other.place} are others", "Test samples of the same words")
     for each in sets:
         if (each.heads == OPEN).any():
-            raise without_heads(
-                [None if head < 0 else head for head in each.heads.min(axis=0).tolist()], each.place, ""
-            )
+            heads = each.heads.min(axis=0).tolist()
+            raise without_heads([None if head < 0 else head for head in heads], each.place, compared.sent_id)
     found = statistics([each.heads for each in sets], [each.times for each in sets], permutations, rng)
-    trees = int(sets[0].times.sum()), int(sets[1].times.sum())
-    row = {"sent_id": compared.sent_id, "words": sets[0].n, "trees_a": trees[0], "trees_b": trees[1]}
+    trees = int(one.times.sum()), int(other.times.sum())
+    row = {"sent_id": compared.sent_id, "words": one.n, "trees_a": trees[0], "trees_b": trees[1]}
     return Result([{**row, **test_row(p_values(found))}], (found, trees))
 
 
@@ -402,12 +381,12 @@ class TwoFiles(Fold[tuple[Float, tuple[int, int]]]):
         return p_values(self._statistics)
 
     @property
-    def _verdict(self) -> str:
-        return "different" if self.differ else "no difference found"
-
-    @property
     def differ(self) -> bool:
         return self._tested.p <= self._alpha
+
+    @property
+    def _verdict(self) -> str:
+        return "different" if self.differ else "no difference found"
 
     def rows(self) -> list[Row]:
         check_some(self._sentences)
