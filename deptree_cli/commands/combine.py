@@ -296,7 +296,7 @@ weighted means of arc probabilities, which are exact, and the consensus: the tre
 score.
 
 A mixture has no arc scores. It is written as JSON Lines (heads, support, marginals, and standard_errors over
-voters), with --conllu as CoNLL-U with HeadProb, or as arrays of marginals.
+voters), as CoNLL-U with HeadProb (with --conllu, or if all are trees in CoNLL-U), or as arrays of marginals.
 """
 
 

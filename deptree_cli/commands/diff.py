@@ -77,8 +77,8 @@ def diff(
     """List the words in which trees of the same sentences differ.
 
     Given trees (CoNLL-U, or JSON Lines of sent_id and heads), it writes a row for each word whose head or label
-    differs: head, head_form and deprel in each file (head_a, head_b, ...); with --scores, the probability of each head,
-    and which is likelier. A terminal shows the arcs of both; --format conllu writes A with OtherHead and OtherDeprel in
+    differs: head, head_form and deprel in each file (head_a, head_b, ...) and what differs; with --scores, the
+    probability of each head, and which is likelier. A terminal shows the arcs of both; --format conllu writes A with OtherHead and OtherDeprel in
     MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2 unusable.
     """
     if len(files) < 2:
