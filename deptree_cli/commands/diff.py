@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -49,6 +48,9 @@ KINDS = {
     WORD: "divided otherwise",
 }
 
+# What is counted of sentences, in front of the words of each kind.
+COUNTED = "sentences", "words", "different", "unpaired", "unlabelled"
+
 # In a column that says nothing, what the head of a sentence's root is called, and in MISC a bar, which ends an entry.
 _MISSING, ROOT, _BAR = b"_", "ROOT", str.maketrans({"|": r"\p"})
 
@@ -78,8 +80,9 @@ def diff(
 
     Given trees (CoNLL-U, or JSON Lines of sent_id and heads), it writes a row for each word whose head or label
     differs: head, head_form and deprel in each file (head_a, head_b, ...) and what differs; with --scores, the
-    probability of each head, and which is likelier. A terminal shows the arcs of both; --format conllu writes A with OtherHead and OtherDeprel in
-    MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2 unusable.
+    probability of each head, and which is likelier. A terminal shows the arcs of both; --format conllu writes A with
+    OtherHead and OtherDeprel in MISC. Exit status: 0 nothing differs, 1 something does (or sentences were skipped), 2
+    unusable.
     """
     if len(files) < 2:
         raise click.UsageError("Only one file. Pass two or more: A B.")
@@ -355,10 +358,12 @@ class DifferentWords:
     probabilities: Sequence[Probabilities] = ()
 
     @property
-    def counted(self) -> Counter[str]:
-        kinds, is_different = Counter(each.kind for each in self.found), bool(self.found or self.unpaired)
-        facts = {"words": self.blocks[0].n, "unpaired": self.unpaired, "unlabelled": int(self.unlabelled)}
-        return kinds + Counter(sentences=1, different=int(is_different), **facts)
+    def counted(self) -> tuple[int, ...]:
+        """See `COUNTED`."""
+        kinds = [each.kind for each in self.found]
+        is_different = bool(kinds or self.unpaired)
+        facts = 1, self.blocks[0].n, is_different, self.unpaired, self.unlabelled
+        return (*facts, *map(kinds.count, KINDS)) if kinds else facts
 
     def rows(self) -> list[Row]:
         return list(map(self._row, self.found, self.probabilities or repeat(None)))
@@ -433,20 +438,21 @@ def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[
     ]
 
 
-class DifferencesFound(Fold[Counter[str]]):
+class DifferencesFound(Fold[tuple[int, ...]]):
     def __init__(self) -> None:
-        self._counts = Counter[str]()
+        self._counts = [0] * (len(COUNTED) + len(KINDS))
 
-    def add(self, counts: Counter[str]) -> None:
-        self._counts += counts
+    def add(self, counts: tuple[int, ...]) -> None:
+        for at, each in enumerate(counts):
+            self._counts[at] += each
 
     @property
     def exit_code(self) -> int:
-        return 1 if self._counts["different"] else 0  # as Unix diff
+        return int(self._counts[2] > 0)  # as Unix diff
 
     def lines(self) -> Iterator[str]:
-        counts = self._counts
-        words, sentences = (counted_thousands(counts[f"{each}s"], each) for each in ("word", "sentence"))
+        counts = dict(zip((*COUNTED, *KINDS), self._counts, strict=True))
+        words, sentences = (counted_thousands(counts[each], each[:-1]) for each in ("words", "sentences"))
         if counts["unlabelled"]:
             lacking = counted_thousands(counts["unlabelled"], "sentence")
             yield f"{lacking} without labels in one of the files: only their heads are compared"
