@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -148,26 +148,24 @@ def read_several(
 
 
 def _leading(member: Member, warn: Warn, opened: ExitStack) -> Side:
-    if member.scores is None or member.layout is None:
-        sets = map(partial(_sentence_of, member.blocks), read_sets(member.path), count(1))
-        return Side(sets, "sentences", place_of(member.path), tokens=words_of)
-    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
-    found = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
-    return replace(side, items=map(_with_own_scores, found), tokens=words_of)
+    def with_trees(found: TreeSet | DeptreeError, number: int) -> Sentence | DeptreeError:
+        if isinstance(found, DeptreeError):
+            return found
+        name, beside = found.sent_id, {"0": found, TOKENS: found.tokens}
+        block = found.block if member.blocks else None
+        return Sentence(name or str(number), number, found.n, found.place, block, named=bool(name), companions=beside)
 
-
-def _sentence_of(blocks: bool, found: TreeSet | DeptreeError, number: int) -> Sentence | DeptreeError:
-    if isinstance(found, DeptreeError):
+    def with_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
+        if not isinstance(found, DeptreeError):
+            found.companions["0"] = RawScores(found.key, found.scores, found.place)
         return found
-    name, beside = found.sent_id, {"0": found, TOKENS: found.tokens}
-    block = found.block if blocks else None
-    return Sentence(name or str(number), number, found.n, found.place, block, named=bool(name), companions=beside)
 
-
-def _with_own_scores(found: Sentence | DeptreeError) -> Sentence | DeptreeError:
-    if not isinstance(found, DeptreeError):
-        found.companions["0"] = RawScores(found.key, found.scores, found.place)
-    return found
+    if member.scores is None or member.layout is None:
+        trees = map(with_trees, read_sets(member.path), count(1))
+        return Side(trees, "sentences", place_of(member.path), tokens=words_of)
+    side = side_of(opened.enter_context(member.scores.read(member.layout)), member.scores)
+    items = with_assumptions(sentences_of(side.items, member.layout), member.scores, member.layout, warn)
+    return replace(side, items=map(with_scores, items), tokens=words_of)
 
 
 def _companion(member: Member, role: str, shared: bool, warn: Warn, opened: ExitStack) -> Companion:
@@ -216,27 +214,29 @@ def scored_trees(
     Yields:
         sentences with trees, or the error of a tree that cannot be used.
     """
-    lead = Side(map(_tree_alone, trees, count(1)), "trees", place, lambda each: each.companions[TREES].names)
-    found = read(lead, [Companion(replace(scored, names=_by_number), _add_scored, shared=True, again=True)], warn)
+
+    def alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | DeptreeError:
+        if isinstance(tree, DeptreeError):
+            return tree
+        return Sentence(tree.sent_id or str(number), number, len(tree.heads), tree.place, companions={TREES: tree})
+
+    def add(tree: Sentence, sentence: Sentence) -> None:
+        check_words(sentence, tree, sentence, "--lengths FILE or --conllu FILE")
+        tree.companions[_SCORED] = sentence
+
+    lead = Side(map(alone, trees, count(1)), "trees", place, lambda each: each.companions[TREES].names)
+    found = read(lead, [Companion(replace(scored, names=_by_number), add, shared=True, again=True)], warn)
     for sentence, group in groupby(
         found, lambda each: each if isinstance(each, DeptreeError) else each.companions[_SCORED]
     ):
         if isinstance(sentence, DeptreeError):
             yield sentence
-        else:
-            given = [each.companions[TREES] for each in group if not isinstance(each, DeptreeError)]
-            yield sentence.with_companion(TREES, _given(sentence, given))
-
-
-def _tree_alone(tree: GivenTree | DeptreeError, number: int) -> Sentence | DeptreeError:
-    if isinstance(tree, DeptreeError):
-        return tree
-    return Sentence(tree.sent_id or str(number), number, len(tree.heads), tree.place, companions={TREES: tree})
-
-
-def _add_scored(tree: Sentence, sentence: Sentence) -> None:
-    check_words(sentence, tree, sentence, "--lengths FILE or --conllu FILE")
-    tree.companions[_SCORED] = sentence
+            continue
+        given = [each.companions[TREES] for each in group if not isinstance(each, DeptreeError)]
+        heads, times = (np.array(each) for each in zip(*((tree.heads, tree.times) for tree in given), strict=True))
+        labels, names = zip(*((tree.labels, tree.sent_id or sentence.sent_id) for tree in given), strict=True)
+        own = TreeSet(sentence.sent_id, given[0].place, heads, times, labels, names)
+        yield sentence.with_companion(TREES, own)
 
 
 def scores_beside(scored: Side) -> Companion:
@@ -253,12 +253,6 @@ def _adopt(sentence: Sentence, scored: Sentence) -> None:
     sentence.block, sentence.scores = scored.block, scored.scores
     sentence.key, sentence.place = scored.key, scored.place
     sentence.companions.update(scored.companions)
-
-
-def _given(sentence: Sentence, trees: Sequence[GivenTree]) -> TreeSet:
-    heads, times = (np.array(each) for each in zip(*((tree.heads, tree.times) for tree in trees), strict=True))
-    names = tuple(tree.sent_id or sentence.sent_id for tree in trees)
-    return TreeSet(sentence.sent_id, trees[0].place, heads, times, tuple(tree.labels for tree in trees), names)
 
 
 def with_samples(
@@ -285,24 +279,18 @@ def with_samples(
         try:
             if isinstance(tree, DeptreeError):
                 raise tree
-            counts[_sampled(tree, words)][tree.heads] += tree.times
+            name = next((name for name in tree.names if name in words), None)
+            if name is None:
+                raise DeptreeError("the scores have no such sentence", "Name samples as their sentences")
+            if words[name] not in (None, len(tree.heads)):
+                problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {words[name]}"
+                raise OutOfStep(problem, "Check that both belong together")
+            counts[name][tree.heads] += tree.times
         except DeptreeError as error:
-            on_error(error)
+            on_error(error.at(tree.place, tree.sent_id))
     for each in found:
         if not isinstance(each, DeptreeError):
             trees_of, times = counts[each.sent_id].keys(), counts[each.sent_id].values()
             arrays = np.array(list(trees_of), dtype=np.int32), np.array(list(times), dtype=np.int64)
             each.companions[TREES] = TreeSet(each.sent_id, each.place, *arrays)
     return found
-
-
-def _sampled(tree: GivenTree, words: Mapping[str, int | None]) -> str:
-    """The name of a tree's sentence; raises if there is none of the tree's names and length."""
-    name = next((name for name in tree.names if name in words), None)
-    if name is None:
-        problem, remedy = "the scores do not have this sentence", "Give each sample the name of its sentence"
-        raise DeptreeError(problem, remedy, place=tree.place, sent_id=tree.sent_id)
-    if (n := words[name]) is not None and n != len(tree.heads):
-        problem = f"the tree has {counted(len(tree.heads), 'word')}, its scores have {n}"
-        raise OutOfStep(problem, "Check that both belong together", place=tree.place, sent_id=tree.sent_id)
-    return name
