@@ -276,6 +276,9 @@ def _cell(cells: Sequence[bytes], place: int | None) -> bytes:
     return _MISSING if place is None else cells[place]
 
 
+# What each annotation says of a word is as probable: its head, and with labels head and label; None if it has none.
+Probabilities = Sequence[tuple[float | None, ...]]
+
 # The words that annotations differ in; whether only heads are compared, as one has no labels at all; and how many words
 # of any annotation are divided otherwise in the first, or the first's in it.
 Differences = tuple[Sequence[Difference], bool, int]
@@ -329,22 +332,6 @@ def _known_form(annotations: Sequence[Annotation], word: int) -> str:
     return UNKNOWN
 
 
-class Probabilities(NamedTuple):
-    """Of what each annotation says of a word: of its head, and with labels of head and label; None if it has none."""
-
-    heads: Sequence[float | None]
-    labelled: Sequence[float | None] | None = None
-
-    def of(self, at: int) -> list[float | None]:
-        return [each[at] for each in self if each is not None]
-
-    @property
-    def likelier(self) -> str | None:
-        known = [-1.0 if each is None else each for each in self.labelled or self.heads]
-        best = [letter for letter, each in zip(LETTERS, known, strict=False) if each == max(known)]
-        return ",".join(best) if len(best) < len(known) else None
-
-
 @dataclass(slots=True, eq=False)  # not frozen, which costs a microsecond a sentence
 class DifferentWords:
     """A sentence's words that differ between annotations, which `names` call in pictures."""
@@ -371,9 +358,12 @@ class DifferentWords:
     def _row(self, each: Difference, given: Probabilities | None) -> Row:
         row: dict[str, Any] = {"sent_id": self.sent_id, "word": each.word, "form": each.form, "upos": each.upos}
         for at, (letter, answer) in enumerate(zip(LETTERS, each.answers, strict=False)):
-            values = (each.heads[at], each.forms[at], answer.label, *(given.of(at) if given else ()))
+            values = (each.heads[at], each.forms[at], answer.label, *(given[at] if given else ()))
             row.update(zip(_FIELDS[letter], values, strict=False))
-        row |= {"likelier": given.likelier} if given else {}
+        if given:
+            known = [-1.0 if prob is None else prob for *_, prob in given]
+            best = [letter for letter, prob in zip(LETTERS, known, strict=False) if prob == max(known)]
+            row["likelier"] = ",".join(best) if len(best) < len(known) else None
         row["differs"] = each.kind
         block = self.blocks[0]
         return row | {"file": block.file, "line": block.line_of(each.word)} if len(self.blocks) > 2 else row
@@ -401,7 +391,7 @@ class DifferentWords:
         head, label = self.found[number].answers[at]
         if head is None or head == LOST:
             return None
-        prob = self.probabilities[number].of(at)[-1] if self.probabilities else 1.0
+        prob = self.probabilities[number][at][-1] if self.probabilities else 1.0
         return Arc(head, self.found[number].word, prob or 0.0, shown_form(label) if label else "")
 
 
@@ -414,28 +404,21 @@ def find_differences(names: tuple[str, ...], found: Sentence | ScoredSentence, _
 
 
 def _probabilities(scored: ScoredSentence, found: Sequence[Difference]) -> list[Probabilities]:
-    distribution = scored.distribution
-    arcs = np.minimum(distribution.marginals(), 1.0)
-    labels = distribution.labels
+    arcs, labels = np.minimum(scored.distribution.marginals(), 1.0), scored.distribution.labels
     numbers = {name: number for number, name in enumerate(labels.names)} if labels else {}
 
-    def prob(word: int, answer: Answer) -> float | None:
-        return None if answer.head in (None, LOST) else float(arcs[answer.head, word])
-
-    def labelled(word: int, answer: Answer) -> float | None:
-        if labels is None or answer.head in (None, LOST) or answer.label is None:
-            return None
-        number = numbers.get(answer.label)
+    def of(word: int, answer: Answer) -> tuple[float | None, ...]:
+        if answer.head is None or answer.head == LOST:
+            return (None,) * (1 if labels is None else 2)
         arc = float(arcs[answer.head, word])
-        return 0.0 if number is None or not arc else arc * float(labels.probs[answer.head, word, number])
+        if labels is None:
+            return (arc,)
+        number = numbers.get(answer.label or "")
+        known = number is not None and arc
+        both = arc * float(labels.probs[answer.head, word, number]) if known else 0.0
+        return arc, None if answer.label is None else both
 
-    return [
-        Probabilities(
-            [prob(each.word, answer) for answer in each.answers],
-            [labelled(each.word, answer) for answer in each.answers] if labels else None,
-        )
-        for each in found
-    ]
+    return [[of(each.word, answer) for answer in each.answers] for each in found]
 
 
 class DifferencesFound(Fold[tuple[int, ...]]):

@@ -108,8 +108,11 @@ def eval(
         run = replace(run, workers=HERE)  # counting is part of reading: there is nothing for workers to do
     else:
         source = _scored(gold, systems[0], kinds, scores, run)
-    last = _signature_fields(gold, settings, scores) | {"punct": "no" if no_punct else None}
-    job = Job("eval", source, run, out, last=last)
+    last: dict[str, object] = {"gold": gold, **dict(zip(("system", "system2"), systems, strict=False))}
+    last |= {"scores": scores.name if scores else None, "confidence": confidence}
+    if gold:
+        last |= {"by": ",".join(each.name for each in kinds) or None, "resamples": resamples, "seed": seed}
+    job = Job("eval", source, run, out, last=last | {"punct": "no" if no_punct else None})
     return job.summarise(_evaluated, Evaluation(settings, job.signature, job.encoder.for_people), settings.sheet)
 
 
@@ -140,24 +143,11 @@ def _scored(gold: str | None, system: str, kinds: Sequence[Classes], scores: Sco
                 yield item
         yield from compared(read_trees(gold, vocabulary), [trees], kinds)
 
-    return Source(Counted(items()), partial(_prepared, source.prepare), source.signature_fields)
+    return Source(Counted(items()), partial(_unless_unit, source.prepare), source.signature_fields)
 
 
-def _prepared(prepare: Callable[[Sentence], ScoredSentence], item: Sentence | Unit) -> ScoredSentence | Unit:
+def _unless_unit(prepare: Callable[[Sentence], ScoredSentence], item: Sentence | Unit) -> ScoredSentence | Unit:
     return item if isinstance(item, Unit) else prepare(item)
-
-
-def _signature_fields(gold: str | None, settings: EvaluationSettings, scores: Scores | None) -> dict[str, object]:
-    fields: dict[str, object] = {
-        "gold": gold,
-        **dict(zip(("system", "system2"), settings.systems, strict=False)),
-        "scores": scores.name if scores else None,
-        "confidence": settings.confidence,
-    }
-    if gold:
-        by = ",".join(each.name for each in settings.kinds) or None
-        fields |= {"by": by, "resamples": settings.resamples, "seed": settings.seed}
-    return fields
 
 
 def _evaluated(item: Unit | ScoredSentence, _: None) -> Unit | Expected:
