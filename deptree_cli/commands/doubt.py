@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from math import exp, inf, isfinite, isnan
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -226,10 +225,11 @@ class Ranking(Fold[Counts]):
     def rows(self) -> Sequence[Any]:
         if self._sentences and not self._words and (self._by is None or self._by.of_annotation):
             raise DeptreeError("no word has a HEAD", NO_HEADS, place=self._place)
-        ranks: Iterable[tuple[int, Ranked]] = enumerate((entry[-1] for entry in sorted(self._kept, reverse=True)), 1)
-        if self._words_in_all:
-            ranks = _within(ranks, self._words_in_all)
-        found = [(rank, each.written) for rank, each in islice(ranks, self._shown)]
+        found, left = list[tuple[int, tuple[Any, ...] | InRank]](), self._words_in_all or inf
+        for rank, (*_, each) in enumerate(sorted(self._kept, reverse=True), 1):
+            if len(found) != self._shown and each.words <= left:
+                left -= each.words * bool(self._words_in_all)
+                found.append((rank, each.written))
         self._written = len(found)
         return [
             written if isinstance(written, InRank) else dict(zip(self._columns, (*written, rank), strict=True))
@@ -252,13 +252,6 @@ class Ranking(Fold[Counts]):
             yield from layout_doubts(self._errors, self._words)
         if self._shown and self._written == self._shown < self._all:
             yield f"these are the first {self._shown} of {self._all}: --top N shows more, --json or -o FILE has all"
-
-
-def _within(ranks: Iterable[tuple[int, Ranked]], words: int) -> Iterator[tuple[int, Ranked]]:
-    for rank, each in ranks:
-        if each.words <= words:
-            words -= each.words
-            yield rank, each
 
 
 class Doubted(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, compress, count, pairwise
+from itertools import chain, compress, count, pairwise, repeat
 from typing import Any, NamedTuple
 
 import click
@@ -32,7 +32,9 @@ from deptree_cli.core.measures import OfTree, OverArcs, Reduction, arc_shapes, w
 from deptree_cli.core.quantities import NUMBERS
 from deptree_cli.core.spaces import NonProjective, TreeSpace
 from deptree_cli.core.streams import stream_of
-from deptree_cli.io.conllu.blocks import Block, surface_tokens
+from deptree_cli.io import sentence as chunks
+from deptree_cli.io.conllu.blocks import Block, columns_of, surface_tokens
+from deptree_cli.io.conllu.columns import decoded
 from deptree_cli.io.encoders.base import Row, Sheet, cells, numbers_as_cells
 from deptree_cli.io.files.streams import check_readable, share_of
 from deptree_cli.io.read import sentence_of
@@ -379,29 +381,29 @@ class WordRows(Work[Rows]):
     def one(self, trees: PackedTrees, _: None) -> Rows:
         return self.batch(trees, None)[0]
 
-    def batch(self, trees: PackedTrees, _: Any) -> list[Rows]:
-        names = ("sent_id", *["file"] * self.several, *self.keys, *WORDS[:-4])
-        columns: dict[str, list[Any]] = {name: [] for name in names}
-        heads, parts = trees.heads.tolist(), [slice(*each) for each in pairwise(trees.starts.tolist())]
-        for number, (read, part) in enumerate(zip(trees.read, parts, strict=True)):
-            block = read.sentence
-            kept = np.flatnonzero(~trees.reductions[number].removed).tolist() if trees.reductions else range(block.n)
-            forms, tags, deprels = block.column("form"), block.column("upos"), block.deprels
-            of_sentence = read.sent_id, *[block.file] * self.several, *read.companions.get(COMMENTS, ())
-            labels = [deprels[word] for word in kept]
-            of_words: list[list[Any]] = [
-                *([each] * len(kept) for each in of_sentence),
-                *([word + 1 for word in kept], [forms[word] for word in kept], [tags[word] for word in kept]),
-                *(labels, [labels[head - 1] if head else None for head in heads[part]]),
-            ]
-            for column, values in zip(columns.values(), of_words, strict=True):
-                column += values
+    def of_many(self, trees: PackedTrees, _: None = None) -> list[Rows]:
+        blocks, lengths = [each.sentence for each in trees.read], trees.lengths.tolist()
+        ids = np.concatenate([np.arange(1, block.n + 1) for block in blocks])
+        kept = np.ones(len(ids), dtype=bool)
+        if trees.reductions:
+            kept = ~np.concatenate([each.removed for each in trees.reductions])
+        found = columns_of(blocks, "form", "upos", "deprel")
+        forms, tags, labels = ([decoded(cell, "") for cell in compress(cells, kept.tolist())] for cells in found)
+        heads, first = trees.heads.tolist(), np.repeat(trees.starts[:-1], lengths).tolist()
+        of_heads = [labels[start + head - 1] if head else None for start, head in zip(first, heads, strict=True)]
         distances = (trees.heads - words_of(trees.starts)).tolist()
-        lengths = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
+        spans = [distance if head else None for head, distance in zip(heads, distances, strict=True)]
         crossed, gaps, depths = (values.tolist() for values in arc_shapes(trees.heads, trees.starts))
-        columns |= dict(zip(WORDS[-4:], (lengths, depths, crossed, gaps), strict=True))
-        found = Columns(lambda: {("", name): values for name, values in columns.items()})
-        return [Rows(found, part) for part in parts]
+        of_sentences: dict[str, Sequence[Any]] = {"sent_id": [each.sent_id for each in trees.read]}
+        if self.several:
+            of_sentences["file"] = [block.file for block in blocks]
+        for at, key in enumerate(self.keys):
+            of_sentences[key] = [each.companions[COMMENTS][at] for each in trees.read]
+        columns = {name: list(chain.from_iterable(map(repeat, some, lengths))) for name, some in of_sentences.items()}
+        own = ids[kept].tolist(), forms, tags, labels, of_heads, spans, depths, crossed, gaps
+        columns |= dict(zip(WORDS, own, strict=True))
+        made = Columns(lambda: {("", name): values for name, values in columns.items()})
+        return [Rows(made, slice(*part)) for part in pairwise(trees.starts.tolist())]
 
 
 class Column(NamedTuple):
