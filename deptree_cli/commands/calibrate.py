@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import click
 import numpy as np
@@ -83,11 +84,8 @@ def calibrate(
     return job.summarise(evidence_of, Calibrating(criterion, coverages, scores.how, job.signature))
 
 
-class GoldLabels(NamedTuple):
-    """Words of a sentence whose gold label is possible on their gold arc: see `LabelEvidence`."""
-
-    log_probs: Float
-    labels: list[int]
+# Of words of a sentence whose gold label is possible on their gold arc: see `LabelEvidence`.
+GoldLabels = tuple[Float, list[int]]
 
 
 def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels | None]:
@@ -103,7 +101,7 @@ def evidence_of(sentence: ScoredSentence, _: None) -> tuple[GoldArcs, GoldLabels
         if head > 0 and np.isfinite(labels.log_probs[head, word, numbers.get(deprel, -1)]) and deprel in numbers
     ]
     rows = np.array([row for row, _ in found]).reshape(-1, len(labels.names))
-    return arcs, GoldLabels(rows, [number for _, number in found])
+    return arcs, (rows, [number for _, number in found])
 
 
 class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
@@ -137,17 +135,13 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
 
     @cached_property
     def labels(self) -> Fit | None:
-        if not any(each.labels for each in self._labels):
+        if not any(labels for _, labels in self._labels):
             return None
-        parts = [self._labels[part :: len(self._parts)] for part in range(len(self._parts))]
-        found = [
-            LabelEvidence(
-                np.concatenate([each.log_probs for each in words]),
-                np.array([label for each in words for label in each.labels], dtype=np.int64),
-            )
-            for words in parts
-        ]
-        return Fit.of(found, self._criterion)
+        evidence = []
+        for part in range(len(self._parts)):
+            log_probs, labels = zip(*self._labels[part :: len(self._parts)], strict=True)
+            evidence.append(LabelEvidence(np.concatenate(log_probs), np.array([*chain(*labels)], dtype=np.int64)))
+        return Fit.of(evidence, self._criterion)
 
     @cached_property
     def _sets(self) -> list[HeadSets]:
@@ -163,7 +157,7 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
                 "sentences": len(self._arcs),
                 "complete_trees": sum(each.is_tree for each in self._arcs),
                 "words": sum(int((each.heads >= 0).sum()) for each in self._arcs),
-                "labels": sum(len(each.labels) for each in self._labels),
+                "labels": sum(len(labels) for _, labels in self._labels),
                 "before": {"arcs": arcs.before.row(), "labels": labels.before.row() if labels else None},
                 "after": {"arcs": arcs.after.row(), "labels": labels.after.row() if labels else None},
                 "head_sets": [asdict(each) for each in self._sets],
@@ -177,7 +171,14 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
         yield Table("calibration of heads before", COLUMNS, before.rows())
         yield f"attachment score {before.accuracy:.4f}, expected by the parser {before.mean_confidence:.4f}"
         headings = ["", "temperature", "log-likelihood per word", "calibration error"]
-        yield Table("calibration", headings, [row for name, fit in fits.items() for row in _fitted(name, fit)])
+        rows: list[list[object]] = []
+        for name, fit in fits.items():
+            for when, temperature, found in (
+                ("before", 1.0, fit.before),
+                ("after, cross-validated", fit.temperature, fit.after),
+            ):
+                rows.append([f"{name} {when}", temperature, found.log_likelihood, found.calibration.error])
+        yield Table("calibration", headings, rows)
         if self._sets:
             sets = [list(asdict(each).values()) for each in self._sets]
             yield Table("sets of heads", ["coverage", "threshold", "covered", "heads per word"], sets)
@@ -185,9 +186,3 @@ class Calibrating(Fold[tuple[GoldArcs, GoldLabels | None]]):
             yield f"{counted(left, 'sentence')} without a complete, possible gold tree do not count for the likelihood"
         for name in (name for name, fit in fits.items() if fit.at_the_end):
             yield f"the temperature of {name} is at the end of its range: check --from, or give more gold sentences"
-
-
-def _fitted(name: str, fit: Fit) -> Iterator[list[object]]:
-    judged = {"before": (1.0, fit.before), "after, cross-validated": (fit.temperature, fit.after)}
-    for when, (temperature, found) in judged.items():
-        yield [f"{name} {when}", temperature, found.log_likelihood, found.calibration.error]

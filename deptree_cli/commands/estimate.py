@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
@@ -15,8 +15,7 @@ from deptree_cli.cli.help import Listing
 from deptree_cli.cli.options import INPUT, command, opt, use
 from deptree_cli.cli.run import ALONE, Job, Run, Source
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.cli.write import ROWS, TABLE, Writing, format_options
-from deptree_cli.core.dtypes import Float
+from deptree_cli.cli.write import ROWS, TABLE, Out
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import Estimate, check_draws
 from deptree_cli.core.estimate import estimate as expectation
@@ -65,23 +64,42 @@ def _apart(one: GivenTree | DeptreeError, other: GivenTree | DeptreeError) -> bo
 
 
 def _together(found: Sequence[GivenTree | DeptreeError]) -> DrawnTrees | DeptreeError:
+    """The trees of a sentence, if they are what the numbers beside them say."""
     if wrong := next((each for each in found if isinstance(each, DeptreeError)), None):
         return wrong
     trees = [each for each in found if isinstance(each, GivenTree)]
     try:
+        ranked, seen = any(tree.notes.rank is not None for tree in trees), dict[tuple[object, ...], str]()
         for tree in trees:
             _check_numbers(tree)
-        if trees[-1].notes.tau is None:
+        last = trees[-1].notes
+        if last.tau is None:
             raise _refused("the sentence's last tree, which carries tau, is missing", trees[-1])
-        _check_order(trees)
-        return _checked(trees)
+        for number, tree in enumerate(trees, 1):
+            if ranked and tree.notes.rank != number:
+                rank = "none" if tree.notes.rank is None else f"{tree.notes.rank:g}"
+                raise _refused(f"tree {number} of the sentence has rank {rank}: one is missing or out of order", tree)
+            labels = tree.labels if tree.distinct and not tree.label_draws else ()
+            before = seen.setdefault((tree.heads, labels), tree.place)
+            if before != tree.place:
+                raise _refused(f"the same tree stands at {before}", tree)
+        certain, since = last.certain or 0.0, last.since or 0.0
+        if not (certain.is_integer() and 0 <= certain <= len(trees) and (certain > 0) == (since > 0)):
+            what = f"certain is not a number of trees, 0 to {len(trees)}, and since when the last of them came"
+            raise _refused(what, trees[-1])
+        notes = [[tree.notes.log_prob, tree.notes.arrival] for tree in trees]
+        log_probs, times = np.array(notes, dtype=np.float64).T.copy()
+        arrivals = times if np.isnan(times).all() else np.where(np.isnan(times), np.inf, times)  # null: beyond numbers
+        heads = np.array([tree.heads for tree in trees], dtype=np.int32)
+        given = heads, log_probs, arrivals, last.tau, math.isinf(last.tau), int(certain)
+        draws = DrawnTrees(*given, sent_id=trees[0].names[-1], place=trees[0].place, since=since)
+        check_draws(draws)
+        if arrivals[-1] > last.tau:
+            raise _refused("the tree came after tau", trees[-1])
+        return draws
     except DeptreeError as error:
         error.remedy = "Give the whole output of deptree swor, JSON Lines or CoNLL-U"
         return error.at(trees[0].place, trees[0].sent_id)
-
-
-def _refused(problem: str, tree: GivenTree) -> DeptreeError:
-    return DeptreeError(problem, place=tree.place, sent_id=tree.sent_id)
 
 
 def _check_numbers(tree: GivenTree) -> None:
@@ -100,39 +118,8 @@ def _check_numbers(tree: GivenTree) -> None:
             raise _refused(f"{name} is not a number", tree)
 
 
-def _check_order(trees: Sequence[GivenTree]) -> None:
-    ranked = any(tree.notes.rank is not None for tree in trees)
-    seen: dict[tuple[object, ...], str] = {}
-    for number, tree in enumerate(trees, 1):
-        if ranked and tree.notes.rank != number:
-            rank = "none" if tree.notes.rank is None else f"{tree.notes.rank:g}"
-            raise _refused(f"tree {number} of the sentence has rank {rank}: one is missing or out of order", tree)
-        labels = tree.labels if tree.distinct and not tree.label_draws else ()
-        before = seen.setdefault((tree.heads, labels), tree.place)
-        if before != tree.place:
-            raise _refused(f"the same tree stands at {before}", tree)
-
-
-def _checked(trees: Sequence[GivenTree]) -> DrawnTrees:
-    """The trees, if they are what the numbers beside them say."""
-    heads = np.array([tree.heads for tree in trees], dtype=np.int32)
-    log_probs, last = _noted("log_prob", trees), trees[-1].notes
-    tau, certain, since = float(last.tau or 0.0), last.certain or 0.0, last.since or 0.0
-    if not (certain.is_integer() and 0 <= certain <= len(trees) and (certain > 0) == (since > 0)):
-        what = f"certain is not a number of trees, 0 to {len(trees)}, and since when the last of them came"
-        raise _refused(what, trees[-1])
-    times = _noted("arrival", trees)
-    arrivals = times if np.isnan(times).all() else np.where(np.isnan(times), np.inf, times)  # null: beyond all numbers
-    given = heads, log_probs, arrivals, tau, math.isinf(tau), int(certain)
-    draws = DrawnTrees(*given, sent_id=trees[0].names[-1], place=trees[0].place, since=since)
-    check_draws(draws)
-    if arrivals[-1] > tau:
-        raise _refused("the tree came after tau", trees[-1])
-    return draws
-
-
-def _noted(name: str, trees: Sequence[GivenTree]) -> Float:
-    return np.array([getattr(tree.notes, name) for tree in trees], dtype=np.float64)
+def _refused(problem: str, tree: GivenTree) -> DeptreeError:
+    return DeptreeError(problem, place=tree.place, sent_id=tree.sent_id)
 
 
 HELP = """Estimate expectations from the output of `deptree swor` (JSON Lines or CoNLL-U; - is standard input).
@@ -185,12 +172,7 @@ def estimated(quantities: tuple[str, ...], by_quantity: bool, trees: DrawnTrees,
     """A sentence's estimates as an object for JSON, or as a row for each quantity."""
     row: Row = {"sent_id": trees.sent_id, "n": trees.heads.shape[1], "trees": len(trees.heads)}
     found: dict[str, Row] = {}
-    for name in quantities:
-        values = vars(expectation(trees, name))
-        found[name] = {of: _without_nan(value) for of, value in values.items()}
+    for name in quantities:  # lists where there are many numbers, None for an error that is not known
+        values: dict[str, Any] = vars(expectation(trees, name))
+        found[name] = {of: np.where(np.isnan(value), cast(Any, None), value).tolist() for of, value in values.items()}
     return [{**row, "quantity": name, **each} for name, each in found.items()] if by_quantity else row | found
-
-
-def _without_nan(value: Float) -> Any:
-    """Numbers for JSON, in lists if there are many; None for an error that is not known."""
-    return np.where(np.isnan(value), None, value).tolist()  # type: ignore[call-overload]
