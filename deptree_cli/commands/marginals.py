@@ -39,29 +39,21 @@ LABELLED = (*COLUMNS[:-1], "label", "prob")
 ROOT = "ROOT"
 
 
-def arc_rows(sent_id: str, block: Block | None, arcs: Float, above: float) -> Iterator[Row]:
-    """Yield a row for each arc of a probability above a limit, by word and then by head; arcs: (n+1, n+1)."""
-    words, heads = np.nonzero(above < arcs.T)
-    forms = _forms(block, len(arcs))
-    for word, head, prob in zip(words.tolist(), heads.tolist(), arcs[heads, words].tolist(), strict=True):
-        yield dict(zip(COLUMNS, (sent_id, word, forms[word], head, forms[head], prob), strict=True))
-
-
-def labelled_rows(
-    sent_id: str, block: Block | None, arcs: Float, labels: tuple[str, ...], above: float
+def arc_rows(
+    sent_id: str, block: Block | None, arcs: Float, above: float, labels: tuple[str, ...] | None
 ) -> Iterator[Row]:
-    """Yield a row for each label of each arc of a probability above a limit; arcs: (n+1, n+1, L)."""
+    """Yield a row for each arc of a probability above a limit, or for each of its labels, by word and then by head.
+
+    arcs: (n+1, n+1), with labels (n+1, n+1, L).
+    """
     by_word = arcs.swapaxes(0, 1)
-    words, heads, numbers = np.nonzero(by_word > above)
-    forms = _forms(block, len(arcs))
-    probs = by_word[words, heads, numbers].tolist()
-    for word, head, label, prob in zip(words.tolist(), heads.tolist(), numbers.tolist(), probs, strict=True):
-        row = (sent_id, word, forms[word], head, forms[head], labels[label], prob)
-        yield dict(zip(LABELLED, row, strict=True))
-
-
-def _forms(block: Block | None, nodes: int) -> list[str | None]:
-    return [ROOT, *(block.column("form") if block else [None] * (nodes - 1))]
+    words, heads, *numbers = np.nonzero(by_word > above)
+    forms = [ROOT, *(block.column("form") if block else [None] * (len(arcs) - 1))]
+    names = [[labels[number] for number in numbers[0].tolist()]] if labels else []
+    probs = by_word[words, heads, *numbers].tolist()
+    for word, head, *label, prob in zip(words.tolist(), heads.tolist(), *names, probs, strict=True):
+        row = (sent_id, word, forms[word], head, forms[head], *label, prob)
+        yield dict(zip(LABELLED if labels else COLUMNS, row, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +76,10 @@ class ArcMarginals:
         return None if self.limit is None else head_sets(self.arcs, self.limit)
 
     def rows(self, above: float | None) -> list[Row]:
-        sentence, labels, block = self.sentence, self.sentence.distribution.labels, self.sentence.record.block
+        labels, block = self.sentence.distribution.labels, self.sentence.record.block
         if labels is None or self.labelled is None:
-            return list(arc_rows(sentence.id, block, self.arcs, above or 0.0))
-        return list(labelled_rows(sentence.id, block, self.labelled, labels.names, above or 0.0))
+            return list(arc_rows(self.sentence.id, block, self.arcs, above or 0.0, None))
+        return list(arc_rows(self.sentence.id, block, self.labelled, above or 0.0, labels.names))
 
     def in_json(self) -> MatrixAsRead:
         labels, estimate = self.sentence.distribution.labels, self.estimate
