@@ -301,7 +301,12 @@ def _pairing(
 ) -> tuple[ByIds | ByOrder | ByText, Iterator[Any]]:
     """How a companion is paired with sentences, the first of which has these names; and the sentences."""
     side = companion.side
-    items, name = _first(side, names)
+    items: Iterator[Any] | None = None
+    if isinstance(side.items, Mapping):
+        name = next((each for each in names if each in side.items), next(iter(side.items), None))
+    else:
+        items, first = peeked(iter(side.items))
+        name = None if first is None else side.name(first)
     by_ids = name is not None and any(are_alike(each, name) for each in names)
     arrays, others = (side, lead) if side.keys else (lead, side)
     stream = sentences if others is lead else items
@@ -328,14 +333,6 @@ def _pairing(
 
 def _has_key(keys: Collection[str], side: Side, item: Any) -> bool:
     return any(each in keys or unmarked(each) in keys for each in side.names_of(item))
-
-
-def _first(side: Side, names: Sequence[str]) -> tuple[Iterator[Any] | None, str | None]:
-    """The items of a stream, and the name of the first; None of a mapping, and one of these names if it is there."""
-    if isinstance(side.items, Mapping):
-        return None, next((each for each in names if each in side.items), next(iter(side.items), None))
-    items, first = peeked(iter(side.items))
-    return items, None if first is None else side.name(first)
 
 
 _UNORDERED = (

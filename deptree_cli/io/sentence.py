@@ -142,17 +142,14 @@ class Chunk:
         if (place := self._places.get(at)) is None:
             return None
         if many not in self._found:
+            names = [(self.tasks[each][0].sent_id, self.tasks[each][1]) for each in self._places]
+            streams = None if self._seed is None else SentenceStreams(self._seed, names)  # new ones: kernels move them
             try:
-                self._found[many] = many(self._batch, self._streams())
+                self._found[many] = many(self._batch, streams)
             except DeptreeError:  # of one sentence, which is told of it by itself
                 self._found[many] = None
         found = self._found[many]
         return None if found is None else found[place]
-
-    def _streams(self) -> SentenceStreams | None:
-        """New ones each time: kernels move them on."""
-        names = [(self.tasks[at][0].sent_id, self.tasks[at][1]) for at in self._places]
-        return None if self._seed is None else SentenceStreams(self._seed, names)
 
 
 class Row:

@@ -100,8 +100,12 @@ class Archive(Entries):
 
     def __init__(self, archive: zipfile.ZipFile, place: str) -> None:
         names = archive.namelist()
+        odd = next((name for name in names if not name.endswith(_SUFFIX)), None)
+        if odd is not None:
+            problem = f"the zip holds {odd!r}, which is not a NumPy array"
+            raise DeptreeError(problem, "Save it with np.savez", place=place)
         meta = Meta.of(archive.comment.decode("utf-8", "replace"))
-        super().__init__({_key_of(name, place): name for name in names}, place, meta)
+        super().__init__({name.removesuffix(_SUFFIX): name for name in names}, place, meta)
         self._archive = archive
         if not names or len(self.names) < len(names):
             problem = "the .npz has two entries of the same name" if names else "the .npz holds no arrays"
@@ -110,9 +114,14 @@ class Archive(Entries):
     def read(self, matrices: ReadSpec) -> Source:
         """Return the sentences by key, in file order, or the matrices of a batch with their lengths."""
         if set(self) == BATCH:
-            return _batch(self, matrices)
+            return self._batch(matrices)
         check_no_parts(self, self.place)
         return self
+
+    def _batch(self, matrices: ReadSpec) -> Iterator[Raw]:
+        place, lengths = self.place_of("scores"), as_lengths(self.load("lengths"), self.place_of("lengths"))
+        with self.entry("scores") as stream:
+            yield from with_lengths(read_npy(stream, place, matrices), lengths, place)
 
     def without(self, keys: Collection[str]) -> Archive:
         found = copy(self)
@@ -134,19 +143,6 @@ class Archive(Entries):
         except _DAMAGE as error:
             problem = f"the entry is damaged ({error or type(error).__name__})"
             raise DeptreeError(problem, "Write or copy the file again", place=self.place_of(key)) from None
-
-
-def _key_of(name: str, place: str) -> str:
-    if not name.endswith(_SUFFIX):
-        raise DeptreeError(f"the zip holds {name!r}, which is not a NumPy array", "Save it with np.savez", place=place)
-    return name.removesuffix(_SUFFIX)
-
-
-def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
-    place = f"{entries.place}[scores]"
-    lengths = as_lengths(entries.load("lengths"), f"{entries.place}[lengths]")
-    with entries.entry("scores") as stream:
-        yield from with_lengths(read_npy(stream, place, matrices), lengths, place)
 
 
 @contextmanager
