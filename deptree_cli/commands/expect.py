@@ -165,12 +165,8 @@ class Quantities:
             return sentence.other
         if needed.kind == HEADS:
             return sentence.record.known_heads
-        if needed.kind == FEATURES:
-            return self._features(needed, sentence)
-        return self.values[needed.name]
-
-    def _features(self, needed: QuantityInput, sentence: ScoredSentence) -> Float:
-        """Features of arcs, as many as there are targets, if there are any."""
+        if needed.kind != FEATURES:
+            return self.values[needed.name]
         features = features_of(self.values[needed.name], sentence.record, sentence.interpretation.layout)
         for each in self.quantity.inputs:
             if each.kind == VECTOR and len(self.values[each.name]) != features.shape[2]:

@@ -108,22 +108,26 @@ class ArcMarginals:
         return from_head_dep(matrix, how.layout.labelled, shape if joint else (*shape, matrix.shape[-1]))
 
     def to_conllu(self, _: Style) -> bytes:
-        block = self.sentence.record.sentence
-        comments = [] if self.estimate else _comments(self.sentence)
-        return block.with_misc(self._probs(block.heads, block.deprels), comments)
-
-    def _probs(self, heads: list[int | None], deprels: list[str]) -> dict[int, str]:
-        """The notes in MISC of the words that have a HEAD; all words have a set of heads."""
-        labels, sets = self.sentence.distribution.labels, self.head_sets or []
-        misc = {word: f"HeadSet={','.join(map(str, heads))}" for word, heads in enumerate(sets, 1)}
-        for word, (head, deprel) in enumerate(zip(heads, deprels, strict=True), 1):
+        """The sentence with notes in MISC of the words that have a HEAD; all words have a set of heads."""
+        block, labels, distribution = self.sentence.record.sentence, self.labelled, self.sentence.distribution
+        misc = {word: f"HeadSet={','.join(map(str, heads))}" for word, heads in enumerate(self.head_sets or [], 1)}
+        heads = block.heads
+        for word, (head, deprel) in enumerate(zip(heads, block.deprels, strict=True), 1):
             if head is not None:
                 prob = f"HeadProb={probability(self.arcs[head, word])}"
                 misc[word] = f"{prob}|{misc[word]}" if word in misc else prob
-                if labels and self.labelled is not None and deprel in labels.names:
-                    given = self.labelled[head, word, labels.names.index(deprel)]
+                if distribution.labels and labels is not None and deprel in distribution.labels.names:
+                    given = labels[head, word, distribution.labels.names.index(deprel)]
                     misc[word] += f"|LabelProb={probability(given)}"
-        return misc
+        if self.estimate:
+            return block.with_misc(misc, [])
+        comments = [f"# entropy = {distribution.entropy():.6f}"]
+        tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
+        log_prob = float(distribution.log_probs(tree)[0])
+        if np.isfinite(log_prob):
+            own = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}"]
+            comments = [*own, *comments]
+        return block.with_misc(misc, comments)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -141,16 +145,6 @@ class MatrixAsRead:
     def to_jsonl(self) -> bytes:
         marginals = {"marginals": self.matrix.tolist()}
         return dump({"sent_id": self.record.sent_id, **self.before, **marginals, **self.behind})
-
-
-def _comments(sentence: ScoredSentence) -> list[str]:
-    comments = [f"# entropy = {sentence.distribution.entropy():.6f}"]
-    heads = sentence.record.sentence.heads
-    tree = np.array([[-1 if head is None else head for head in heads]], dtype=np.int32)
-    log_prob = float(sentence.distribution.log_probs(tree)[0])
-    if np.isfinite(log_prob):
-        comments = [f"# tree_logprob = {log_prob:.6f}", f"# tree_prob = {probability(np.exp(log_prob), 6)}", *comments]
-    return comments
 
 
 HELP = """Compute the probability of every arc. The probabilities of a word's heads sum to 1.

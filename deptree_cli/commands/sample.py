@@ -86,7 +86,7 @@ class Drawn(AsTrees):
 
 @dataclass(frozen=True)
 class DrawTrees:
-    """Trees of one sentence; with `unique` each distinct one once."""
+    """Trees of one sentence; with `unique` each distinct one once, with its labels, the most frequent first."""
 
     sampler: Sampler
     trees: int
@@ -111,7 +111,14 @@ class DrawTrees:
             if known is not None:
                 trees: Heads = heads.astype(np.int32, copy=False)
                 drawn = Drawn(sentence, trees, known.draw_by(trees, label_stream(rng)), None)
-        return _counted(drawn) if self.unique else drawn
+        if not self.unique:
+            return drawn
+        rows = drawn.heads if drawn.labels is None else np.concatenate([drawn.heads, drawn.labels], axis=1)
+        rows, tallies = np.unique(rows, axis=0, return_counts=True)
+        order = np.argsort(-tallies, kind="stable")
+        heads, others = np.split(rows[order], [drawn.heads.shape[1]], axis=1)
+        labels = None if drawn.labels is None else others
+        return replace(drawn, heads=heads, labels=labels, counts=tallies[order].tolist())
 
     def of_many(self, sentences: ScoredBatch, streams: SentenceStreams) -> list[TreesOfOne]:
         from deptree_cli.io.conllu.batches import TreesOfMany  # loads kernels: when there is work
@@ -122,13 +129,3 @@ class DrawTrees:
             return [log_prob_note(sentences.trees.tree_log_probs(drawn, log_z).ravel())]
 
         return TreesOfMany(sentences.sent_ids, sentences.blocks, drawn, notes).each()
-
-
-def _counted(drawn: Drawn) -> Drawn:
-    """Each distinct tree, with its labels if there are any, once; how often it was there, most frequent first."""
-    heads, labels = drawn.heads, drawn.labels
-    rows = heads if labels is None else np.concatenate([heads, labels], axis=1)
-    rows, tallies = np.unique(rows, axis=0, return_counts=True)
-    order = np.argsort(-tallies, kind="stable")
-    heads, others = np.split(rows[order], [heads.shape[1]], axis=1)
-    return replace(drawn, heads=heads, labels=None if labels is None else others, counts=tallies[order].tolist())

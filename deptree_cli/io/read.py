@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -164,17 +164,13 @@ class ByIds:
         if isinstance(self._items, Mapping):
             left = [(side.place, name) for name in self._items if name not in self._taken]
         else:
-            rest = chain(chain.from_iterable(self._waiting.values()), self._items)
-            named = ((item, side.name(item)) for item in rest)
-            left = [(place_of_item(item), name or "") for item, name in named if name or not _is_error(item)]
+            rest = [*chain.from_iterable(self._waiting.values()), *self._items]
+            whose = [item for item in rest if side.name(item) or not isinstance(item, DeptreeError)]
+            left = [(place_of_item(item), side.name(item) or "") for item in whose]
         if len(left) > self._nameless:
             problem = f"no {lead.what}{f' in {lead.place}' if lead.place else ''} have this id"
             for place, name in left:
                 yield DeptreeError(problem, "Check that both files hold the same sentences", place=place, sent_id=name)
-
-
-def _is_error(item: object) -> bool:
-    return isinstance(item, DeptreeError)
 
 
 def _size(item: Any) -> int:
@@ -311,7 +307,11 @@ def _pairing(
     arrays, others = (side, lead) if side.keys else (lead, side)
     stream = sentences if others is lead else items
     if by_ids and arrays.keys and not others.keys and stream is not None:
-        stream, found = peeked(stream, partial(_has_key, arrays.keys, others))
+
+        def has_key(item: Any) -> bool:
+            return any(each in arrays.keys or unmarked(each) in arrays.keys for each in others.names_of(item))
+
+        stream, found = peeked(stream, has_key)
         sentences, items = (stream, items) if others is lead else (sentences, stream)
         by_ids = found is not None or not are_running(arrays.keys)
         if not by_ids:
@@ -329,10 +329,6 @@ def _pairing(
         theirs, ours = Ahead(items), Ahead(sentences)
         return ByText(companion, lead, theirs, ours, ByOrder(companion, lead, theirs, ours, warn)), ours
     return ByOrder(companion, lead, items, sentences, warn), sentences
-
-
-def _has_key(keys: Collection[str], side: Side, item: Any) -> bool:
-    return any(each in keys or unmarked(each) in keys for each in side.names_of(item))
 
 
 _UNORDERED = (
