@@ -3,8 +3,8 @@
 - `AlignmentDistribution`: a distribution over the alignments of a sentence pair.
 - `read_pairs`: the pairs of a score file, each with its distribution, as the commands read them.
 
-Rooms: `kernels`, `scores`, `distribution`, `files` and `picture`, `options`, `commands`. It
-stands on the main house and on `deptree_cli.pruning`.
+Rooms: `kernels`, `scores`, `distribution`, `files` and `picture`, `options`, `commands`. It imports the main house and
+`deptree_cli.pruning`.
 """
 
 from __future__ import annotations

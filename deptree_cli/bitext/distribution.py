@@ -138,7 +138,7 @@ class AlignmentDistribution(Frozen):
         """The chart of all alignments. O(p^3 q^3)
 
         Raises:
-            DeptreeError: there is none.
+            DeptreeError: no alignment is possible.
         """
         found = ItgChart(self.shifted).filled(nothing_pinned(self.shifted))
         if found.log_z == -np.inf:
@@ -247,7 +247,7 @@ def nothing_pinned(shifted: ShiftedLinks) -> AlignmentMask:
 
 # The chart of an inversion transduction grammar, filled under one mask after another; and its best alignment.
 #
-# Numbers are summed in float64 where its range suffices, else in wide numbers (`kernels/numbers.py`).
+# Sums are in float64 if its range is large enough, else in wide numbers (`kernels/numbers.py`).
 
 
 # Large Schroeder numbers, which count the permutations that can be built, grow by this factor at most.
@@ -257,8 +257,8 @@ LOG_SCHROEDER = math.log(3 + 2 * math.sqrt(2))
 class ItgChart:
     """The items of one sentence pair in one kind of numbers; what an earlier mask left is never looked at.
 
-    The chart within is that of the pair turned round where its scores are; what comes out is not. `log_z` is that under
-    the last mask; -inf where there is no alignment.
+    If the scores are turned, so is the chart; results are not. `log_z` is of the last mask, -inf if no alignment is
+    possible.
     """
 
     def __init__(self, shifted: ShiftedLinks, kind: Kind = REAL) -> None:
@@ -315,7 +315,7 @@ class ItgChart:
 
 
 def best_links(shifted: ShiftedLinks) -> Heads | None:
-    """The links of the alignment of the largest weight, (p,); None where there is none. As costly as log Z."""
+    """The links of the alignment of the largest weight, (p,); None if no alignment is possible. As costly as log Z."""
     p, q = shifted.links.shape
     with _memory_for(shifted, charts=1):
         items, kept = Tropical(np.empty((TABLES, spans_of(p), spans_of(q)))), new_ranges(p, q)
@@ -497,7 +497,7 @@ class LinkProgram(CellProgram[AlignmentMask, ItgChart, Heads]):
         return self._shifted.no_alignment()
 
     def merits(self) -> Float:
-        """Links by themselves are no question, nor is what reaches the ends of both sides."""
+        """Single links and spans that reach the ends of both sides need no decision."""
         merits = bispan_merits(self._heuristic)
         (s, t), (u, v) = (np.triu_indices(n + 1, 1) for n in self._shape)
         merits[((t - s) == 1)[:, None] & ((v - u) == 1)] = np.inf

@@ -219,8 +219,8 @@ def _words(line: bytes, place: str) -> PairWords | DeptreeError:
 #
 #     0-0 1?2 2p3
 #
-# Words are counted from 0, the source word stands first. ``i-j`` is a link that is sure; ``i?j`` and ``ipj``, both
-# found in annotated data, are links that are only possible. They come in any order.
+# Words are counted from 0, the source word first. ``i-j`` is a sure link; ``i?j`` and ``ipj``, both found in annotated
+# data, are links that are only possible. The order of links does not matter.
 
 
 _LINK = re.compile(rb"([0-9]{1,9})([-?p])([0-9]{1,9})")

@@ -16,9 +16,7 @@ from deptree_cli.core.dtypes import Float
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.scores import check_numbers, checked_temperature, real_numbers, to_log
 
-# How far a long computation has come, told to whoever watches it in the same process.
-
-
+# Functions that are told the progress of a long computation in this process.
 _watching: list[Callable[[str], object]] = []
 
 
@@ -70,7 +68,7 @@ def _filling(p: int, q: int) -> float:
 
 
 def pieces(p: int, q: int, what: str, backwards: bool = False) -> Iterator[tuple[int, int]]:
-    """Ranges of lengths of source spans, to be filled one after another; who watches is told how far that is."""
+    """Ranges of lengths of source spans, to be filled one after another; reports the progress to `watched`."""
     if _filling(p, q) < LONG:
         yield 1, p + 1
         return
@@ -82,7 +80,7 @@ def pieces(p: int, q: int, what: str, backwards: bool = False) -> Iterator[tuple
         done += (p + 1 - size) * (size - 1)
 
 
-# From scores of a sentence pair as they come to checked log-scores.
+# Scores of a sentence pair become checked log-scores.
 
 
 class LinkScores(NamedTuple):

@@ -48,8 +48,8 @@ class Settings:
         counts: ``soft`` to average the expectations under masks, ``hard`` to average the structures drawn.
         margin: how much less, in nats, a state's merit may be than the best of its cell (tic-tac-toe).
         kept: how many of a cell's states are kept for their merits, and how many others, on average, by chance (rdp).
-        stop: asked after every iteration whether to make do with what there is.
-        tell: told after every iteration how many there are that count.
+        stop: called after every iteration; the estimate ends if it returns True.
+        tell: called after every iteration with the number of iterations that count.
 
     Raises:
         DeptreeError: they do not make sense.
@@ -214,7 +214,7 @@ NEGLIGIBLE = 1e-4
 def randomized(program: AnyProgram, rng: np.random.Generator, settings: Settings) -> MonteCarloEstimate:
     """Estimate expectations by chains over masks (Bouchard-Cote et al. 2009); unbiased in the limit.
 
-    Chains take turns, so that whenever they are stopped all have come equally far. Where no variable is confident
+    Chains take turns, so that all have the same length whenever they are stopped. If no variable is confident
     nothing can be pinned, and the sums are exact.
     """
     confident = program.confident()

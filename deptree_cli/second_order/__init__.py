@@ -4,7 +4,7 @@
 - `read`: the sentences of a `.npz` with such scores, each with its distribution.
 - `SecondOrderArcs`: the same as a program for `deptree_cli.pruning`, for sentences too long for exact sums.
 
-Rooms: `kernels`, `distribution`, `files`. It stands on the main house and on `deptree_cli.pruning`.
+Rooms: `kernels`, `distribution`, `files`. It imports the main house and `deptree_cli.pruning`.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from deptree_cli.pruning.program import Program
 from deptree_cli.second_order import kernels
 from deptree_cli.second_order.kernels import TABLES, ArcMask, PartGrammar, PartWeights, inside, keep_items, outside
 
-# Scores of parts of trees beyond arcs (grandparents, adjacent siblings), from how they come to checked log-scores.
+# Scores of parts of trees beyond arcs (grandparents, adjacent siblings) become checked log-scores.
 
 
 @lru_cache(1)
@@ -149,7 +149,7 @@ class SecondOrder(OverTrees):
         self._feasible()._without_need_of_masks(temperature)
 
     def _without_need_of_masks(self, temperature: float = 1.0) -> Self:
-        """See `ArcFactored.without_need_of_masks`; a mask may also stand on a part."""
+        """See `ArcFactored.without_need_of_masks`; parts may have masks too."""
         most = MOST_MASKED / temperature
         arrays = [self.log_scores, *(np.append(part, 0.0) for part in self.parts.values())]
         if any(may_be_masks(array, np.isfinite(array), self.n, most / len(arrays)) for array in arrays):

@@ -27,7 +27,7 @@ have standard_errors, iterations (per chain), effective_size (the effective samp
 
 Arrays of expectations have the names read, and standard errors have NAME.standard_errors.
 
-Ctrl-C stops an estimate early and writes what there is; the exit status is then 130.
+Ctrl-C stops an estimate early and writes the results so far; the exit status is then 130.
 
 The exact method is best unless it takes too long: O(p^3 q^3), about 8 milliseconds for two sentences of 20 words.
 """

@@ -287,7 +287,7 @@ class Checkpoint:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """What tells a file from the one that is renamed into its place; None if there is none."""
+    """What distinguishes a file from one that is renamed to its name; None if there is no file."""
     try:
         found = Path(path).stat()
     except FileNotFoundError:

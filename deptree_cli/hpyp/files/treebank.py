@@ -57,7 +57,7 @@ def annotated(block: Block, sent_id: str, tags: Tagset) -> Annotated:
     return Annotated(sent_id, block.place, forms, tagged, heads, deprels)
 
 
-# The label of ROOT's dependent in Universal Dependencies, and that of words of which nothing else is known.
+# The label of ROOT's dependent in Universal Dependencies, and the label for words without a better one.
 ROOT, DEP = "root", "dep"
 
 

@@ -289,7 +289,7 @@ TRIALS = 1000
 
 
 def generated(trained: Trained, sent_id: str, rng: np.random.Generator, longest: int = LONGEST) -> Annotated:
-    """A sentence drawn from the model, among those of at most so many words; rare words stand as their classes."""
+    """Sample a sentence of at most `longest` words from the model; rare words are replaced by their classes."""
     symbols, state = trained.symbols, kernel_state(rng)
     words, tags, heads, deprels = np.empty((4, longest), dtype=np.int32)
     for _ in range(TRIALS):

@@ -156,7 +156,7 @@ def entries_of(table: Int) -> Int:
 # Events that are looked up, and sentences whose events are seated, at once: there is room for all that they may add.
 EVENTS, SENTENCES = 4096, 256
 
-# Where every discount and strength starts.
+# The initial value of every discount and strength.
 DISCOUNT, STRENGTH = 0.8, 0.0
 
 
@@ -303,7 +303,7 @@ MOST = 1 << 21
 def predictions(processes: Sequence[Snapshot], dishes: Sequence[int]) -> tuple[Predictions, Int]:
     """The tables of processes with dishes below a number each, and the root of each in them.
 
-    Restaurants without customers are left out. Where a process has one dish less to choose from, that is the root's
+    Restaurants without customers are left out. If a process has one dish less to choose from, that is the root's
     symbol, which is never served.
     """
     roots = _starts([len(process.parents) for process in processes])

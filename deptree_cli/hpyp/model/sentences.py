@@ -13,10 +13,10 @@ from deptree_cli.core.rules import cycles_of
 from deptree_cli.hpyp.kernels.columns import LEFT, NEXT_TAG, RECORD, RIGHT, TAG, WORD
 from deptree_cli.kernels.columns import NO_HEAD
 
-# Sentences as the generative parser takes them: words, tags, and the tree where it is known.
+# Sentences for the generative parser: words, tags, and the tree if it is known.
 
 
-# What stands in the place of a tag or a label that is not known; `NO_HEAD` in that of a head.
+# Written for an unknown tag or label; an unknown head is `NO_HEAD`.
 UNKNOWN = "_"
 
 
@@ -97,15 +97,12 @@ class Annotated:
         return DeptreeError(problem, remedy, place=self.place, sent_id=self.sent_id)
 
 
-# Sentences as Python users give them.
-
-
-# One with all that is known of it; a pair of its words and their tags; or its words.
+# A sentence of Python users: with all that is known of it, as a pair of words and tags, or as words.
 Sentence = Annotated | tuple[Sequence[str], Sequence[str]] | Sequence[str]
 
 
 def as_annotated(sentence: Sentence) -> Annotated:
-    """The sentence to be parsed; one that is given as words is called 1."""
+    """The sentence to be parsed; its id is 1 if only words are given."""
     if isinstance(sentence, Annotated):
         return sentence
     if isinstance(sentence, str):
@@ -120,7 +117,7 @@ def as_annotated(sentence: Sentence) -> Annotated:
     return Annotated("1", "", forms, tags or unknown, np.full(len(forms), NO_HEAD, dtype=np.int32), unknown)
 
 
-# What commands and the library do unless told otherwise; light, for help texts need it too.
+# Defaults of commands and the library; they load nothing, because help texts show them.
 
 
 # Particles of searches and filters: more gain a tenth of a point of accuracy at most.
@@ -220,7 +217,7 @@ LEXICALISED = Contexts((*_TAGS, *_WORDS), (*_TAGS, *_WORDS), (NEXT, "rc(s1).t", 
 UNLEXICALISED = Contexts(_TAGS, _TAGS, ())
 
 
-# What a parser is trained on: the sentences of a treebank of which every word has a tag and a label.
+# Parsers are trained on the sentences of a treebank in which every word has a tag and a label.
 
 
 # The largest share of sentences that may be left out.

@@ -35,7 +35,7 @@ from deptree_cli.hpyp.model.unknown import Symbols
 
 
 def text_of(sentences: Sequence[Annotated], symbols: Symbols) -> Treebank:
-    """The words of sentences, of which there is one at least; trees are not looked at."""
+    """The words of one or more sentences, without their trees."""
     none = np.empty(0, dtype=np.int32)
     cuts = np.cumsum([0, *(sentence.n for sentence in sentences)])
     return Treebank(cuts, np.concatenate([symbols.words_of(sentence) for sentence in sentences]), none, none, none)
@@ -169,7 +169,7 @@ class Trained:
 
     @cached_property
     def states(self) -> tuple[Trained, ...]:
-        """A parser of every state that was kept, the last one being last: itself, where there are no others."""
+        """A parser of every state that was kept, in order; the parser itself if it is the only one."""
         if not self.earlier:
             return (self,)
         processes = [*(state.processes for state in self.earlier), self.processes]
@@ -185,7 +185,7 @@ class Trained:
         return {name: value for name, value in vars(self).items() if name not in ("model", "states")}
 
 
-# Training that goes on where it stopped: only with the same data and settings, and from a model that adds up.
+# Training continues where it stopped only with the same data and settings, and from a consistent model.
 
 
 def check_resumable(trained: Trained, symbols: Symbols, wanted: Progress) -> None:
@@ -234,7 +234,7 @@ def _refused(problem: str, remedy: str, *settings: Setting) -> DeptreeError:
 
 
 def check_seated(process: Snapshot, seated: Sequence[Paths]) -> None:
-    """Make sure that exactly the customers of these events are seated: kernels send away whom they are told to."""
+    """Raise unless exactly the customers of these events are seated: kernels unseat customers without a check."""
     size = len(process.places)
     expected = np.zeros(size)
     for paths in seated:

@@ -179,7 +179,7 @@ class Symbols:
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """How many actions, tags and words can be predicted: the root's symbol is no tag and no word."""
+        """How many actions, tags and words can be predicted; ROOT's symbol is neither a tag nor a word."""
         actions, *others = self.dishes
         return (actions, *(number - 1 for number in others))
 
@@ -202,7 +202,7 @@ class Symbols:
         return sum(form not in vocabulary for form in sentence.forms) if self.is_lexicalised else 0
 
     def unseen_labels(self, sentence: Annotated) -> tuple[str, ...]:
-        """The labels of a sentence that were never seen, as often as they are there; a missing one is none."""
+        """The labels of a sentence that were never seen in training, with repeats; missing labels do not count."""
         return tuple(label for label in sentence.deprels if label not in (UNKNOWN, *self.labels))
 
     @cached_property
@@ -226,13 +226,13 @@ class Symbols:
 
 
 # Why a word was scored as its class: it was seen once in training, or never; and that class was not seen either. Why
-# its tag was summed out, although tags were given: there is none, or the parser never saw it.
+# its tag was summed out although tags were given: it is missing, or the parser never saw it.
 RARE_FORM, UNSEEN_CLASS, MISSING_TAG, UNSEEN_TAG = "rare_form", "unseen_class", "missing_tag", "unseen_tag"
 
 
-# Why a sentence has no joint probability with its tree: heads or labels are missing, or the heads are no tree with one
-# root; the parser cannot build its tree, for it was trained on no such label; or a tag is missing or was never seen,
-# and would have to be summed out.
+# Why a sentence has no joint probability with its tree: heads or labels are missing, or the heads are not a tree with
+# one root; a label was never seen, so the parser cannot build the tree; or a tag is missing or was never seen, and would
+# have to be summed out.
 UNSCORED = NO_TREE, UNSEEN_LABEL, UNKNOWN_TAG = "no_tree", "unseen_label", "unknown_tag"
 
 
