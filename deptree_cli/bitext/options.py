@@ -82,7 +82,6 @@ class BitextOptions(Bundle):
         type=float,
         convert=_score,
         metavar="X",
-        often=True,
         without=["null"],
         help="Without --null: score of an unlinked word.  [default: 0; for weights, 1]",
     )
@@ -98,7 +97,7 @@ class BitextOptions(Bundle):
 
     def __post_init__(self) -> None:
         if self.text and len(self.text) != len(self.scores):
-            counts = f"{len(self.text)} --text for {len(self.scores)} SCORES"
+            counts = f"{counted(len(self.scores), 'score file')} but {len(self.text)} --text"
             raise click.UsageError(f"{counts}. Pass --text once per score file, in the same order.")
         nothing = (None,) * len(self.scores)
         self.sources = tuple(map(PairSource, self.scores, nothing, self.text or nothing))

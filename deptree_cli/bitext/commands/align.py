@@ -67,14 +67,14 @@ def align(
         type=INPUT,
         many=True,
         often=True,
-        help="Gold links in the Pharaoh format: 0-0 is sure, 0?1 possible. Reports precision, recall and alignment"
-        " error rate (Och and Ney 2003).",
+        help="Gold links in the Pharaoh format (0-0 is sure, 0?1 possible), to report precision, recall and alignment"
+        " error rate.",
     ),
     report: str | None = opt(
         "--report",
         type=OUTPUT,
         needs=["gold"],
-        help="Write the comparison with --gold as JSON; - is stdout (links then need -o).",
+        help="Write the comparison with --gold as JSON; - is stdout.",
     ),
     pruning: PruningOptions = use(PruningOptions),
     out: Out = use(Out, formats=("pharaoh", "jsonl")),

@@ -98,21 +98,7 @@ class Errors(Fold[tuple[list[float], bool]]):
             off = sqrt(self.squares / self.count)
             regions = counted(self.count, "word" if self.regions == WORDS else "region")
             yield f"Monte Carlo error of a surprisal: {off:.4f} bits (root mean square over {regions} and ends)"
-
-
-@dataclass
-class Spaces(Fold[bool]):
-    """Whether anything in the file says where spaces are."""
-
-    attribute = "tells_spaces"
-
-    told: bool = False
-
-    def add(self, counts: bool) -> None:
-        self.told |= counts
-
-    def lines(self) -> Iterator[str]:
-        if not self.told:
+        if self.regions == "spaces" and not self.tells_spaces:
             yield "no sentence has SpaceAfter=No or # text: every token was assumed to stand between spaces"
 
 

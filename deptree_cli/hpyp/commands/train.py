@@ -81,14 +81,13 @@ class TrainOptions(Bundle):
         default=1,
         metavar="N",
         needs=["unlabelled"],
-        help="Passes over --unlabelled, after the iterations; the first uses best trees, others samples.  [default: 1]",
+        help="Passes over --unlabelled after those: by best trees, then by samples.  [default: 1]",
     )
     oracle: str = opt(
         "--oracle",
         type=click.Choice(["static", "sampled"]),
         default="static",
-        help="Order in which a tree's arcs are built: as early as possible (static), or sampled anew in every"
-        " iteration.  [default: static]",
+        help="Build a tree's arcs as early as possible, or in an order sampled in every iteration.  [default: static]",
     )
     resume: bool = flag(
         "--resume", without=["force"], help="Continue the training of -o, up to --iterations and --passes."
@@ -122,7 +121,7 @@ def train(
     ),
     run: Run = use(Run, lacks=("output", *ALONE)),
 ) -> int:
-    """Train a parser on a treebank, and write a model for the other `deptree hpyp` commands.
+    """Train a parser on a treebank, for the other `deptree hpyp` commands.
 
     Reads CoNLL-U with tags and trees, several files one after another. Sentences in which a word has no tag or no label
     (_) are left out and counted. It is an error if these are most of the treebank. Before training, crossing arcs are
@@ -149,7 +148,7 @@ def train(
         )
     contexts = LEXICALISED if options.lexicalised else UNLEXICALISED
     if options.unlabelled and not contexts.word:
-        raise DeptreeError("a parser without words learns nothing from text", "Remove --unlabelled")
+        raise DeptreeError("a parser without words cannot learn from text", "Remove --unlabelled")
     complete = Complete(options.tags)
     treebank = list(complete.of(read_treebank(options.treebank, options.tags, run.skip, Annotated.check_trainable)))
     text = list(read_treebank(options.unlabelled, options.tags, run.skip, Annotated.check_forms))
