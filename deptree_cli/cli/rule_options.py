@@ -12,13 +12,15 @@ import click
 from deptree_cli.cli.help import READING
 from deptree_cli.cli.options import NAME_OR_INPUT, Bundle, IntRange, flag, opt, reading
 from deptree_cli.cli.run import Fold, Run
+from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.core.rule_search import BUDGET, GivenUp
-from deptree_cli.core.spaces import SPACES, Short, TreeSpace, tree_space
+from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.sentence import Sentence, Warn
 
 if TYPE_CHECKING:
+    from deptree_cli.core.rule_search import GivenUp
     from deptree_cli.core.rules import Words
+    from deptree_cli.core.spaces import Short, TreeSpace
     from deptree_cli.io.rules.constraints import Constraints
 
 
@@ -39,6 +41,8 @@ class Space(Bundle):
 
     @property
     def trees(self) -> TreeSpace:
+        from deptree_cli.core.spaces import tree_space
+
         return tree_space(self.space, **self.short)
 
     @property
@@ -175,7 +179,7 @@ def met(
         yield DeptreeError("no sentence has this name", "Correct the name", place=place, sent_id=name)
 
 
-class RelaxedSentences(Fold[tuple[str, str, GivenUp]]):
+class RelaxedSentences(Fold[tuple[str, str, "GivenUp"]]):
     """Names such sentences and counts them; each counts with its place, its id and what is given up."""
 
     attribute = "relaxed"

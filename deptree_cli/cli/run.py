@@ -20,9 +20,7 @@ from deptree_cli.cli.terminal import Counted, Table, message, progress, show, st
 from deptree_cli.cli.write import Out
 from deptree_cli.core.corpus import WORKERS_PER_CORE, Workers, most_workers, ordered_map
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.core.streams import SentenceStreams, sentence_stream
-from deptree_cli.io.conllu.splicing import Spliced
-from deptree_cli.io.conllu.trees import Style
+from deptree_cli.core.streams import sentence_stream
 from deptree_cli.io.encoders.base import CONLLU, Page, Row, Sheet, Write
 from deptree_cli.io.files.streams import is_at_hand
 from deptree_cli.io.sentence import Chunk
@@ -30,7 +28,7 @@ from deptree_cli.io.signature import signature
 from deptree_cli.kernels.budget import TREE, foresee, is_decided, once_more
 
 if TYPE_CHECKING:
-    from deptree_cli.io.conllu.trees import Style
+    from deptree_cli.io.conllu.style import Style
 
 
 class Item(Protocol):
@@ -476,7 +474,7 @@ class Job(Generic[Read, Prepared]):
         with self._opened(sheet) as write:
             results = self._results(work, self.encoder.encode, seed, folds)
             for data in with_signature(results, self.signature, self.run):
-                for line in getattr(data, "losses", ()):  # of trees that are spliced into CoNLL-U
+                for line in getattr(data, "losses", ()):  # of what is spliced into CoNLL-U
                     self.run.warn(line, line)
                 write(data)
         return self._told(folds)

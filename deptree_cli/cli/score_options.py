@@ -15,19 +15,15 @@ from deptree_cli.cli.options import INPUT, Bundle, flag, opt, positive, reading,
 from deptree_cli.cli.rule_options import Space, check_known, obeying, signature_of
 from deptree_cli.cli.run import Run, Select, Source, Task
 from deptree_cli.cli.terminal import Counted
-from deptree_cli.core.errors import DeptreeError, counted, did_you_mean
-from deptree_cli.core.labels import is_root
-from deptree_cli.io.conllu.columns import no_sentences
+from deptree_cli.core.errors import DeptreeError, did_you_mean
 from deptree_cli.io.files.streams import check_readable
-from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
-from deptree_cli.io.scores.files import ScoreFiles, ScoreSource, ScoreStream, side_of
 from deptree_cli.io.scores.layout import PRESETS, Layout, complete, layout, text_of
-from deptree_cli.io.scores.meta import space_of
-from deptree_cli.io.scores.records import Interpretation, ScoredSentence
 from deptree_cli.io.sentence import Sentence, Side
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
+    from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
+    from deptree_cli.io.scores.records import Interpretation, ScoredSentence
     from deptree_cli.io.trees import GivenTree
 
 
@@ -63,6 +59,8 @@ def one_layout(sources: Sequence[ScoreSource], asked: Layout) -> Layout:
 
 def _paired(scores: Sequence[str], feats: bool, **belonging: Sequence[str]) -> tuple[ScoreFiles, ...]:
     """The score files, each with what belongs to it: of every kind one for each of SCORES, or none at all."""
+    from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
+
     found = [ScoreFiles(ScoreSource(path), feats=feats) for path in scores]
     for name, paths in belonging.items():
         if paths and len(paths) != len(scores):
@@ -127,6 +125,10 @@ class Scores(Bundle):
     how: Interpretation = None  # type: ignore[assignment]  # made of the options, as are files
 
     def __post_init__(self) -> None:
+        from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
+        from deptree_cli.io.scores.meta import space_of
+        from deptree_cli.io.scores.records import Interpretation
+
         if self.files:
             return
         if self.rules and self.rules.in_misc and not self.conllu:
@@ -170,12 +172,16 @@ class Scores(Bundle):
 
     def check_words(self) -> None:
         """Raise unless there are sentences to write as CoNLL-U, in the score files or from --conllu."""
+        from deptree_cli.io.conllu.columns import no_sentences
+
         for each in self.files:
             if each.conllu is None and not each.source.has_words:
                 raise no_sentences().at(each.source.place)
 
     def source(self, run: Run) -> Source[Sentence, ScoredSentence]:
         """The sentences, to be read once."""
+        from deptree_cli.io.scores.files import ScoreStream
+
         if self.other is not None and len(self.files) > 1:
             raise DeptreeError("two score files are compared at a time", "Name one SCORES")
         reading = ScoreStream(self.files, self.how.layout, run.warn)
@@ -192,6 +198,8 @@ class Scores(Bundle):
 
     def side(self, source: Source[Sentence, ScoredSentence]) -> Side:
         """The sentences as what is read together with others; CoNLL-U gives them an order."""
+        from deptree_cli.io.scores.files import side_of
+
         side = side_of(source.items, self.files[0].source)
         return replace(side, ordered=True, keys=()) if self.conllu else side
 
@@ -207,6 +215,8 @@ class Scores(Bundle):
     def _with_known_labels(
         self, records: Iterable[Sentence | DeptreeError], run: Run
     ) -> Iterator[Sentence | DeptreeError]:
+        from deptree_cli.core.labels import is_root
+
         known = {*(self.how.labels or ()), None}
         for record in records:
             labels: list[str | None] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -23,14 +23,15 @@ from deptree_cli.core.corpus import HERE
 from deptree_cli.core.dtypes import Integers
 from deptree_cli.core.errors import DeptreeError, counted, counted_thousands
 from deptree_cli.core.evaluation import ALIGNED, CLASSES, CORRECT, GOLD, METRICS, REFUSED, Class, Classes, in_order
-from deptree_cli.core.expectations import risk_variance
 from deptree_cli.core.intervals import Score, f1, normal_interval, scores
 from deptree_cli.io.encoders.base import Row, Sheet
 from deptree_cli.io.evaluation import OPTIONAL, TreeFile, Unit, Vocabulary, compared, compared_files, read_trees
 from deptree_cli.io.files.streams import place_of
 from deptree_cli.io.read import unmarked
-from deptree_cli.io.scores.records import ScoredSentence
 from deptree_cli.io.sentence import Sentence
+
+if TYPE_CHECKING:
+    from deptree_cli.io.scores.records import ScoredSentence
 
 SCORES = (
     *("system", "metric", "value", "low", "high", "p", "correct", "gold", "predicted", "aligned", "aligned_accuracy"),
@@ -152,6 +153,8 @@ def _unless_unit(prepare: Callable[[Sentence], ScoredSentence], item: Sentence |
 
 def _evaluated(item: Unit | ScoredSentence, _: None) -> Unit | Expected:
     """What is counted of an item: of scores the right heads that they expect."""
+    from deptree_cli.core.expectations import risk_variance
+
     if isinstance(item, Unit):
         return item
     distribution, heads = item.distribution, item.record.sentence.known_heads

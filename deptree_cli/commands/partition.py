@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from deptree_cli.cli.options import command, option
-from deptree_cli.cli.run import Job, OneRow, RunOptions, run_options
-from deptree_cli.cli.score_options import ScoreOptions, score_options
-from deptree_cli.cli.write import ROWS, Writing, format_options
-from deptree_cli.core.partition import Partition, Summary, partitions
-from deptree_cli.core.partition import partition as partition_of
+from deptree_cli.cli.options import command, flag, use
+from deptree_cli.cli.run import Job, OneRow, Run
+from deptree_cli.cli.score_options import Scores
+from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.io.encoders.base import Sheet
-from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
+    from deptree_cli.core.partition import Partition
     from deptree_cli.io.scores.batches import ScoredBatch
+    from deptree_cli.io.scores.records import ScoredSentence
 
 SUMS = ("log_z", "log_z_multi_root", "single_root_mass", "samples_per_single_root_tree", "projective_mass")
 COLUMNS = ("sent_id", "n", *SUMS, "reason")
@@ -37,6 +36,8 @@ def partition(
     the other columns are about such trees only. With --multi-root a sentence may have no single-root tree; its log_z is
     then null, with a reason.
     """
+    from deptree_cli.core.partition import Summary
+
     job = Job("partition", scores.source(run), run, replace(out, single=summary))
     if summary:
         return job.summarise(Row(summary), OneRow(found := Summary()), Sheet(tuple(found.row()), "partition"))
@@ -51,18 +52,26 @@ class Row:
 
     in_batches = True
 
-    def one(self, sentence: ScoredSentence, _: None) -> dict[str, Any]:
-        distribution, trees = sentence.distribution, sentence.interpretation.space
-        if trees.has_short_name:
-            return _row(sentence.id, distribution.n, partition_of(distribution), trees)
-        own = "log_z" if trees.single_root else "log_z_multi_root"
-        row = {"sent_id": sentence.id, "n": distribution.n, **dict.fromkeys(SUMS), own: distribution.log_partition}
-        return row | {"reason": f"{trees.trees}: no other sum is computed"}
+    def __call__(self, sentence: ScoredSentence, _: None) -> Any:
+        from deptree_cli.core.partition import partition as partition_of
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[dict[str, Any]]:
-        found = zip(sentences.sent_ids, sentences.trees.lengths.tolist(), partitions(sentences.trees), strict=True)
-        return [_row(sent_id, n, sums, sentences.space) for sent_id, n, sums in found]
+        trees, row = sentence.interpretation.space, {"sent_id": sentence.id, "n": sentence.n}
+        if not trees.has_short_name and not self.summary:
+            own = "log_z" if trees.single_root else "log_z_multi_root"
+            row |= {**dict.fromkeys(SUMS), own: sentence.distribution.log_partition}
+            return row | {"reason": f"{trees.trees}: no other sum is worked out"}
+        sums = sentence.ask(sums_of_many) or partition_of(sentence.distribution)
+        if self.summary:
+            return sentence.id, sentence.n, sums
+        row |= {name: getattr(sums, name) for name in SUMS}
+        if sums.log_z is None:
+            row["reason"] = f"no {f'{trees.kind} '.lstrip()}single-root tree is possible"
+        elif sums.samples_per_single_root_tree is None:
+            row["reason"] = f"samples_per_single_root_tree is e^{sums.log_trials:.1f}"
+        return row
 
 
 def sums_of_many(sentences: ScoredBatch, _: None) -> list[Partition]:
+    from deptree_cli.core.partition import partitions
+
     return partitions(sentences.trees)

@@ -13,17 +13,16 @@ from deptree_cli.cli.score_options import SAMPLERS_LISTED, ScoreOptions, rule_op
 from deptree_cli.cli.write import Writing, format_options
 from deptree_cli.core.dtypes import Heads, Integers, smallest
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.labels import label_stream
-from deptree_cli.core.samplers import Sampler
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees, acceptance_note, label_notes, log_prob_note
 from deptree_cli.io.encoders import ARRAYS
 from deptree_cli.io.encoders.base import CONLLU, JSONL
-from deptree_cli.io.scores.records import ScoredSentence
 
 if TYPE_CHECKING:
+    from deptree_cli.core.samplers import Sampler
     from deptree_cli.io.conllu.batches import TreesOfOne
     from deptree_cli.io.scores.batches import ScoredBatch
+    from deptree_cli.io.scores.records import ScoredSentence
 
 HELP = """Sample K trees per sentence, independently, from the exact distribution.
 
@@ -100,6 +99,8 @@ class DrawTrees:
         return self.sampler.name == "auto" and is_few(100, self.trees) and not self.unique
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn | TreesOfOne:
+        from deptree_cli.core.labels import label_stream
+
         if found := sentence.ask(self.of_many):
             return found
         if sentence.needs_trees:

@@ -11,14 +11,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.rules.reading import Names, old_labels
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.io.trees import names_of
 
 if TYPE_CHECKING:
     from deptree_cli.core.ruleset import Violation
+    from deptree_cli.core.spaces import TreeSpace
+    from deptree_cli.io.conllu.blocks import Block
     from deptree_cli.io.encoders.base import Row
     from deptree_cli.io.rules.constraints import Constraints, SentenceConstraints
 
@@ -106,6 +106,8 @@ class AnnotatedTree:
     @property
     def asked_labels(self) -> set[str]:
         """The labels that annotators and rules name, one if these name patterns; none without a column for labels."""
+        from deptree_cli.io.conllu.blocks import UNLABELLED
+
         asked = self.asked.rules.asks_for if "deprel" in self.block.columns else ()
         return {*self.asked.named, *(self.asked.rules.labels or [UNLABELLED] if "label" in asked else [])}
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, chain, repeat
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.io.conllu.blocks import UNLABELLED, Block
 from deptree_cli.io.conllu.columns import (
     GENERATOR,
     OLD_DEPREL,
@@ -21,10 +20,12 @@ from deptree_cli.io.conllu.columns import (
     keys_in,
     no_column,
 )
+from deptree_cli.io.conllu.style import DEPS
 from deptree_cli.kernels.columns import BASIC
 
-# What becomes of DEPS beside another tree, numbered as in kernels/columns.py.
-DEPS = ("drop", "basic", "keep")
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.blocks import Block
+
 
 _NOTHING: Mapping[str, Any] = {}
 
@@ -178,6 +179,8 @@ def packed(texts: Sequence[str]) -> Packed:
 @cache
 def _names(names: tuple[str, ...]) -> tuple[tuple[NDArray[np.uint8], NDArray[np.int64]], int]:
     """The names of labels behind those for words without a label, and the length of the longest."""
+    from deptree_cli.io.conllu.blocks import UNLABELLED
+
     found = packed(["root", UNLABELLED, *names])
     return (found.pool, found.cuts), int(np.diff(found.cuts).max())
 

@@ -7,18 +7,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import chain, pairwise, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
-from deptree_cli.core.rule_search import GivenUp
-from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.conllu.columns import entries_of, filled, no_sentences, unused_mark
-from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
+from deptree_cli.io.conllu.style import USUAL as USUAL
+from deptree_cli.io.conllu.style import Style as Style
 from deptree_cli.io.json_lines import Pieces, dump
+
+if TYPE_CHECKING:
+    from deptree_cli.core.arc_factored import ArcFactored
+    from deptree_cli.core.rule_search import GivenUp
+    from deptree_cli.io.conllu.blocks import Block
+    from deptree_cli.io.conllu.splicing import Deprels, Spliced
 
 Names = tuple[str, ...]
 
@@ -98,35 +102,6 @@ class Tags:
 
 
 @dataclass(frozen=True)
-class Style:
-    """How trees are written as CoNLL-U.
-
-    Attributes:
-        deps: what becomes of DEPS and empty nodes beside another tree, one of `splicing.DEPS`.
-        sent_id_format: the name of a sentence's k-th tree, from its `{id}` and `{k}`. UD reserves the slash for several
-            annotations of one sentence.
-    """
-
-    deps: str = "drop"
-    sent_id_format: str = "{id}/sample_{k}"
-
-    def sent_ids(self, sent_id: str, size: int) -> list[str]:
-        return [name.replace(_ID, sent_id) for name in _names_of_trees(self.sent_id_format, size)]
-
-
-USUAL = Style()
-
-# In the place of a sentence's name; no template has it.
-_ID = "\0"
-
-
-@lru_cache(16)
-def _names_of_trees(template: str, size: int) -> list[str]:
-    """The names of the trees of a sentence that is called `_ID`."""
-    return [template.format(id=_ID, k=rank) for rank in range(1, size + 1)]
-
-
-@dataclass(frozen=True)
 class Trees:
     """A sentence's trees.
 
@@ -178,6 +153,8 @@ class Trees:
         return b"".join(chain.from_iterable(lines))
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
+        from deptree_cli.io.conllu.splicing import with_trees
+
         if self.block is None:
             raise no_sentences()
         sent_ids = style.sent_ids(self.sent_id, len(self.heads))
@@ -197,6 +174,8 @@ class Trees:
 
 
 def deprels_of(distribution: ArcFactored, labels: Heads | None) -> Deprels | None:
+    from deptree_cli.io.conllu.splicing import Deprels
+
     return None if distribution.labels is None or labels is None else Deprels(distribution.labels.names, labels)
 
 

@@ -13,23 +13,24 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from deptree_cli.core.arc_factored import ArcFactored
-from deptree_cli.core.constrained import Constrained, under
 from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
-from deptree_cli.core.labels import Labels
-from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, Repaired, nearest, ties
-from deptree_cli.core.rule_search import BUDGET, Relaxation
 from deptree_cli.core.rules import Bound, Choice, Together, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, choices_of, constraints_of, joined, of_word
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.rules.reading import Names, names_in, read_rules, successors, unknown_names, words_of
+
+if TYPE_CHECKING:
+    from deptree_cli.core.arc_factored import ArcFactored
+    from deptree_cli.core.constrained import Constrained
+    from deptree_cli.core.labels import Labels
+    from deptree_cli.core.repair import Habits, Repaired
 
 # Instead of a file: what is asked stands in the sentences.
 MISC = "misc"
@@ -295,6 +296,9 @@ class SentenceConstraints:
         Raises:
             DeptreeError: no tree obeys what arcs decide, and nothing is given up.
         """
+        from deptree_cli.core.constrained import under
+        from deptree_cli.core.rule_search import Relaxation
+
         relaxation = Relaxation(base, self.listed, can_relax=relax is not None)
         return under(relaxation, self.forbidden, self.bound, bool(relax), budget)
 
@@ -351,15 +355,12 @@ def repaired(
     Raises:
         DeptreeError: lists differ in length, or no tree satisfies the rules.
     """
-    n = len(heads)
+    from deptree_cli.core.repair import FREE, Aims, Costs, Given, Habits, nearest, ties
+    from deptree_cli.core.rule_search import BUDGET
 
-    def of_words(what: str, values: Sequence[Any] | None, missing: Any) -> list[Any]:
-        if values is not None and len(values) != n:
-            raise DeptreeError(f"{len(values)} {what} for {counted(n, 'head')}", f"Give {what} for each word")
-        return [missing if each is None else each for each in values or [None] * n]
-
-    known = of_words("labels", labels, "")
-    words = Words((), of_words("upos", upos, None), [frozenset(each) for each in of_words("feats", feats, ())])
+    n, known = len(heads), _of_length("labels", labels, len(heads), "")
+    of_words = [frozenset(each) for each in _of_length("feats", feats, n, ())]
+    words = Words((), _of_length("upos", upos, n, None), of_words)
     others = [*map(successors, known, words.upos)]
     given = Given([FREE if head is None else int(head) for head in heads], known, others)
     scores = options.get("scores")

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import only_plain, starts_of
 from deptree_cli.core.dtypes import Bool, Float, Int
-from deptree_cli.core.spaces import TreeSpace
-from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.scores.arrays import numeric
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence
 from deptree_cli.kernels.packed import DIAGONAL, FIRST, LAST, lay_out
+
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces import TreeSpace
+    from deptree_cli.io.conllu.blocks import Block
 
 # Longer sentences take no less time in a batch than alone, and more memory: it has a copy of their scores.
 LONGEST = 300

@@ -280,6 +280,36 @@ class ScoreFiles:
         self, layout: Layout, first: int = 1, warn: Warn = unheard, lead: Side | None = None
     ) -> Iterator[Sentence | DeptreeError]:
         """The sentences, each with what there is of it; `lead` instead of a file; `warn` is told what is assumed."""
+        from deptree_cli.io.read import read, sentences
+
+        self._check_standard_input()
+        with ExitStack() as opened:
+            source = opened.enter_context(self.source.read(layout, self.lengths))
+            if self.conllu is not None:
+                lead = sentences([self.conllu], first, any_heads=self.any_heads, feats=self.feats)
+            scores, companions = side_of(source, self.source), self._companions(layout, opened)
+            if lead is not None:
+                companions.insert(0, Companion(scores, partial(add_scores, layout), shared=True))
+            else:
+                lead = replace(scores, items=sentences_of(source, layout, first))
+            yield from with_assumptions(read(lead, companions, warn), self.source, layout, warn)
+
+    def _companions(self, layout: Layout, opened: ExitStack) -> list[Companion]:
+        from deptree_cli.io.read import trees_in
+
+        found = []
+        if self.other is not None:
+            other = side_of(opened.enter_context(self.other.read(layout, self.lengths)), self.other)
+            # an archive that serves several files of sentences has those of the others too
+            found.append(Companion(other, partial(add_other, layout), shared=self.conllu is not None))
+        if self.label_scores is not None:
+            labels = ScoreSource(self.label_scores)
+            labels.check_no_results()
+            side = replace(side_of(opened.enter_context(labels.read(layout.labelled)), labels), what="label scores")
+            found.append(Companion(side, partial(add_labels, layout.labelled), shared=True))
+        return [*found, trees_in([self.gold])] if self.gold else found
+
+    def _check_standard_input(self) -> None:
         if [*self.paths, self.other and self.other.path].count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")
         if self.other is not None and self.lengths == STDIN:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.spaces import PROJECTIVE, Short, TreeSpace, tree_space
 from deptree_cli.io.scores.layout import CHOICES, Layout, layout, text_of
 from deptree_cli.io.signature import parse
+
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces import Short, TreeSpace
 
 # The command whose arrays are probabilities of arcs, laid out as the scores that it read.
 MARGINALS = "marginals"
@@ -36,6 +38,8 @@ class Meta:
     @classmethod
     def of(cls, signature: object) -> Meta:
         """Take what a file has for a signature: of a command that writes scores it tells how they are to be read."""
+        from deptree_cli.core.spaces import tree_space
+
         own = cls(signature) if isinstance(signature, str) else cls()
         fields = parse(own.signature).fields
         if own.command not in WRITE_SCORES or "from" not in fields:
@@ -79,6 +83,8 @@ class Meta:
 
     def space_to_read(self) -> list[str]:
         """Return the option for the tree space that these scores need where it is not kept, if any."""
+        from deptree_cli.core.spaces import PROJECTIVE
+
         if not self.trees:
             return []
         return ["--projective" if self.trees == PROJECTIVE.kind else f"--space {self.trees}"]
@@ -96,6 +102,8 @@ NOTHING = Meta()
 
 def space_of(own: str, space: TreeSpace | str | None, **short: Unpack[Short]) -> TreeSpace:
     """Return the tree space that is asked for, beside what a file's own `trees` are; errors as of `tree_space`."""
+    from deptree_cli.core.spaces import PROJECTIVE, tree_space
+
     if own == PROJECTIVE.kind:
         return tree_space(space, **short | {"projective": True})
     return tree_space(space or own or None, **short)

@@ -14,7 +14,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array, Heads, Integers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, space
-from deptree_cli.io.scores.companions import UNCHANGED, Temperature, layout_of_arcs, read_labels, temperature_of
+from deptree_cli.io.scores.companions import UNCHANGED
 from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
 from deptree_cli.io.scores.layout import Layout, layout, text_of, to_head_dep
 from deptree_cli.io.scores.meta import space_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from deptree_cli.io.conllu.trees import Note, Trees
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.batches import ScoredBatch
+    from deptree_cli.io.scores.companions import Temperature
 
 
 @dataclass(frozen=True)
@@ -330,6 +331,7 @@ def read(
         DeptreeError: a file cannot be read, or (without `on_error`) a sentence cannot be used.
     """
     from deptree_cli.io.read import prepared
+    from deptree_cli.io.scores.companions import layout_of_arcs, read_labels, temperature_of
 
     names, label_scores, rules = options.get("labels"), options.get("label_scores"), options.get("rules", ())
     if options.get("fix_heads") and not conllu:

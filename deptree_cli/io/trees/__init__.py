@@ -17,7 +17,6 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int
 from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.factorisation import are_trees
 from deptree_cli.io.conllu.blocks import Block, columns_of, heads_of, numbered, read_blocks_or_errors, word_starts
 from deptree_cli.io.conllu.columns import BOM, UNKNOWN, decoded
 from deptree_cli.io.files.streams import STDIN, Input, at_hand, open_input
@@ -221,6 +220,8 @@ def _plain_trees(blocks: Sequence[Block], any_heads: bool) -> Iterator[GivenTree
 
 def sentences_that_are_trees(heads: Int, starts: Int) -> Bool:
     """Which sentences have heads that are trees: all of them if they are one tree, sentence beside sentence."""
+    from deptree_cli.core.factorisation import are_trees
+
     sizes = np.diff(starts)
     if are_trees(np.where(heads > 0, heads + np.repeat(starts[:-1], sizes), heads)[None])[0]:
         return np.ones(len(sizes), dtype=np.bool_)
