@@ -160,8 +160,7 @@ class PairLayout:
 
 def averaged(one: LinkScores, other: LinkScores) -> LinkScores:
     """Return the mean of two directions' log-scores, of links and nulls; what either forbids is forbidden."""
-    links, source_nulls, target_nulls = ((first + second) / 2 for first, second in zip(one, other, strict=True))
-    return LinkScores(links, source_nulls, target_nulls)
+    return LinkScores(*((first + second) / 2 for first, second in zip(one, other, strict=True)))
 
 
 def check_not_padding(scores: Array, layout: PairLayout) -> None:
@@ -198,21 +197,18 @@ def read_text(path: str) -> Iterator[PairWords | DeptreeError]:
     """The words of each line ``source words ||| target words``, the format of fast_align, or the error of a line."""
     with open_input(path) as file:
         for place, line in entries_of(file.stream, file.place):
-            yield _words(line, place)
-
-
-def _words(line: bytes, place: str) -> PairWords | DeptreeError:
-    words = line.split()  # of bytes: a no-break space is part of a word
-    if (times := words.count(b"|||")) != 1:
-        problem = f"there are {times} ||| between words" if times else "there is no ||| between words"
-        remedy = "Give a line 'source words ||| target words' for every sentence pair"
-        return DeptreeError(problem, remedy, place=place)
-    middle = words.index(b"|||")
-    try:
-        source, target = (tuple(word.decode() for word in side) for side in (words[:middle], words[middle + 1 :]))
-    except UnicodeDecodeError:
-        return DeptreeError("the line is not UTF-8", "Save the file as UTF-8", place=place)
-    return PairWords(source, target, place)
+            words = line.split()  # of bytes: a no-break space is part of a word
+            if (times := words.count(b"|||")) != 1:
+                problem = f"there are {times} ||| between words" if times else "there is no ||| between words"
+                remedy = "Give a line 'source words ||| target words' for every sentence pair"
+                yield DeptreeError(problem, remedy, place=place)
+                continue
+            middle = words.index(b"|||")
+            try:
+                source, target = (tuple(map(bytes.decode, side)) for side in (words[:middle], words[middle + 1 :]))
+                yield PairWords(source, target, place)
+            except UnicodeDecodeError:
+                yield DeptreeError("the line is not UTF-8", "Save the file as UTF-8", place=place)
 
 
 # Links of sentence pairs in the Pharaoh format: a line per pair, an empty one for a pair without links.
@@ -353,15 +349,9 @@ class PairSource:
         return [path for path in (self.path, self.symmetric, self.text) if path is not None]
 
     def read(self, layout: PairLayout, first: int = 1, warn: Warn = unheard) -> Iterator[PairRecord | DeptreeError]:
-        """Read every sentence pair.
+        """Yield every sentence pair, or the DeptreeError of one that cannot be used; `first`: its running number.
 
-        Args:
-            layout: of the scores in both directions.
-            first: the running number of the first pair.
-            warn: reports a line, once for each key: assumptions, and scores that look wrong.
-
-        Yields:
-            a record, or the DeptreeError of a pair that cannot be used.
+        warn: reports assumptions, and scores that look wrong: a line, once for each key.
         """
         if self.paths.count(STDIN) > 1:
             raise DeptreeError("standard input (-) can be read only once", "Name a file for all but one of the inputs")

@@ -215,7 +215,7 @@ class Scores(Bundle):
     def _with_known_labels(
         self, records: Iterable[Sentence | DeptreeError], run: Run
     ) -> Iterator[Sentence | DeptreeError]:
-        from deptree_cli.core.labels import is_root
+        from deptree_cli.core.label_names import is_root
 
         known = {*(self.how.labels or ()), None}
         for record in records:

@@ -119,7 +119,8 @@ def _source(files: Sequence[str], scores: Scores | None, run: Run) -> Source[Any
     for path in files:
         with suppress(OSError):  # what is not there is told when it is opened
             foresee(Path(path).stat().st_size / BYTES)
-    items = read(_side(files[0]), [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
+    lead = Side(map(sentence_of, blocks_of(files[0]), count(1)), "sentences", place_of(files[0]), tokens=words_of)
+    read = read_all(lead, [_beside(path, str(number)) for number, path in enumerate(files[1:], 1)], run.warn)
     if scores is None:
         return Source(Counted(items, share=share_of(files[:1])))
     lead = Side(items, "sentences", place_of(files[0]))

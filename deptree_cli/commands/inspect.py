@@ -19,8 +19,8 @@ from deptree_cli.cli.terminal import message
 from deptree_cli.cli.write import ROWS, Out
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Heads
-from deptree_cli.core.errors import DeptreeError, counted
-from deptree_cli.core.partition import Peakedness, peakedness, peakednesses
+from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.peakedness import Peakedness, peakedness, peakednesses
 from deptree_cli.io.encoders.base import Sheet
 from deptree_cli.io.files.streams import is_rereadable
 from deptree_cli.io.scores.files import ScoreSource, ScoreStream

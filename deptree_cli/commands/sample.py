@@ -99,8 +99,6 @@ class DrawTrees:
         return self.sampler.name == "auto" and is_few(100, self.trees) and not self.unique
 
     def __call__(self, sentence: ScoredSentence, rng: np.random.Generator) -> Drawn | TreesOfOne:
-        from deptree_cli.core.labels import label_stream
-
         if found := sentence.ask(self.of_many):
             return found
         if sentence.needs_trees:
@@ -110,6 +108,8 @@ class DrawTrees:
             heads, known = self.sampler.draw_small(sentence.distribution, self.trees, rng), sentence.distribution.labels
             drawn = Drawn(sentence, heads, None, None)
             if known is not None:
+                from deptree_cli.core.labels import label_stream
+
                 trees: Heads = heads.astype(np.int32, copy=False)
                 drawn = Drawn(sentence, trees, known.draw_by(trees, label_stream(rng)), None)
         if not self.unique:

@@ -1,9 +1,4 @@
-"""Distributions over trees that are products of their arcs: what they are made of, and those given heads and labels.
-
-Each that is given is a condition on single arcs, and changes an arc's weight to what the arc weighs under it: to 0 if
-it is another one than the given, times P(label | arc) if its label is given. So what is left is a distribution of the
-same kind.
-"""
+"""Distributions over trees that are products of their arcs: what they are made of, and those given heads and labels."""
 
 from __future__ import annotations
 
@@ -32,64 +27,8 @@ from deptree_cli.core.spaces import Short, TreeSpace, tree_space, with_roots
 from deptree_cli.kernels.budget import foresee
 
 if TYPE_CHECKING:
+    from deptree_cli.core.conditioning import GivenHeads, GivenLabels
     from deptree_cli.core.labels import Labels
-
-GivenHeads = Sequence[int | None]
-GivenLabels = Sequence[str | None]
-
-
-def _shares(
-    log_scores: Float, labels: Labels | None, heads: GivenHeads, names: GivenLabels
-) -> tuple[Float, Labels | None]:
-    """log P(given label | arc), (n+1, n+1), 0 for words without one, -inf where it cannot be; and labels given it."""
-    from deptree_cli.core.labels import is_root
-
-    shares = np.zeros_like(log_scores)
-    found = None if labels is None else labels.with_names([name for name in names if name is not None])
-    log_probs = None if found is None else found.log_probs.copy()
-    for word, (name, head) in enumerate(zip(names, heads, strict=True), 1):
-        if name is None:
-            continue
-        if labels is not None and name in labels.scored:
-            shares[:, word] = labels.log_probs[:, word, labels.names.index(name)]
-        else:
-            # `root` may stand below ROOT, another label below words; below ROOT too if it was given together with that
-            # head: so some treebanks have it.
-            shares[:, word] = -np.inf if is_root(name) else 0.0
-            shares[0, word] = 0.0 if is_root(name) or head == 0 else -np.inf
-        possible = np.isfinite(log_scores[:, word]) & (shares[:, word] > -np.inf)
-        if not possible.any():
-            below = "" if head is None else f" below its head {head or 'ROOT'}"
-            problem = f"word {word} is given the label {name!r}, which it cannot have{below}"
-            raise DeptreeError(problem, "Correct it, allow it, or put _ for this DEPREL")
-        shares[~possible, word] = -np.inf
-        if found is not None and log_probs is not None:
-            log_probs[:, word] = -np.inf
-            log_probs[possible, word, found.names.index(name)] = 0.0
-    return shares, None if found is None or log_probs is None else found.with_log_probs(log_probs)
-
-
-def _checked_heads(heads: GivenHeads, n: int) -> GivenHeads:
-    if len(heads) != n:
-        problem = f"{counted(len(heads), 'head')} given for a sentence of {counted(n, 'word')}"
-        raise DeptreeError(problem, "Give one head per word, None where it is open")
-    for word, head in enumerate(heads, 1):
-        sound = isinstance(head, int | np.integer) and not isinstance(head, bool) and 0 <= head <= n
-        if head is not None and not sound:
-            shown = head.item() if isinstance(head, np.generic) else head
-            problem = f"the head of word {word} is {shown!r}, not 0 to {n}"
-            raise DeptreeError(problem, "Give 0 for ROOT, the number of a word, or None")
-    return heads
-
-
-def _checked_names(names: GivenLabels, n: int) -> GivenLabels:
-    if isinstance(names, str) or len(names) != n:
-        problem = f"{counted(len(names), 'label')} given for a sentence of {counted(n, 'word')}"
-        raise DeptreeError(problem, "Give one label per word, None where it is open")
-    for word, name in enumerate(names, 1):
-        if name is not None and not isinstance(name, str):
-            raise DeptreeError(f"the label of word {word} is {name!r}", "Give the name of a label, or None")
-    return names
 
 
 class Frozen:
@@ -202,26 +141,13 @@ class OverTrees(Frozen, ABC):
         return found
 
     def _conditioned(self, heads: GivenHeads | None, names: GivenLabels | None) -> tuple[Float, Labels | None]:
-        """Log-scores (n+1, n+1) and labels, given heads and labels of some words, n of each: None where any may be.
+        """Log-scores (n+1, n+1) and labels, given heads and labels of some words: see `core/conditioning.py`."""
+        from deptree_cli.core.conditioning import conditioned
 
-        A label's name that `labels` do not have is certain wherever it may stand, for nothing is known of it. Of scores
-        without labels it tells whether the head is ROOT, and no more.
-        """
-        log_scores, left = self.log_scores.copy(), self.labels
         try:
-            known_heads = [None] * self.n if heads is None else _checked_heads(heads, self.n)
-            for word, head in enumerate(known_heads, 1):
-                if head is not None:
-                    if not np.isfinite(log_scores[head, word]):
-                        problem = f"the head of word {word} is fixed to {head or 'ROOT'}, an arc that the scores forbid"
-                        raise DeptreeError(problem, "Allow the arc, or put _ for this HEAD")
-                    log_scores[:head, word] = log_scores[head + 1 :, word] = -np.inf
-            if names is not None:
-                shares, left = _shares(log_scores, self.labels, known_heads, _checked_names(names, self.n))
-                log_scores = log_scores + shares
+            return conditioned(self.log_scores, self.labels, heads, names)
         except DeptreeError as error:
             raise error.at(sent_id=self.id) from None
-        return log_scores, left
 
     def _feasible(self, remedy: str = "") -> Self:
         """The distribution itself, if there is a tree; what to do if there is none may be something else than usual."""

@@ -6,7 +6,6 @@ never a label of a tree.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,13 +15,11 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Float, Heads, Integers, read_only
 from deptree_cli.core.errors import DeptreeError
+from deptree_cli.core.label_names import ROOT as ROOT
+from deptree_cli.core.label_names import is_root as is_root
+from deptree_cli.core.label_names import is_special as is_special
 from deptree_cli.core.scores import checked_temperature
 from deptree_cli.core.streams import Randomness, stream_of
-
-ROOT = "root"
-
-# <pad>, [PAD], @@PADDING@@, an underscore, nothing
-_SPECIAL = re.compile(r"<.*>|\[.*\]|@@.*@@|_?")
 
 # Between the random numbers of trees and those of their labels: labels or none, the trees are the same.
 _STREAM = 1
@@ -37,7 +34,7 @@ class Labels:
         log_probs: (n+1, n+1, L), ``[head, dependent, label]``: the logarithm of P(label | arc), -inf for labels that an
             arc cannot have; meaningless where an arc is forbidden.
         id: the sentence's name, which what a seed draws depends on.
-        added: how many of the names, the last ones, have no scores: an annotator's own (`core/arc_factored.py`).
+        added: how many of the names, the last ones, have no scores: an annotator's own (`core/conditioning.py`).
     """
 
     names: tuple[str, ...]
@@ -142,14 +139,6 @@ class Labels:
     def marginals(self, arcs: Float) -> Float:
         """P(head, label) from the marginals of arcs: (n+1, n+1) -> (n+1, n+1, L)."""
         return np.where(arcs[..., None] > 0, self.probs * arcs[..., None], 0.0)
-
-
-def is_special(name: str) -> bool:
-    return _SPECIAL.fullmatch(name) is not None
-
-
-def is_root(name: str) -> bool:
-    return name.lower() == ROOT
 
 
 def label_stream(rng: np.random.Generator, *numbers: int) -> np.random.Generator:

@@ -17,7 +17,7 @@ from deptree_cli.core.arc_factored import ArcFactored
 from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int
 from deptree_cli.core.errors import counted
-from deptree_cli.core.labels import ROOT, is_root
+from deptree_cli.core.label_names import ROOT, is_root
 from deptree_cli.core.memory import memory_for
 from deptree_cli.core.rule_search import BranchAndBound, GivenUp, LogScores, Relaxation, none_found
 from deptree_cli.core.rules import Bound, Words

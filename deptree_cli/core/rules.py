@@ -14,7 +14,7 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Bool, Int, read_only
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.labels import ROOT
+from deptree_cli.core.label_names import ROOT
 
 # Lists of labels as rules give them: which labels they name, and what is kept of that from sentence to sentence.
 

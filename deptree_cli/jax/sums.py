@@ -23,7 +23,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.dtypes import Int
 from deptree_cli.core.errors import DeptreeError, did_you_mean, in_batch, name_in_batch, one_of
-from deptree_cli.core.factorisation import constant_of, shift_batch
+from deptree_cli.core.padded import constant_of, shift_batch
 from deptree_cli.core.scores import MASK
 from deptree_cli.core.spaces import Short, SpaceLike, TreeSpace, tree_space
 

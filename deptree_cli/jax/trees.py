@@ -19,7 +19,7 @@ from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.dtypes import Array as Numbers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.factorisation import hung
+from deptree_cli.core.padded import hung
 from deptree_cli.core.spaces import Short, SpaceLike
 from deptree_cli.jax.sums import (
     Lengths,

@@ -13,7 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptree_cli.core.arc_factored import ArcFactored, GivenHeads, GivenLabels, OverTrees
+from deptree_cli.core.arc_factored import ArcFactored, OverTrees
+from deptree_cli.core.conditioning import GivenHeads, GivenLabels
 from deptree_cli.core.counts import how_many, room_for_trees
 from deptree_cli.core.dtypes import Bool, Float, Heads, Int, Integers, read_only
 from deptree_cli.core.errors import DeptreeError, counted

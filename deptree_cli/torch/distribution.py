@@ -19,8 +19,8 @@ from deptree_cli.core.distribution import TreeDistribution as Sentence
 from deptree_cli.core.dtypes import Heads
 from deptree_cli.core.errors import DeptreeError, in_batch, name_in_batch, one_of
 from deptree_cli.core.estimate import weights
-from deptree_cli.core.factorisation import constant_of
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.padded import constant_of
 from deptree_cli.core.spaces import Short, SpaceLike, tree_space
 from deptree_cli.torch.ops import (
     TreeSupport,

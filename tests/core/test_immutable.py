@@ -16,7 +16,8 @@ from deptree_cli.core.combination import jensen_shannon
 from deptree_cli.core.corpus import Workers, ordered_map
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR
-from deptree_cli.core.partition import partition, peakedness
+from deptree_cli.core.partition import partition
+from deptree_cli.core.peakedness import peakedness
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS
 from deptree_cli.core.swor import ALGORITHMS

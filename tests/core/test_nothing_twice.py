@@ -16,7 +16,8 @@ import pytest
 
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.expectations import DISTRIBUTION, FEATURES, HEADS, NUMBER, VECTOR, OfDistribution, kl, kl_gradient
-from deptree_cli.core.partition import partition, peakedness
+from deptree_cli.core.partition import partition
+from deptree_cli.core.peakedness import peakedness
 from deptree_cli.core.quantities import EXPECTED
 from deptree_cli.core.samplers import SAMPLERS, Sampler
 from deptree_cli.core.spaces import SPACES, TreeSpace

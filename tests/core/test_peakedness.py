@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.core.partition import peakedness
+from deptree_cli.core.peakedness import peakedness
 from deptree_cli.core.spaces import SPACES, TreeSpace, space
 from tests.oracle import Oracle
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deptree_cli.core import rules as kinds
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, nearest, one_of
-from deptree_cli.core.labels import ROOT, Labels, is_root, is_special
+from deptree_cli.core.label_names import ROOT, is_root, is_special
 from deptree_cli.core.rules import ANY, LEFT, NOT, RIGHT, Condition, Mask, Words, labels_named, pattern_in
 from deptree_cli.core.ruleset import WHICH, Rule, Ruleset, joined
 from deptree_cli.io.conllu.columns import decoded
 
 if TYPE_CHECKING:
+    from deptree_cli.core.labels import Labels
     from deptree_cli.io.conllu.blocks import Block
 
 # Ours: those of Universal Dependencies, and nothing but a tree.

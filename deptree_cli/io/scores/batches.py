@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import only_plain, starts_of
 from deptree_cli.core.dtypes import Bool, Float, Int
+from deptree_cli.core.tree_batch import TreeBatch
 from deptree_cli.io.scores.arrays import numeric
 from deptree_cli.io.scores.layout import Layout
 from deptree_cli.io.sentence import Sentence

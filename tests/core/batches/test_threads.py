@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.core import batches
-from deptree_cli.core.batches import _shares, spread
+from deptree_cli.core import tree_batch
+from deptree_cli.core.tree_batch import _shares, spread
 
 
 @given(st.lists(st.integers(1, 100), min_size=1, max_size=60), st.integers(1, 9))
@@ -34,7 +34,7 @@ def test_every_sentence_is_acted_on_once(lengths: list[int], count: int) -> None
 
     def act(first: int, stop: int) -> None:
         acted[first:stop] += 1
-        assert stop - first == 1 or (stop - first) * (max(lengths[first:stop]) + 1) ** 2 <= batches.BLOCK
+        assert stop - first == 1 or (stop - first) * (max(lengths[first:stop]) + 1) ** 2 <= tree_batch.BLOCK
 
     spread(act, np.array(lengths, dtype=np.int64), count)
     assert (acted == 1).all()
@@ -44,7 +44,7 @@ def test_every_sentence_is_acted_on_once(lengths: list[int], count: int) -> None
 def test_blocks_are_as_large_as_they_may_be(monkeypatch, size: int, expected: list[tuple[int, int]]) -> None:
     """Five sentences of 100 numbers each; one alone where it is larger than a block."""
     blocks: list[tuple[int, int]] = []
-    monkeypatch.setattr(batches, "BLOCK", size)
+    monkeypatch.setattr(tree_batch, "BLOCK", size)
     spread(lambda first, stop: blocks.append((first, stop)), np.full(5, 9), 1)
     assert blocks == expected
 

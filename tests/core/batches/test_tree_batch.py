@@ -16,7 +16,8 @@ from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import alike, only_plain
 from deptree_cli.core.distribution import TreeDistribution
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.core.partition import partition, partitions, peakedness, peakednesses
+from deptree_cli.core.partition import partition, partitions
+from deptree_cli.core.peakedness import peakedness, peakednesses
 from deptree_cli.core.spaces import SINGLE_ROOT, SPACES, TreeSpace, space
 from deptree_cli.core.streams import SentenceStreams
 from deptree_cli.kernels.packed import LONG

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptree_cli.core.factorisation import Shifted, constant_of, shift, shift_batch
+from deptree_cli.core.factorisation import Shifted, shift
 from deptree_cli.core.oracle import all_trees
+from deptree_cli.core.padded import constant_of, shift_batch
 from deptree_cli.core.spaces import MULTI_ROOT, SINGLE_ROOT, TreeSpace, space
 
 
