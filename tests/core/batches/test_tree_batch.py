@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.sums import exact
-from deptree_cli.core import batches as module
+from deptree_cli.core import tree_batch as module
 from deptree_cli.core.batches import TreeBatch
 from deptree_cli.core.blocks import alike, only_plain
 from deptree_cli.core.distribution import TreeDistribution
