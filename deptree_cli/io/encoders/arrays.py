@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
@@ -45,18 +45,18 @@ def of_arrays(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder for each container that holds arrays under the names of sentences."""
     for each in written(others):
         if each.holds_arrays:
-            yield Encoder(each.name, each.suffixes, _arrays, partial(_open_arrays, each), header=False)
+            yield Encoder(
+                each.name, each.suffixes, lambda result, _: result.arrays(), partial(_open_arrays, each), header=False
+            )
 
 
 def of_scores(others: bool = False) -> Iterator[Encoder]:
     """Yield an encoder of scores for each container, text first."""
     for each in sorted(written(others), key=lambda each: each.holds_arrays):
         header = each.keeps_meta(True) != each.keeps_meta(False)
-        yield Encoder(each.name, each.suffixes, _scores, partial(_open_scores, each), header=header)
-
-
-def _arrays(result: Any, _: Any) -> Any:
-    return result.arrays()
+        yield Encoder(
+            each.name, each.suffixes, lambda result, _: result.scores(), partial(_open_scores, each), header=header
+        )
 
 
 @contextmanager
@@ -69,10 +69,6 @@ def _open_arrays(container: Container, path: str | None, page: Page) -> Iterator
                 add(sent_id, array, **({"beside": beside} if beside else {}))
 
         yield write
-
-
-def _scores(result: Any, _: Any) -> Any:
-    return result.scores()
 
 
 @contextmanager

@@ -92,10 +92,6 @@ def also(path: str | None, encoder: Encoder, page: Page = BARE) -> Callable[[Any
 _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?(#[ \t]*global\.columns[^\n]*\n)?([ \t]*\r?\n)*")
 
 
-def _to_conllu(result: Any, style: Any) -> Any:
-    return result.to_conllu(style)
-
-
 @contextmanager
 def _conllu(path: str | None, page: Page) -> Iterator[Write]:
     """CoNLL-U with the signature as the first comment, unless it is not wanted.
@@ -214,17 +210,20 @@ def numbers_as_cells(values: Array) -> list[bytes]:
     return found
 
 
-def _to_pharaoh(result: Any, _: Any) -> Any:
-    return result.to_pharaoh()
-
-
 @contextmanager
 def _lines(path: str | None, page: Page) -> Iterator[Write]:
     with Output(path) as out:
         yield out.write
 
 
-CONLLU = Encoder("conllu", CONLLU_SUFFIXES, _to_conllu, _conllu)
+CONLLU = Encoder("conllu", CONLLU_SUFFIXES, lambda result, style: result.to_conllu(style), _conllu)
 JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
 TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
-PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _to_pharaoh, _lines, skipped=b"\n", header=False)
+PHARAOH = Encoder(
+    "pharaoh",
+    (".align", ".pharaoh", ".txt"),
+    lambda result, _: result.to_pharaoh(),
+    _lines,
+    skipped=b"\n",
+    header=False,
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from deptree_cli.core.errors import DeptreeError
@@ -18,19 +19,11 @@ def _picture(result: Any, _: Any) -> Any:
 
 
 @contextmanager
-def _svg(path: str | None, page: Page) -> Iterator[Write]:
-    from deptree_cli.io.pictures.svg import to_svg  # each format loads what it needs
+def _drawing(draw: str, path: str | None, page: Page) -> Iterator[Write]:
+    from deptree_cli.io.pictures import svg  # what text does not need
 
     with Output(path) as out:
-        yield lambda picture: out.write(to_svg(picture, page.signature).encode())
-
-
-@contextmanager
-def _tex(path: str | None, page: Page) -> Iterator[Write]:
-    from deptree_cli.io.pictures.svg import to_tikz
-
-    with Output(path) as out:
-        yield lambda picture: out.write(to_tikz(picture, page.signature).encode())
+        yield lambda picture: out.write(getattr(svg, draw)(picture, page.signature).encode())
 
 
 @contextmanager
@@ -57,8 +50,8 @@ def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
 
 
 TEXT = as_text(to_text)
-SVG = Encoder("svg", (".svg",), _picture, _svg)
-TEX = Encoder("tex", (".tex",), _picture, _tex)
+SVG = Encoder("svg", (".svg",), _picture, partial(_drawing, "to_svg"))
+TEX = Encoder("tex", (".tex",), _picture, partial(_drawing, "to_tikz"))
 HTML = Encoder("html", (".html", ".htm"), lambda sentence, _: sentence, _html)
 
 PICTURES = (TEXT, SVG, TEX, HTML)
