@@ -19,7 +19,7 @@ from deptree_cli.core.dtypes import Array, Float
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.scores import to_weights
 from deptree_cli.io.encoders import SCORES
-from deptree_cli.io.encoders.arrays import NewScores, SentenceScores
+from deptree_cli.io.encoders.arrays import LAYOUT_ASKED, SentenceScores
 from deptree_cli.io.encoders.base import JSONL, also
 from deptree_cli.io.scores.layout import PRESETS, Layout, from_head_dep, layout, text_of
 from deptree_cli.io.scores.meta import UNKNOWN
@@ -73,7 +73,7 @@ def convert(
     source = replace(source, signature_fields=read)
     knows_order = scores.conllu or all(each.source.meta.ordered for each in scores.files)
     first = {"from": text_of(target), "trees": scores.how.space.kind or None, "order": None if knows_order else UNKNOWN}
-    job = Job("convert", source, run, out, first, about=NewScores(asked))
+    job = Job("convert", source, run, out, first, about=LAYOUT_ASKED if asked else None)
     also(to_labels, JSONL)([scores.how.labels])
     return job.write(partial(converted, target), folds=[Lost()])
 

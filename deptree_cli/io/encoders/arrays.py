@@ -9,20 +9,15 @@ from typing import NamedTuple
 
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError
-from deptree_cli.io.encoders.base import Encoder, Page, Write
+from deptree_cli.io.encoders.base import Encoder, Page, Write, by_method
 from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.containers import Container
 from deptree_cli.io.scores.meta import Meta
 
 
-class NewScores(NamedTuple):
-    """What is to be known of scores that are written, beside what their signature says.
-
-    Attributes:
-        asked: whether the user asked for their layout, and so can tell it to a reader.
-    """
-
-    asked: bool = False
+# What is to be known of scores beside what their signature says: the user asked for their layout, and can tell it to a
+# reader.
+LAYOUT_ASKED = "layout asked"
 
 
 class SentenceScores(NamedTuple):
@@ -46,7 +41,7 @@ def of_arrays(others: bool = False) -> Iterator[Encoder]:
     for each in written(others):
         if each.holds_arrays:
             yield Encoder(
-                each.name, each.suffixes, lambda result, _: result.arrays(), partial(_open_arrays, each), header=False
+                each.name, each.suffixes, partial(by_method, "arrays"), partial(_open_arrays, each), header=False
             )
 
 
@@ -55,7 +50,7 @@ def of_scores(others: bool = False) -> Iterator[Encoder]:
     for each in sorted(written(others), key=lambda each: each.holds_arrays):
         header = each.keeps_meta(True) != each.keeps_meta(False)
         yield Encoder(
-            each.name, each.suffixes, lambda result, _: result.scores(), partial(_open_scores, each), header=header
+            each.name, each.suffixes, partial(by_method, "scores"), partial(_open_scores, each), header=header
         )
 
 
@@ -75,7 +70,7 @@ def _open_arrays(container: Container, path: str | None, page: Page) -> Iterator
 def _open_scores(container: Container, path: str | None, page: Page) -> Iterator[Write]:
     assert container.write is not None
     header, meta = page.header is not False, Meta.of(page.signature)
-    _check_kept(container, path, header, meta, (page.about or NewScores()).asked)
+    _check_kept(container, path, header, meta, page.about is LAYOUT_ASKED)
     with container.write(path, meta, header) as add:
         yield lambda scores: add(*scores)
 

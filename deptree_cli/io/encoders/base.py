@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class Page(NamedTuple):
         signature: how these were made.
         header: whether it is shown where the format leaves the choice; None for what is usual there.
         sheet: how rows are laid out.
-        about: what formats of scores (`NewScores`) and of reports (`Report`) are to know of all results.
+        about: what formats of scores (`LAYOUT_ASKED`) and of reports (`Report`) are to know of all results.
     """
 
     signature: str
@@ -90,6 +91,15 @@ def also(path: str | None, encoder: Encoder, page: Page = BARE) -> Callable[[Any
 
 # What may stand before the first sentence: a byte order mark, empty lines; the columns of CoNLL-U Plus.
 _BEFORE_FIRST = re.compile(rb"(\xef\xbb\xbf)?(#[ \t]*global\.columns[^\n]*\n)?([ \t]*\r?\n)*")
+
+
+def by_method(name: str, result: Any, _: Any) -> Any:
+    """What a method of the result returns; with its name, `encode` of an encoder, which workers can be sent."""
+    return getattr(result, name)()
+
+
+def _to_conllu(result: Any, style: Any) -> Any:
+    return result.to_conllu(style)
 
 
 @contextmanager
@@ -216,14 +226,8 @@ def _lines(path: str | None, page: Page) -> Iterator[Write]:
         yield out.write
 
 
-CONLLU = Encoder("conllu", CONLLU_SUFFIXES, lambda result, style: result.to_conllu(style), _conllu)
+CONLLU = Encoder("conllu", CONLLU_SUFFIXES, _to_conllu, _conllu)
 JSONL = Encoder("jsonl", (".jsonl", ".ndjson"), _to_jsonl, _jsonl)
 TSV = Encoder("tsv", (".tsv",), _flattened, _tsv)
-PHARAOH = Encoder(
-    "pharaoh",
-    (".align", ".pharaoh", ".txt"),
-    lambda result, _: result.to_pharaoh(),
-    _lines,
-    skipped=b"\n",
-    header=False,
-)
+_TO_PHARAOH = partial(by_method, "to_pharaoh")
+PHARAOH = Encoder("pharaoh", (".align", ".pharaoh", ".txt"), _TO_PHARAOH, _lines, skipped=b"\n", header=False)

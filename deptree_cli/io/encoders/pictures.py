@@ -14,6 +14,10 @@ from deptree_cli.io.files.streams import screen_of
 from deptree_cli.io.pictures.text import to_text
 
 
+def _itself(result: Any, _: Any) -> Any:
+    return result
+
+
 def _picture(result: Any, _: Any) -> Any:
     return result.picture
 
@@ -52,6 +56,6 @@ def as_text(draw: Callable[[Any, int, bool], str]) -> Encoder:
 TEXT = as_text(to_text)
 SVG = Encoder("svg", (".svg",), _picture, partial(_drawing, "to_svg"))
 TEX = Encoder("tex", (".tex",), _picture, partial(_drawing, "to_tikz"))
-HTML = Encoder("html", (".html", ".htm"), lambda sentence, _: sentence, _html)
+HTML = Encoder("html", (".html", ".htm"), _itself, _html)
 
 PICTURES = (TEXT, SVG, TEX, HTML)
