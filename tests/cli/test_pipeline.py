@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from deptree_cli.cli.run import Messages, Pipeline, Run, Source
+from deptree_cli.cli.run import Messages, Pipeline, Run, RunOptions, Source
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.corpus import Workers
 from deptree_cli.core.errors import DeptreeError
 from deptree_cli.core.streams import sentence_stream
+from deptree_cli.io.encoders.base import TSV, Page, Sheet
+from deptree_cli.io.files.output import all_or_none
 from deptree_cli.kernels.budget import BUDGET
 
 
@@ -280,3 +283,14 @@ def test_ten_are_named_and_the_others_counted_by_kind(said) -> None:
         "deptree: skipped: 200 more: it has ... kg, not ....",
         "deptree: skipped: 20 more: it is locked.",
     ]
+
+
+def test_a_second_file_appears_at_the_end_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "rows.tsv"
+    with all_or_none():
+        assert Run().also(None, TSV, "rows") == []
+        (fold,) = Run().also(str(path), TSV, "rows", Page("", False, Sheet(("a", "b"))))
+        assert fold.attribute == "rows"
+        fold.add([{"a": 1, "b": None}, {"a": 2, "b": "x"}])
+        assert not path.exists()
+    assert path.read_text() == "a\tb\n1\t\n2\tx\n"

@@ -14,7 +14,6 @@ from deptree_cli.io.scores import containers
 from deptree_cli.io.scores.containers import Container
 from deptree_cli.io.scores.meta import Meta
 
-
 # What is to be known of scores beside what their signature says: the user asked for their layout, and can tell it to a
 # reader.
 LAYOUT_ASKED = "layout asked"
