@@ -12,11 +12,11 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Protocol, cast
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 from deptree_cli.core.dtypes import Array
 from deptree_cli.core.errors import DeptreeError, counted
 from deptree_cli.core.register import Register, imported
-from deptree_cli.io.conllu.blocks import Block, read_blocks_or_errors
+from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 from deptree_cli.io.encoders.arrays import SentenceScores
 from deptree_cli.io.files.streams import Input
 from deptree_cli.io.scores.layout import PRESETS, words_in
@@ -48,11 +48,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a splitter finds in running text.
-
-    Attributes:
-        words: the forms of its words where they are several (a multiword token such as `del`).
-    """
+    """What a splitter finds in running text; `words` of a multiword token such as `del`: the forms of its words."""
 
     form: str
     space_after: bool = True
@@ -61,11 +57,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with at least one word.
-
-    Attributes:
-        conllu: its block: as read, or HEAD open where it was cut from running text.
-    """
+    """A sentence with at least one word; `conllu` is as read, or has open HEADs if it was cut from running text."""
 
     sent_id: str
     words: list[Word]
@@ -91,7 +83,10 @@ def kind_of(head: bytes) -> str:
 
 def read_sentences(file: Input, kind: str, split: Split | None) -> Iterator[Sentence | DeptreeError]:
     """The sentences of a file of that kind, one paragraph or block in memory at a time; malformed blocks as errors."""
-    sentences = _from_text(file, split) if kind == "text" and split else _from_conllu(file)
+    sentences: Iterator[Sentence | DeptreeError] = _from_conllu(file)
+    if kind == "text" and split:
+        found = (tokens for paragraph in paragraphs(file.stream, file.place) for tokens in split(paragraph) if tokens)
+        sentences = (to_sentence(str(number), tokens) for number, tokens in enumerate(found, 1))
     first = next(sentences, None)
     if first is None:
         raise DeptreeError("there is no sentence in it", "Give text or CoNLL-U", place=file.place)
@@ -105,21 +100,10 @@ def _from_conllu(file: Input) -> Iterator[Sentence | DeptreeError]:
             block.remedy += ". If this is text, pass --input text"
             yield block
         else:
-            yield Sentence(block.sent_id or str(number), _words(block), block.raw)
-
-
-def _words(block: Block) -> list[Word]:
-    columns = map(block.column, ("form", "lemma", "upos", "xpos", "feats"))
-    spaces = ("SpaceAfter=No" not in misc.split("|") for misc in block.column("misc"))
-    return [Word(*row) for row in zip(*columns, spaces, strict=True)]
-
-
-def _from_text(file: Input, split: Split) -> Iterator[Sentence | DeptreeError]:
-    number = 0
-    for paragraph in paragraphs(file.stream, file.place):
-        for tokens in filter(None, split(paragraph)):
-            number += 1
-            yield to_sentence(str(number), tokens)
+            columns = map(block.column, ("form", "lemma", "upos", "xpos", "feats"))
+            spaces = ("SpaceAfter=No" not in misc.split("|") for misc in block.column("misc"))
+            words = [Word(*row) for row in zip(*columns, spaces, strict=True)]
+            yield Sentence(block.sent_id or str(number), words, block.raw)
 
 
 def paragraphs(stream: Iterable[bytes], place: str) -> Iterator[str]:
@@ -165,15 +149,11 @@ Scores = tuple[Array, Array | None]
 
 
 class Adapter(Protocol):
-    """A parser with its model.
-
-    Attributes:
-        labels: the names of the labels in the order of the label axis, None where it gives no label scores.
-    """
+    """A parser with its model."""
 
     @property
     def labels(self) -> list[str] | None:
-        """See the class."""
+        """The names of the labels in the order of the label axis, None if it gives no label scores."""
 
     def scores(self, batch: list[list[Word]], labelled: bool) -> list[Scores]:
         """The arc scores of each sentence, without padding, and with `labelled` the label scores given the head.
@@ -194,14 +174,12 @@ class Parser:
     """An entry of the register.
 
     Attributes:
-        name: how users call it.
-        target: the function or where it is, imported when first used: ``package.module:function``, or
-            ``.file:function`` in this folder.
+        target: ``package.module:function``, or ``.file:function`` in this folder, imported when first used; or itself.
         package: the distribution whose version matters; of several, the first that is installed.
         requirement: what pip installs.
         models: what --model names; empty where there is one model only.
         splits: whether the adapter is a `Splitter`.
-        preset: the layout of its scores, a name in `io/scores/layout.py`; its own name unless another is given.
+        preset: the layout of its scores in `io/scores/layout.py`; its own name unless another is given.
     """
 
     name: str
@@ -244,10 +222,8 @@ class Parser:
     @property
     def version(self) -> str | None:
         for package in self.package.split():
-            try:
+            with suppress(PackageNotFoundError):
                 return version(package)
-            except PackageNotFoundError:
-                continue
         return None
 
 
@@ -280,12 +256,7 @@ PARSERS: Register[Parser] = Register(
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sentence with its scores.
-
-    Attributes:
-        of_arcs: in the shape of the parser's preset.
-        of_labels: given the head, one axis more; None where nobody asked.
-    """
+    """A sentence with its scores: `of_arcs` in the shape of the parser's preset, `of_labels` with one axis more."""
 
     sentence: Sentence
     of_arcs: Array
@@ -303,15 +274,12 @@ class Scored:
 
 def splitter(parser: Parser, adapter: Adapter) -> Split | None:
     """What cuts a paragraph into sentences, None where the parser cannot."""
-    if not parser.splits:
-        return None
-    by_parser = cast(Splitter, adapter)
 
     def split(text: str) -> list[list[Token]]:
         with parser.at_work("splitting the text"):
-            return list(by_parser.split(text))
+            return list(cast(Splitter, adapter).split(text))
 
-    return split
+    return split if parser.splits else None
 
 
 @dataclass(frozen=True)
@@ -330,16 +298,14 @@ class Batch:
 def batches(sentences: Iterable[Sentence | DeptreeError], size: int, place: str) -> Iterator[Batch | DeptreeError]:
     """The sentences, `size` at a time, and what is wrong with others in between."""
     waiting: list[Sentence] = []
-    for sentence in sentences:
+    for sentence in chain(sentences, [None]):
         if isinstance(sentence, DeptreeError):
             yield sentence
-            continue
-        waiting.append(sentence)
-        if len(waiting) == size:
+        elif sentence is not None:
+            waiting.append(sentence)
+        if len(waiting) == size or (sentence is None and waiting):
             yield Batch(waiting, place)
             waiting = []
-    if waiting:
-        yield Batch(waiting, place)
 
 
 @cache

@@ -47,7 +47,7 @@ def test_sentences_are_back_in_order(parser, expected, batch):
 
 def test_models_that_want_tags(parser, says):
     parser.use_pos = True
-    with says("wants tags"):
+    with says("needs tags"):
         Hanlp(parser, "number")
 
 
