@@ -31,24 +31,18 @@ class Field(NamedTuple):
 
     def options(self, command: str) -> list[str] | None:
         """Return the options under which a command writes it, none if it always may; None if the command does not."""
-        asked = [each.removeprefix(command).strip() for each in self.commands if _command(each) == command]
+        asked = [each.removeprefix(command).strip() for each in self.commands if each.partition(" -")[0] == command]
         return [each for each in asked if each] if asked else None
-
-
-def _command(text: str) -> str:
-    """The command of `decode --mass`."""
-    return text.partition(" -")[0]
 
 
 @cache
 def fields() -> tuple[Field, ...]:
     _, *lines = files("deptree_cli.cli").joinpath("fields.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
-    return tuple(Field(at, _listed(names), _listed(commands), meaning) for at, names, commands, meaning in rows)
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(text.split(", "))
+    return tuple(
+        Field(at, tuple(names.split(", ")), tuple(commands.split(", ")), meaning)
+        for at, names, commands, meaning in rows
+    )
 
 
 def fields_of(command: str, section: str = "") -> list[tuple[str, str]]:
@@ -82,9 +76,6 @@ class Listing:
     describe: Callable[[Any], str]
     of_argument: bool = False
 
-    def entries(self) -> str:
-        return self.register.listing(self.describe)
-
 
 def write_text(command: click.Command, listing: Listing | None, whole: bool, formatter: click.HelpFormatter) -> None:
     """Write what a command does: all of it and the listing, or the beginning and the names."""
@@ -93,7 +84,11 @@ def write_text(command: click.Command, listing: Listing | None, whole: bool, for
         parts = parts[:2]  # what it does and what it writes
     if listing and (whole or listing.of_argument):
         names = ", ".join(each.name for each in listing.register)
-        parts += [f"{listing.title}:", listing.entries()] if whole else [f"{listing.title}: {names}."]
+        parts += (
+            [f"{listing.title}:", listing.register.listing(listing.describe)]
+            if whole
+            else [f"{listing.title}: {names}."]
+        )
     formatter.write_paragraph()
     with formatter.indentation():
         formatter.write_text("\n\n".join(parts))
@@ -104,9 +99,9 @@ def write_options(
 ) -> None:
     """Write the sections that have options: explained, or those that are seldom needed by their names."""
     for section in SECTIONS:
-        here = [each for each in options if section_of(each) == section]
+        here = [each for each in options if section_of(each) == section and not getattr(each, "hidden", False)]
         records = [each.get_help_record(context) for each in here if whole or getattr(each, "often", False)]
-        seldom = [each for each in here if not (whole or getattr(each, "often", True) or getattr(each, "hidden", True))]
+        seldom = [each for each in here if not (whole or getattr(each, "often", True))]
         names = " ".join(max(each.opts, key=len) for each in seldom)
         if section == RUNNING and not whole:
             names = f"{names} (--help-all explains all)".lstrip()

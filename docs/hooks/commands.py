@@ -73,7 +73,7 @@ def _listing(context: click.Context) -> str:
     listing = getattr(command, "listing", None)
     if listing is None:
         return ""
-    entries = listing.entries().replace("\b\n", "")
+    entries = listing.register.listing(listing.describe).replace("\b\n", "")
     return f"{listing.title}:\n\n{_block(entries)}"
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from select import select
-from typing import BinaryIO, NamedTuple, TextIO, TypeVar, cast
+from typing import BinaryIO, TextIO, TypeVar, cast
 
 from deptree_cli.core.errors import DeptreeError, nearest, readable
 from deptree_cli.core.undo import undone_at_once
@@ -127,14 +127,12 @@ def place_of(path: str) -> str:
 
 @contextmanager
 def open_input(path: str, may_be_empty: bool = False) -> Iterator[Input]:
-    """Open a file for reading; `-` is standard input.
-
-    Args:
-        may_be_empty: whether nothing, or white space alone, means something there.
-    """
+    """Open a file for reading; `-` is standard input. `may_be_empty`: white space alone means something there."""
     place = place_of(path)
     with ExitStack() as opened:
-        stream = _stdin() if path == STDIN else opened.enter_context(_open(path))
+        if path == STDIN and sys.stdin is None:
+            raise DeptreeError("standard input is closed", "Name a file instead of -")
+        stream: io.BufferedIOBase = sys.stdin.buffer if path == STDIN else opened.enter_context(_open(path))  # type: ignore[assignment]
         opened.enter_context(_read_under(path, cast(BinaryIO, stream)))
         try:
             head = stream.read(_HEAD)
@@ -201,12 +199,6 @@ def rewound(head: bytes, stream: io.BufferedIOBase) -> io.BufferedReader:
         stream.seek(0)
         return stream
     return io.BufferedReader(_Rewound(head, stream), 1 << 16)
-
-
-def _stdin() -> io.BufferedIOBase:
-    if sys.stdin is None:
-        raise DeptreeError("standard input is closed", "Name a file instead of -")
-    return cast(io.BufferedIOBase, sys.stdin.buffer)
 
 
 def _open(path: str) -> io.BufferedReader:
@@ -276,11 +268,7 @@ def copied(stream: BinaryIO) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Reread:
-    """A file, and what messages call it.
-
-    Attributes:
-        path: that of the file, or of a copy of what came through a pipe.
-    """
+    """The path of a file, or of a copy of what came through a pipe, and what messages call it."""
 
     path: str
     place: str
@@ -294,22 +282,18 @@ class Reread:
 @contextmanager
 def rereadable(paths: Sequence[str]) -> Iterator[list[Reread]]:
     """The files, each of which can be opened any number of times within the block."""
+    found = []
     with ExitStack() as copies:
-        yield [
-            Reread(path, place_of(path)) if is_rereadable(path) else copies.enter_context(_copied(path))
-            for path in paths
-        ]
+        for path in paths:
+            copy = path
+            if not is_rereadable(path):  # copied as it was written, for a gzipped one is unpacked
+                copy = copies.enter_context(copied(copies.enter_context(open_input(path)).stream))
+            found.append(Reread(copy, place_of(path)))
+        yield found
 
 
 def is_rereadable(path: str) -> bool:
     return path != STDIN and (Path(path).is_file() or not Path(path).exists())
-
-
-@contextmanager
-def _copied(path: str) -> Iterator[Reread]:
-    """A copy of what a stream has; as it was written, for a gzipped one is unpacked."""
-    with open_input(path) as file, copied(file.stream) as copy:
-        yield Reread(copy, file.place)
 
 
 @lru_cache(4096)  # a table asks for each of its texts several times
@@ -330,22 +314,15 @@ _WITHOUT_WIDTH = {"Mn", "Me", "Cf"}
 USUAL = 80
 
 
-class Screen(NamedTuple):
-    """Columns that text may take, and whether it is coloured."""
-
-    width: int
-    colour: bool
-
-
-def screen_of(output: str | None) -> Screen:
-    colour = output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    return Screen(width_of(sys.stdout), colour)
+def screen_of(output: str | None) -> tuple[int, bool]:
+    """How many columns text may take, and whether it is coloured."""
+    return width_of(sys.stdout), output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def width_of(stream: TextIO) -> int:
     """Return how many columns text on a stream may take, at least 1: COLUMNS, or else as many as its terminal has.
 
-    What is no positive number is no width.
+    Anything but a positive number is not a width.
     """
     found = 0
     with suppress(ValueError):
