@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import zip_longest
 from pathlib import Path
@@ -162,44 +163,35 @@ def shortened(text: str, width: int) -> str:
 
 Item = TypeVar("Item")
 
-Each = TypeVar("Each")
 
-
-class Counted(Generic[Each]):
+@dataclass(eq=False)
+class Counted(Generic[Item]):
     """Items, to be iterated once, with what is known of their number.
 
-    Args:
+    Attributes:
         total: the exact number, None if it is not known (yet).
         share: how much of the input has been read, from 0 to 1; None if that is not known.
         note: what to show behind the numbers.
     """
 
-    def __init__(
-        self,
-        items: Iterable[Each],
-        total: Callable[[], int | None] = lambda: None,
-        share: Callable[[], float | None] = lambda: None,
-        noun: str = "sentence",
-        note: Callable[[], str] = str,
-    ) -> None:
-        self._items = iter(items)
-        self._total = total
-        self._share = share
-        self.noun = noun
-        self.note = note
-        self.read = 0
+    items: Iterable[Item]
+    total: Callable[[], int | None] = lambda: None
+    share: Callable[[], float | None] = lambda: None
+    noun: str = "sentence"
+    note: Callable[[], str] = str
+    read: int = 0
 
-    def __iter__(self) -> Iterator[Each]:
-        for item in self._items:
+    def __iter__(self) -> Iterator[Item]:
+        for item in self.items:
             self.read += 1
             yield item
-        self._total = lambda: self.read
+        self.total = lambda: self.read
 
     def expected(self) -> tuple[int, bool] | None:
         """The number of items that there will be, and whether it is exact; None where nothing is known."""
-        if (total := self._total()) is not None:
+        if (total := self.total()) is not None:
             return total, True
-        share = self._share()
+        share = self.share()
         return (max(round(self.read / share), self.read), False) if share else None
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deptree_cli.core.dtypes import Float, Int, Integers
+from deptree_cli.core.dtypes import Float, Integers
 from deptree_cli.core.errors import counted, plural
 from deptree_cli.io.files.streams import cells
 
@@ -200,48 +200,33 @@ ENOUGH, LEAST = 0.9, 0.01
 MOST_OF_WORD, MOST_ABREAST = 3, 8
 
 
-def heavier(weights: Float, tree: Sequence[int], above: float) -> Mask:
-    """Which arcs outside the tree, n heads with 0 = ROOT, weigh more than this, (n+1, n+1) ``[head, dependent]``."""
-    return _beside(weights, tree) & (weights > above)
+def chosen(weights: Float, tree: Sequence[int], above: float | None = None) -> Mask:
+    """Return which arcs outside a tree, n heads with 0 = ROOT, are drawn, (n+1, n+1) ``[head, dependent]``.
 
-
-def chosen(weights: Float, tree: Sequence[int]) -> Mask:
-    """Return which arcs outside the tree matter: with them and the tree's a word has `ENOUGH` of its mass.
-
-    Where that would be a thicket the heaviest are kept: `MOST_OF_WORD` of a word, `MOST_ABREAST` between two words.
-    Arguments and result as for `heavier`.
+    Those that weigh more than `above`; without it those that matter: with them and the tree's a word has `ENOUGH` of
+    its mass. Where that would be a thicket the heaviest are kept: `MOST_OF_WORD` of a word, `MOST_ABREAST` between two.
     """
-    picked = np.zeros(weights.shape, dtype=bool)
-    abreast = np.zeros(len(weights), dtype=np.int64)
-    for head, dependent in _candidates(weights, tree):
+    beside = weights >= LEAST if above is None else weights > max(above, 0)
+    beside[:, 0] = False
+    beside[tree, np.arange(1, len(tree) + 1)] = False
+    if above is not None:
+        return beside
+    needed: list[tuple[float, int, int]] = []
+    for dependent, own in enumerate(tree, 1):
+        mass = float(weights[own, dependent])
+        heads = np.flatnonzero(beside[:, dependent])
+        for head in heads[np.argsort(-weights[heads, dependent], kind="stable")][:MOST_OF_WORD].tolist():
+            if mass >= ENOUGH:
+                break
+            mass += float(weights[head, dependent])
+            needed.append((-float(weights[head, dependent]), head, dependent))
+    picked, abreast = np.zeros(weights.shape, dtype=bool), np.zeros(len(weights), dtype=np.int64)
+    for _, head, dependent in sorted(needed):
         under = slice(*sorted((head or dependent, dependent)))
         if abreast[under].max(initial=0) < MOST_ABREAST:
             abreast[under] += 1
             picked[head, dependent] = True
     return picked
-
-
-def _candidates(weights: Float, tree: Sequence[int]) -> list[tuple[int, int]]:
-    """The arcs that every word needs, at most so many of each, from the heaviest to the lightest."""
-    beside = _beside(weights, tree) & (weights >= LEAST)
-    found: list[tuple[float, int, int]] = []
-    for dependent, own in enumerate(tree, 1):
-        mass = float(weights[own, dependent])
-        heads = np.flatnonzero(beside[:, dependent])
-        order = heads[np.argsort(-weights[heads, dependent], kind="stable")]
-        for head in order[:MOST_OF_WORD].tolist():
-            if mass >= ENOUGH:
-                break
-            mass += float(weights[head, dependent])
-            found.append((-float(weights[head, dependent]), head, dependent))
-    return [(head, dependent) for _, head, dependent in sorted(found)]
-
-
-def _beside(weights: Float, tree: Sequence[int]) -> Mask:
-    beside = weights > 0
-    beside[:, 0] = False
-    beside[tree, np.arange(1, len(tree) + 1)] = False
-    return beside
 
 
 ROOT = "ROOT"
@@ -355,52 +340,27 @@ def picture_of(
     above: float | None = None,
     samples: Integers | None = None,
 ) -> Picture:
-    """Return the picture of a sentence, which counts what it hides; arguments as for `Picture` and `arcs_of`."""
-    arcs = arcs_of(marginals, tree, labels, above, samples)
-    hidden = _weights(marginals, samples).copy()
-    hidden[:, 0] = 0
-    for arc in arcs:
-        hidden[arc.head, arc.dependent] = 0
-    number = 0 if samples is None else len(samples)
-    return Picture(name, forms, arcs, caption, number, int(np.count_nonzero(hidden > 0)), float(hidden.max(initial=0)))
-
-
-def arcs_of(
-    marginals: Float,
-    tree: Sequence[int],
-    labels: Mapping[tuple[int, int], str],
-    above: float | None = None,
-    samples: Integers | None = None,
-) -> list[Arc]:
-    """The arcs of a tree, and those others that `chosen` chooses, or all of more than a weight `above`.
+    """Return the picture of a sentence, which counts what it hides: the arcs of a tree, and those of `chosen`.
 
     Marginals are (n+1, n+1), ``[head, dependent]``, labels by (head, dependent); with samples, (k, n) heads, arcs weigh
     their share of these.
     """
-    counts = None if samples is None else _counts(samples)
-    weights = _weights(marginals, samples)
+    weights, counts, n = marginals, None, len(tree)
+    if samples is not None:
+        counts = np.zeros((n + 1, n + 1), dtype=np.int64)
+        np.add.at(counts, (samples, np.arange(1, n + 1)), 1)
+        weights = counts / len(samples)
 
     def arc(head: int, dependent: int, kind: str) -> Arc:
-        probability = min(float(marginals[head, dependent]), 1.0)
-        label = labels.get((head, dependent), "")
-        if counts is None:
-            return Arc(head, dependent, probability, label, kind)
-        count, share = int(counts[head, dependent]), float(weights[head, dependent])
-        return Arc(head, dependent, probability, label, kind, count, share)
+        probability, at = min(float(marginals[head, dependent]), 1.0), (head, dependent)
+        drawn = (None, None) if counts is None else (int(counts[at]), float(weights[at]))
+        return Arc(head, dependent, probability, labels.get(at, ""), kind, *drawn)
 
-    others = chosen(weights, tree) if above is None else heavier(weights, tree, above)
-    return [
-        *(arc(head, dependent, TREE) for dependent, head in enumerate(tree, 1)),
-        *(arc(head, dependent, OTHER) for dependent, head in np.argwhere(others.T).tolist()),
-    ]
-
-
-def _weights(marginals: Float, samples: Integers | None) -> Float:
-    return marginals if samples is None else _counts(samples) / len(samples)
-
-
-def _counts(samples: Integers) -> Int:
-    n = samples.shape[1]
-    counts = np.zeros((n + 1, n + 1), dtype=np.int64)
-    np.add.at(counts, (samples, np.arange(1, n + 1)), 1)
-    return counts
+    others = chosen(weights, tree, above)
+    arcs = [arc(head, dependent, TREE) for dependent, head in enumerate(tree, 1)]
+    arcs += [arc(head, dependent, OTHER) for dependent, head in np.argwhere(others.T).tolist()]
+    hidden = weights * ~others
+    hidden[:, 0] = 0
+    hidden[tree, np.arange(1, n + 1)] = 0
+    number = 0 if samples is None else len(samples)
+    return Picture(name, forms, arcs, caption, number, int(np.count_nonzero(hidden > 0)), float(hidden.max(initial=0)))

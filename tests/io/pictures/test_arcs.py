@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deptree_cli.io.pictures.arcs import OTHER, TREE, Arc, Picture, arcs_of
+from deptree_cli.io.pictures.arcs import OTHER, TREE, Arc, Picture, picture_of
 
 # Columns are dependents: word 1 under ROOT, word 2 under 1 or ROOT, word 3 under 2 or hardly 1.
 MARGINALS = np.array([[0, 1, 0.25, 0], [0, 0, 0.75, 0.004], [0, 0, 0, 0.996], [0, 0, 0, 0]])
 TREE_HEADS = [0, 1, 2]
+
+
+def arcs_of(marginals, tree, labels, *others, **more):
+    return list(picture_of("", [], marginals, tree, labels, "", *others, **more).arcs)
 
 
 def ends(arcs, kind):
