@@ -14,14 +14,20 @@ from deptree_cli.cli.options import NAME_OR_INPUT, Bundle, IntRange, flag, opt, 
 from deptree_cli.cli.run import Fold, Run
 from deptree_cli.core.counts import BUDGET
 from deptree_cli.core.errors import DeptreeError, counted, printable
-from deptree_cli.core.spaces import SPACES
 from deptree_cli.io.sentence import Sentence, Warn
 
 if TYPE_CHECKING:
+    from deptree_cli.core.register import Register
     from deptree_cli.core.rule_search import GivenUp
     from deptree_cli.core.rules import Words
     from deptree_cli.core.spaces import Short, TreeSpace
     from deptree_cli.io.rules.constraints import Constraints
+
+
+def spaces() -> Register[TreeSpace]:
+    from deptree_cli.core.spaces import SPACES
+
+    return SPACES
 
 
 @dataclass(eq=False)
@@ -32,8 +38,8 @@ class Space(Bundle):
         "--space",
         metavar="NAME",
         often=True,
-        names=lambda: SPACES.names,
-        shell_complete=SPACES.complete,
+        names=lambda: spaces().names,
+        shell_complete=lambda *asked: spaces().complete(*asked),
         help="Trees: {names} (short: --multi-root, --projective).",
     )
     multi_root: bool = flag("--multi-root", section=READING, help="", hidden=True)
@@ -46,12 +52,18 @@ class Space(Bundle):
         return tree_space(self.space, **self.short)
 
     @property
+    def asked(self) -> TreeSpace | None:
+        """The space, if an option names one; else None, for all single-root trees."""
+        return self.trees if self.space or self.multi_root or self.projective else None
+
+    @property
     def short(self) -> Short:
         return {"single_root": False if self.multi_root else None, "projective": self.projective or None}
 
     @property
     def signature_fields(self) -> dict[str, object]:
-        return signature_of(self.trees)
+        asked = self.asked
+        return signature_of(asked) if asked else {"root": "single", "trees": None}
 
 
 # The names of its options, for bundles that need a file which these do not.

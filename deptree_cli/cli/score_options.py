@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,12 +18,12 @@ from deptree_cli.cli.run import Run, Select, Source, Task
 from deptree_cli.cli.terminal import Counted
 from deptree_cli.core.errors import DeptreeError, did_you_mean
 from deptree_cli.io.files.streams import check_readable
-from deptree_cli.io.scores.layout import PRESETS, Layout, complete, layout, text_of
 from deptree_cli.io.sentence import Sentence, Side
 
 if TYPE_CHECKING:
     from deptree_cli.io.rules.constraints import Constraints
     from deptree_cli.io.scores.files import ScoreFiles, ScoreSource
+    from deptree_cli.io.scores.layout import Layout
     from deptree_cli.io.scores.records import Interpretation, ScoredSentence
     from deptree_cli.io.trees import GivenTree
 
@@ -74,6 +75,12 @@ def _paired(scores: Sequence[str], feats: bool, **belonging: Sequence[str]) -> t
     return tuple(found)
 
 
+def layouts() -> ModuleType:
+    from deptree_cli.io.scores import layout as module
+
+    return module
+
+
 @dataclass(eq=False)
 class Scores(Bundle):
     """What is read, each score file with the paths of what belongs to it, and how records become distributions."""
@@ -86,8 +93,8 @@ class Scores(Bundle):
         "--from",
         metavar="LAYOUT",
         often=True,
-        shell_complete=complete,
-        names=lambda: PRESETS.names,
+        shell_complete=lambda *asked: layouts().complete(*asked),
+        names=lambda: layouts().PRESETS.names,
         help="Layout: a parser ({names}), or parts: head-dep|dep-head, first|last|diagonal (ROOT), weight|log.",
     )
     trees: Space = use(Space)
@@ -150,6 +157,8 @@ class Scores(Bundle):
 
     @property
     def _asked(self) -> Layout:
+        from deptree_cli.io.scores.layout import layout
+
         return layout(self.preset)
 
     @property
@@ -230,6 +239,8 @@ class Scores(Bundle):
 
     @property
     def signature_fields(self) -> dict[str, object]:
+        from deptree_cli.io.scores.layout import text_of
+
         return {
             "from": text_of(self.how.layout.complete),
             **signature_of(self.how.space),
@@ -292,3 +303,6 @@ def chosen_sentence(wanted: str | None, place: str, noun: str = "sentence") -> S
             raise DeptreeError(f"there is no {noun} {wanted!r}", remedy, place=place)
 
     return choose
+
+
+from deptree_cli.cli.rule_options import RelaxedSentences, asked_space, met, rule_option, search_options, space_options  # noqa: E402, F401

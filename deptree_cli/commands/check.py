@@ -50,11 +50,11 @@ def check(
     lead = sentences(trees, watched=lambda read, _: noted(read, upos), any_heads=True, feats=feats)
     read = met(lead.in_order(), rules, lambda sentence: names_of(sentence.sent_id))
     fields = {**space.signature_fields, "rules": rules.name}
-    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space.trees), fields)
-    job = Job("check", source, run, out)
-    found = BrokenRules(rules)
-    code = job.write(Check(), sheet=Sheet(COLUMNS, "check"), folds=[found])
-    return max(code, found.exit_code)
+    source = Source(Counted(read, share=share_of(trees)), Asked(rules, space.asked), fields)
+    columns = (*COLUMNS, *PLACES * (len(trees) > 1))
+    found = Violations(BrokenRules(rules))
+    code = Job("check", source, run, out).write(Check(columns), sheet=Sheet(columns, "check"), folds=[found])
+    return max(code, int(found.any))
 
 
 class Checked(NamedTuple):

@@ -119,11 +119,12 @@ def repair(
     scored = companion(scores=scores, also=_SPACE, **how)
     if like is not None and scored is not None and scored.how.labels is not None:
         raise click.UsageError("--like cannot be combined with --scores, which rank heads and labels. Remove one.")
-    asked = Asked(rules, scored.how.space if scored else asked_space(*(how[name] for name in _SPACE)), mends=True)
+    wanted = scores.how.space if scores else space.trees
+    asked = Asked(rules, wanted, mends=True)
     before, habits, suspects = BrokenRules(rules), Habits(), None
     fields = {
-        **({"scores": scored.name, **scored.signature_fields} if scored else {}),
-        **signature_of(asked.space),
+        **({"scores": scores.name, **scores.signature_fields} if scores else {}),
+        **signature_of(wanted),
         "rules": rules.name,
         "like": like,
         "cost": None if cost == ONE_EACH else "{}-{}".format(*cost),
@@ -271,7 +272,7 @@ class Repair(Work[Outcome]):
                 return Outcome(tree.block.raw, Done(before=before))
             given, tags = given_of(tree), tree.asked.words.all_tags
             labels, scores = ties(self.habits, given, tags, distribution, tree.asked_labels)
-            found = nearest(given, tree.asked.with_labels(labels), scores, tree.of.space, self.aims)
+            found = nearest(given, tree.asked.with_labels(labels), scores, tree.of.trees, self.aims)
         except DeptreeError as error:
             raise error.at(tree.block.place, sentence.sent_id) from None
         return self._written(tree, found, before)

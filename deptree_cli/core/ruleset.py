@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, product
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,9 @@ from deptree_cli.core.rules import (
     numbers_of,
     pattern_in,
 )
-from deptree_cli.core.spaces import SINGLE_ROOT, TreeSpace
+
+if TYPE_CHECKING:
+    from deptree_cli.core.spaces import TreeSpace
 
 # Rules by name: what a file of rules says, as masks and rules that only a tree decides.
 
@@ -155,7 +157,7 @@ class Violation(NamedTuple):
 
 
 def broken(
-    rules: Ruleset, words: Words, heads: Sequence[int], labels: Sequence[str], space: TreeSpace = SINGLE_ROOT
+    rules: Ruleset, words: Words, heads: Sequence[int], labels: Sequence[str], space: TreeSpace | None = None
 ) -> list[Violation]:
     """Return every place where heads are no tree, or break a rule; nothing where they are a tree that obeys.
 
@@ -177,7 +179,7 @@ def broken(
         words: what rules know of the n words; its own labels are not used.
         heads: of words 1 to n, 0 for ROOT, `NO_HEAD` for none; others, which are no words, are named.
         labels: of each word the name of its label, empty where it has none.
-        space: of which the tree should be one.
+        space: of which the tree should be one; None for all single-root trees.
 
     Raises:
         DeptreeError: there are not as many heads and labels as words.
@@ -212,14 +214,16 @@ def wrong_tags(rules: Ruleset, words: Words) -> list[Violation]:
     return [Violation(UNKNOWN_UPOS, word, (word,)) for word, tag in enumerate(words.tags, 1) if tag in wrong]
 
 
-def _no_tree(tree: LabelledTree, space: TreeSpace, loose: Set[int]) -> Iterator[Violation]:
+def _no_tree(tree: LabelledTree, space: TreeSpace | None, loose: Set[int]) -> Iterator[Violation]:
     """What else keeps heads from being a tree of the space; `loose` words have no head and stand below ROOT."""
     roots = tuple(word for word, head in enumerate(tree.heads, 1) if not head and word not in loose)
-    if len(roots) > 1 and space.single_root:
+    if len(roots) > 1 and (space is None or space.single_root):
         yield Violation(MULTIPLE_ROOTS, roots[0], roots)
     for cycle in tree.cycles:
         yield Violation(NON_TREE, cycle[0], cycle)
-    if space.kind:  # the validator has no name for words whose arcs cross, or are none of the space
+    if (
+        space is not None and space.kind
+    ):  # the validator has no name for arcs that cross, or that the space does not have
         apart = [word - 1 if word in loose else head for word, head in enumerate(tree.heads, 1)]
         crossings = LabelledTree(apart, tree.labels).crossings if space.projective else {}
         for word, head in enumerate(apart, 1):

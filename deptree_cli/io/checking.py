@@ -114,11 +114,20 @@ class AnnotatedTree:
 
 @dataclass(frozen=True)
 class Asked:
-    """What trees should be; picklable. `mends`: they are repaired, and rules use no single tag that is none of UD's."""
+    """What trees should be; picklable. `mends`: they are repaired, and rules use no single tag that is none of UD's.
+
+    `space`: None for all single-root trees.
+    """
 
     constraints: Constraints
-    space: TreeSpace
+    space: TreeSpace | None
     mends: bool = False
+
+    @property
+    def trees(self) -> TreeSpace:
+        from deptree_cli.core.spaces import SINGLE_ROOT
+
+        return SINGLE_ROOT if self.space is None else self.space
 
     def __call__(self, read: Sentence) -> AnnotatedTree:
         block = read.sentence

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, repeat
+from typing import TYPE_CHECKING
 
 from deptree_cli.core.blocks import RaggedTrees
 from deptree_cli.core.dtypes import Float, Heads, Integers, smallest
-from deptree_cli.io.conllu.blocks import Block
-from deptree_cli.io.conllu.columns import entries_of, no_sentences
-from deptree_cli.io.conllu.splicing import Packed, Spliced, packed, with_trees
 from deptree_cli.io.conllu.trees import Note, Style, json_lines, quoted
+
+if TYPE_CHECKING:
+    from deptree_cli.io.conllu.blocks import Block
+    from deptree_cli.io.conllu.splicing import Packed, Spliced
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,9 @@ class TreesOfMany:
     @cached_property
     def entries(self) -> tuple[Packed, list[int]]:
         """What MISC has of all words of all trees, and where each sentence ends."""
+        from deptree_cli.io.conllu.columns import entries_of
+        from deptree_cli.io.conllu.splicing import packed
+
         return packed(entries_of(self.misc())), list(accumulate((self.trees.lengths * self.trees.size).tolist()))
 
 
@@ -74,6 +79,9 @@ class TreesOfOne:
         return self.of.lines[self.number]
 
     def to_conllu(self, style: Style) -> Spliced:
+        from deptree_cli.io.conllu.columns import no_sentences
+        from deptree_cli.io.conllu.splicing import with_trees
+
         of, number, size = self.of, self.number, self.of.trees.size
         if (block := of.blocks[number]) is None:
             raise no_sentences()

@@ -13,10 +13,8 @@ import numpy as np
 
 from deptree_cli.core.dtypes import Array, Float, Heads, Int, Integers
 from deptree_cli.core.errors import printable
-from deptree_cli.io.conllu.columns import entries_of, filled, no_sentences, unused_mark
-from deptree_cli.io.conllu.splicing import Deprels, Spliced, with_trees
-from deptree_cli.io.encoders.base import USUAL as USUAL
-from deptree_cli.io.encoders.base import Style as Style
+from deptree_cli.io.conllu.style import USUAL as USUAL
+from deptree_cli.io.conllu.style import Style as Style
 from deptree_cli.io.json_lines import Pieces, dump
 
 if TYPE_CHECKING:
@@ -154,6 +152,7 @@ class Trees:
         return b"".join(chain.from_iterable(lines))
 
     def to_conllu(self, style: Style = USUAL) -> Spliced:
+        from deptree_cli.io.conllu.columns import entries_of, filled, no_sentences, unused_mark
         from deptree_cli.io.conllu.splicing import with_trees
 
         if self.block is None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from deptree_cli.core.dtypes import Bool
 from deptree_cli.core.errors import DeptreeError, counted, did_you_mean, one_of
 from deptree_cli.core.rules import Bound, Choice, Together, Words
 from deptree_cli.core.ruleset import Constraint, Ruleset, Violation, broken, choices_of, constraints_of, joined, of_word
-from deptree_cli.core.spaces import SINGLE_ROOT, Short, TreeSpace, tree_space
 from deptree_cli.io.conllu.blocks import Block
 from deptree_cli.io.files.streams import entries_of, open_input
 from deptree_cli.io.rules.reading import Names, names_in, read_rules, successors, unknown_names, words_of
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from deptree_cli.core.constrained import Constrained
     from deptree_cli.core.labels import Labels
     from deptree_cli.core.repair import Habits, Repaired
+    from deptree_cli.core.spaces import TreeSpace
 
 # Instead of a file: what is asked stands in the sentences.
 MISC = "misc"
@@ -266,7 +266,7 @@ class SentenceConstraints:
     def with_labels(self, names: tuple[str, ...]) -> SentenceConstraints:
         return replace(self, words=replace(self.words, labels=names))
 
-    def broken(self, heads: Sequence[int], labels: Sequence[str], space: TreeSpace = SINGLE_ROOT) -> list[Violation]:
+    def broken(self, heads: Sequence[int], labels: Sequence[str], space: TreeSpace | None = None) -> list[Violation]:
         """Every place where heads are no tree or do not obey; see `deptree_cli.core.ruleset.broken`.
 
         What is asked of single words is named as they name it: `HeadIn`, `DeprelNot`, ...
@@ -313,7 +313,7 @@ def read_constraints(names: Sequence[str]) -> Constraints | None:
     return Constraints(",".join(shown), joined(rules.values()), read_word_constraints(files), MISC in names)
 
 
-class RepairOptions(Short, total=False):
+class RepairOptions(TypedDict, total=False):
     """How `repaired` repairs.
 
     rules: `ud` (usual), `tree` (one tree and nothing else), or a file of rules. scores: a distribution that says which
@@ -330,6 +330,8 @@ class RepairOptions(Short, total=False):
     costs: tuple[int, int]
     worth: float
     space: TreeSpace | str
+    single_root: bool | None
+    projective: bool | None
     budget: int
     relax: bool
 
@@ -371,6 +373,8 @@ def repaired(
     asked = rules.labels if labels is not None else ()
     names, wanted = ties(options.get("like") or Habits(), given, words.upos, scores, asked)
     obeyed = SentenceConstraints(rules, words.knowing(rules.upos)).with_labels(names)
+    from deptree_cli.core.spaces import tree_space
+
     space = tree_space(options.get("space"), options.get("single_root"), options.get("projective"))
     if scores is not None and options.keys().isdisjoint(("space", "single_root", "projective")):
         space = scores.space

@@ -24,7 +24,6 @@ from deptree_cli.io.files.output import NpzOutput
 from deptree_cli.io.files.streams import Input, seekable
 from deptree_cli.io.scores.arrays import Raw, ReadSpec, Source, as_lengths, read_array, with_lengths
 from deptree_cli.io.scores.containers import TORCH, Entries, Write
-from deptree_cli.io.scores.containers.npy import read_npy
 from deptree_cli.io.scores.meta import Meta
 
 _SUFFIX = ".npy"
@@ -143,6 +142,21 @@ class Archive(Entries):
         except _DAMAGE as error:
             problem = f"the entry is damaged ({error or type(error).__name__})"
             raise DeptreeError(problem, "Write or copy the file again", place=self.place_of(key)) from None
+
+
+def _key_of(name: str, place: str) -> str:
+    if not name.endswith(_SUFFIX):
+        raise DeptreeError(f"the zip holds {name!r}, which is not a NumPy array", "Save it with np.savez", place=place)
+    return name.removesuffix(_SUFFIX)
+
+
+def _batch(entries: Archive, matrices: ReadSpec) -> Iterator[Raw]:
+    from deptree_cli.io.scores.containers.npy import read_npy
+
+    place = f"{entries.place}[scores]"
+    lengths = as_lengths(entries.load("lengths"), f"{entries.place}[lengths]")
+    with entries.entry("scores") as stream:
+        yield from with_lengths(read_npy(stream, place, matrices), lengths, place)
 
 
 @contextmanager
