@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,25 +41,19 @@ MIDDLE = Slot(0, 1)
 MOST_MORE_ROWS = 4  # than words and gaps alone would need
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """What is drawn of an arc in a row: all, or one end of it, then up to a word before the first or behind the last.
 
     `leaves`: -1 where it goes on beyond the left edge, 1 beyond the right one, 0 where the row holds both ends.
     """
 
     arc: Arc
+    head: int
+    dependent: int
+    tag: str
     left: int
     right: int
-    leaves: int = 0
-
-    @property
-    def head(self) -> int:
-        return self.arc.head
-
-    @property
-    def dependent(self) -> int:
-        return self.arc.dependent
+    leaves: int
 
     @property
     def ends(self) -> list[int]:
@@ -66,22 +61,13 @@ class Part:
             return [self.dependent]
         return [self.left] * (self.leaves >= 0) + [self.right] * (self.leaves <= 0)
 
-    @property
-    def tag(self) -> str:
-        return self.arc.tag
 
-
-def parts(arcs: Sequence[Arc], first: int, last: int) -> list[Part]:
-    found = []
+def parts(arcs: Sequence[Arc], first: int, last: int) -> Iterator[Part]:
     for arc in arcs:
         begins, ends = first <= arc.left <= last, first <= arc.right <= last
-        if begins and ends:
-            found.append(Part(arc, arc.left, arc.right))
-        elif begins:
-            found.append(Part(arc, arc.left, last + 1, 1))
-        elif ends:
-            found.append(Part(arc, first - 1, arc.right, -1))
-    return found
+        if begins or ends:
+            left, right = arc.left if begins else first - 1, arc.right if ends else last + 1
+            yield Part(arc, arc.head, arc.dependent, arc.tag, left, right, begins - ends)
 
 
 UNIT = Unit(lambda text: ems(text) * LABEL, SLOT, GAP, (CORNER, CORNER))
@@ -91,7 +77,7 @@ class RowSide(Side):
     """The arcs above (`down` -1) or below (1) the words of a row."""
 
     def __init__(self, arcs: Sequence[Arc], first: int, last: int, down: int) -> None:
-        super().__init__(parts(arcs, first, last), UNIT)
+        super().__init__([*parts(arcs, first, last)], UNIT)
         self.down = down
         # How far from the words the bars of every level are, from level 1 on.
         tagged = {
@@ -227,19 +213,13 @@ def _page(picture: Picture, rows: Sequence[Row], mirrored: bool, any_size: bool 
     starts = accumulate(heights[:-1], initial=float(MARGIN))
     tops = [start + row.sides[0].height for start, row in zip(starts, rows, strict=True)]
     height = sum(heights) - BETWEEN_ROWS + 2 * MARGIN + NOTE * bool(picture.hidden_note)
-    before, behind = (max(_names(picture, rows, leaves), default=0.0) for leaves in (-1, 1))
+    left = [part for row in rows for side in row.sides for part in side.arcs if part.leaves]
+    names = [(part.leaves, ems(beyond(picture, part)) * LABEL + BESIDE + EDGE) for part in left]
+    before, behind = (max((size for at, size in names if at == leaves), default=0.0) for leaves in (-1, 1))
     width = MARGIN + before + max(row.width for row in rows) + behind + MARGIN
     width = max(width, ems(picture.hidden_note) * LABEL + 2 * MARGIN)
     shown = 1.0 if any_size else min(1.0, LARGEST / max(width, height))
     return Page(rows, tops, float(round(width)), float(round(height)), shown, MARGIN + before, mirrored)
-
-
-def _names(picture: Picture, rows: Sequence[Row], leaves: int) -> Iterator[float]:
-    for row in rows:
-        for side in row.sides:
-            yield from (
-                ems(beyond(picture, part)) * LABEL + BESIDE + EDGE for part in side.arcs if part.leaves == leaves
-            )
 
 
 def beyond(picture: Picture, part: Part) -> str:
@@ -284,7 +264,9 @@ def to_svg(picture: Picture, signature: str = "") -> str:
     drawing = _Drawing(picture, page)
     for row, top in zip(page.rows, page.tops, strict=True):
         drawing.add(row, top)
-    return "\n".join([*_opening(picture, page, signature), *drawing.lines(), *_note(picture, page), "</svg>", ""])
+    note, place = _text(picture.hidden_note), f'x="{MARGIN}" y="{page.height - MARGIN / 2:.0f}"'
+    notes = [f'<text class="note faint start" {place}>{note}</text>'] if picture.hidden_note else []
+    return "\n".join([*_opening(picture, page, signature), *drawing.lines(), *notes, "</svg>", ""])
 
 
 def _opening(picture: Picture, page: Page, signature: str) -> Iterator[str]:
@@ -297,12 +279,6 @@ def _opening(picture: Picture, page: Page, signature: str) -> Iterator[str]:
         yield f"<metadata>{_text(signature)}</metadata>"
     yield f"<style>\n{STYLE}\n</style>"
     yield f'<rect class="page" width="{page.width:.0f}" height="{page.height:.0f}" rx="8"/>'
-
-
-def _note(picture: Picture, page: Page) -> Iterator[str]:
-    if picture.hidden_note:
-        place = f'x="{MARGIN}" y="{page.height - MARGIN / 2:.0f}"'
-        yield f'<text class="note faint start" {place}>{_text(picture.hidden_note)}</text>'
 
 
 def _text(text: str) -> str:
