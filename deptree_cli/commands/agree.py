@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
-from itertools import chain, combinations
+from functools import cache, cached_property, partial
+from itertools import chain, combinations, compress
 from typing import Any, NamedTuple
 
 import click
@@ -46,6 +46,9 @@ from deptree_cli.io.trees import without_heads
 from deptree_cli.io.trees.sets import Member, TreeSet, read_several, scores_beside
 
 SENTENCE, LABEL = "sentence", "label"
+
+# Labels count as `eval` compares them, without subtypes.
+_merged = cache(universal)
 
 PERMUTATIONS, ALPHA = 999, 0.05
 
@@ -194,7 +197,7 @@ def compare(files: tuple[str, ...], per: str | None, prepared: Sentence | Scored
     compared, scored = (prepared, None) if isinstance(prepared, Sentence) else (prepared.record, prepared)
     sets: list[TreeSet] = [compared.companions[str(number)] for number in range(len(files))]
     sizes, heads = [each.n for each in sets], [each.heads.tolist() for each in sets]
-    labels = [[[_MERGED[name] for name in own] for own in each.labels] for each in sets]
+    labels = [[list(map(_merged, own)) for own in each.labels] for each in sets]
     known = list(map(_shares, sets, heads, labels))
     agreed, by_labels, unpaired = [], [], 0
     for a, b in combinations(range(len(files)), 2):
@@ -234,23 +237,12 @@ def _shares(trees: TreeSet, heads: list[list[int]], labels: list[list[str]]) -> 
     return found, named
 
 
-class Merged(dict[str, str]):
-    """Labels as `eval` compares them, without subtypes."""
-
-    def __missing__(self, label: str) -> str:
-        self[label] = universal(label)
-        return self[label]
-
-
-_MERGED = Merged()
-
-
 def _rows(
     files: Sequence[str],
     first: Row,
     sizes: Sequence[int],
     agreed: Float,
-    labelled: Sequence[bool],
+    labelled: Sequence[object],
     chance: float | None,
     labels: float | None = None,
 ) -> Iterator[dict[str, Any]]:
@@ -281,8 +273,7 @@ class Agreement(Fold[SentenceAgreement]):
     def __init__(self, paths: Sequence[str], per: str | None) -> None:
         self._paths, self._per, self._pairs = paths, per, list(combinations(paths, 2))
         self._sentences = self._unpaired = self._headless = 0
-        self._sizes, self._unnamed = np.zeros((2, len(paths)), dtype=np.int64)
-        self._labelled = np.zeros(len(paths), dtype=bool)
+        self._sizes, self._unnamed, self._labelled = ([0] * len(paths) for _ in range(3))
         self._agreed = np.zeros((len(self._pairs), 2))
         self._distances, self._lengths = defaultdict[int, float](float), Counter[int]()
         self._labels = defaultdict[str, float](float)
@@ -292,12 +283,12 @@ class Agreement(Fold[SentenceAgreement]):
     def add(self, counts: SentenceAgreement) -> None:
         self._sentences += 1
         self._unpaired, self._headless = self._unpaired + counts.unpaired, self._headless + counts.headless
-        self._sizes += counts.sizes
-        for file, unnamed in enumerate(counts.unnamed):
+        for file, (n, unnamed) in enumerate(zip(counts.sizes, counts.unnamed, strict=True)):
+            self._sizes[file] += n
+            self._lengths[n] += 1
             self._labelled[file] |= unnamed is not None
-            self._unnamed[file] += counts.sizes[file] if unnamed is None else unnamed
+            self._unnamed[file] += n if unnamed is None else unnamed
         self._agreed += counts.agreed
-        self._lengths.update(counts.sizes)
         for label, share in counts.labels.items():
             self._labels[label] += share
         for distance, share in counts.distances.items():
@@ -312,15 +303,15 @@ class Agreement(Fold[SentenceAgreement]):
         if self._per == LABEL:
             return self._rows_of_labels()
         check_some(self._sentences)
-        files, sizes = len(self._paths), self._sizes.tolist()
+        files, sizes = len(self._paths), self._sizes
         if self._chance is None:
             lengths = {n: number / files for n, number in self._lengths.items()}
             chance = distance_chance(self._distances, lengths) / (sum(sizes) / files)
         else:
             chance = self._chance / sizes[0]
         labels = label_chance(self._labels) if self._labels else None
-        first, labelled = {"sentences": self._sentences}, self._labelled.tolist()
-        return list(_rows(self._paths, first, sizes, self._agreed, labelled, chance, labels))
+        first = {"sentences": self._sentences}
+        return list(_rows(self._paths, first, sizes, self._agreed, self._labelled, chance, labels))
 
     def _rows_of_labels(self) -> list[Row]:
         if not any(self._by_label):
@@ -335,7 +326,7 @@ class Agreement(Fold[SentenceAgreement]):
         return rows
 
     def lines(self) -> Iterator[str]:
-        counts = self._unpaired, self._headless, int(self._unnamed[self._labelled].sum())
+        counts = self._unpaired, self._headless, sum(compress(self._unnamed, self._labelled))
         what = "that the other file divides otherwise", "without HEAD", "without DEPREL"
         for number, kind in zip(counts, what, strict=True):
             if number:

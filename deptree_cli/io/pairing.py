@@ -55,7 +55,7 @@ class Tokens:
 
     def __init__(self, forms: tuple[bytes, ...], block: Block | None = None, ranges: Ranges = ()) -> None:
         self.forms, self._block, self._ranges = forms, block, ranges
-        self.known = any(form != b"_" for form in forms)
+        self.known = forms.count(b"_") < len(forms)
 
     def __reduce__(self) -> tuple[type[Tokens], tuple[tuple[bytes, ...], None, Ranges]]:
         return Tokens, (self.forms, None, self.ranges)
@@ -219,6 +219,11 @@ class Ahead(Iterator[Any]):
     def __next__(self) -> Any:
         return self._next.popleft() if self._next else next(self._items)
 
+    def peek(self) -> Any:
+        if not self._next and (item := next(self._items, None)) is not None:
+            self._next.append(item)
+        return self._next[0] if self._next else None
+
     def coming(self) -> Iterator[Any]:
         yield from self._next
         for item in self._items:
@@ -245,7 +250,7 @@ class ByText:
         """The companion of a sentence or of its error, or what is wrong with it."""
         side = self.companion.side
         if self._apart == (0, 0):
-            other = next(self._theirs.coming(), None)
+            other = self._theirs.peek()
             one, two = _tokens(self._lead, item), None if other is None else _tokens(side, other)
             if one is None or (two is None and other is not None):
                 return self._fallback.take(item)

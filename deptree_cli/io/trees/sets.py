@@ -104,7 +104,6 @@ def _name(group: Sequence[GivenTree | DeptreeError]) -> str:
 
 def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeError:
     times: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = {}
-    first: GivenTree | None = None
     for tree in group:
         if isinstance(tree, GivenTree) and tree.distinct:
             tree = DeptreeError(_DISTINCT, "Give trees written by `sample`", place=tree.place)
@@ -113,14 +112,12 @@ def _together(group: Sequence[GivenTree | DeptreeError]) -> TreeSet | DeptreeErr
             return tree
         both = tree.heads, tree.labels
         times[both] = times.get(both, 0) + tree.times
-        first = first or tree
-    heads = np.array([tree for tree, _ in times], dtype=np.int32)
-    labels = tuple(each for _, each in times)
-    numbers = np.array(list(times.values()), dtype=np.int64)
-    assert first is not None
+    heads, labels = zip(*times, strict=True)
+    arrays = np.array(heads, dtype=np.int32), np.array([*times.values()], dtype=np.int64)
+    first: GivenTree = group[0]  # type: ignore[assignment]  # as are the others
     tokens = Tokens(first.forms, first.block)
-    own = (labels if all(labels) else (), (), tokens if tokens.known else None, first.block)
-    return TreeSet(sentence_of(first), first.place, heads, numbers, *own)
+    named, words = labels if all(labels) else (), tokens if tokens.known else None
+    return TreeSet(sentence_of(first), first.place, *arrays, named, tokens=words, block=first.block)
 
 
 @dataclass(frozen=True)
