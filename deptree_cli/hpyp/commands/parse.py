@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from deptree_cli.hpyp.options import AnnotatedBlock, ParserOptions
 from deptree_cli.io.conllu.trees import AsTrees, Note, Trees
 from deptree_cli.io.encoders import SCORES, encoder_of
 from deptree_cli.io.encoders.arrays import SentenceScores
-from deptree_cli.io.encoders.base import JSONL, Page, Write
+from deptree_cli.io.encoders.base import JSONL, Page
 from deptree_cli.io.signature import signature
 
 if TYPE_CHECKING:
@@ -87,14 +86,14 @@ def parse(
     source = parser.source(run, beam or parser.particles)
     job = Job("hpyp parse", source, run, out if size else out.of_single_trees(), last=last)
     folds: list[Fold[Any]] = []
-    with ExitStack() as opened:
-        if kind:
-            fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
-            page = Page(signature("hpyp parse", fields), header=True)
-            write = encoder_of(None, scores, (SCORES,), JSONL.name).open(scores, page)
-            folds.append(ScoresBeside(opened.enter_context(write), run))
-        code = job.write(task, stream_seed, folds=folds)
-    return code
+    if kind:
+        fields = {**WRITTEN, **source.signature_fields, **run.signature_fields, **last, "scores": kind.name}
+        page, encoder = (
+            Page(signature("hpyp parse", fields), header=True),
+            encoder_of(None, scores, (SCORES,), JSONL.name),
+        )
+        folds = [Notices(run), *run.also(scores, encoder, "scores", page)]
+    return job.write(task, stream_seed, folds=folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,24 +101,22 @@ class Parsed(AsTrees):
     """The trees of a sentence; its scores (n+1, n+1), if they are written too, and what to report about them."""
 
     parsed: Trees
-    scored: tuple[SentenceScores, tuple[str, ...]] | None
+    scores: SentenceScores | None
+    notices: tuple[str, ...]
 
     def trees(self) -> Trees:
         return self.parsed
 
 
-class ScoresBeside(Fold[tuple[SentenceScores, tuple[str, ...]]]):
-    attribute = "scored"
+class Notices(Fold[tuple[str, ...]]):
+    attribute = "notices"
 
-    def __init__(self, write: Write, run: Run) -> None:
-        self._write, self._run = write, run
+    def __init__(self, run: Run) -> None:
+        self._run = run
 
-    def add(self, counts: tuple[SentenceScores, tuple[str, ...]]) -> None:
-        scores, notices = counts
-        for notice in notices:
-            line = f"{scores.sent_id}: {notice}"
+    def add(self, counts: tuple[str, ...]) -> None:
+        for line in counts:
             self._run.warn(line, line)
-        self._write(scores)
 
 
 @dataclass(frozen=True)
@@ -138,15 +135,14 @@ class ParseSentence:
     def __call__(self, sentence: AnnotatedBlock, rng: np.random.Generator) -> Parsed:
         from deptree_cli.hpyp.model.parsing import filtered  # loads kernels: when there is work
 
-        parser, words, found, scored = self.parser, sentence.annotated, None, None
+        parser, words, found, scores, notices = self.parser, sentence.annotated, None, None, list[str]()
         if self.filters:
             found = filtered(parser.trained, words, rng, parser.particles, parser.predicts_tags, self.size or 0)
         trees = self._drawn(sentence, found) if self.size and found else self._best(sentence)
         if self.kind and found:
-            notices: list[str] = []
-            scores = self.kind.function(found.marginals, notify=notices.append)
-            scored = SentenceScores(words.sent_id, scores, words.forms), tuple(notices)
-        return Parsed(trees, scored)
+            array = self.kind.function(found.marginals, notify=notices.append)
+            scores = SentenceScores(words.sent_id, array, words.forms)
+        return Parsed(trees, scores, tuple(f"{words.sent_id}: {each}" for each in notices))
 
     def _best(self, sentence: AnnotatedBlock) -> Trees:
         from deptree_cli.hpyp.model.parsing import parse

@@ -70,7 +70,7 @@ def test_files_of_projective_and_of_all_trees(deptree, done, model, tmp_path, mo
     done("convert", RAW.parent / "scores.npz", "--from", "natasha", "-o", "others.npz", "--to", "log")
     ran = deptree("partition", "s.npz", "others.npz")
     assert ran.code == 2
-    assert "s.npz: is of projective trees" in " ".join(ran.said[-1].split())
+    assert "s.npz: holds projective trees" in " ".join(ran.said[-1].split())
 
 
 @pytest.mark.parametrize("suffix", [suffix for each in CONTAINERS if each.write for suffix in each.suffixes])
