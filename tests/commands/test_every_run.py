@@ -55,7 +55,8 @@ def without_files(words: list[str]) -> Iterator[str]:
 
 
 def having(option: str, *but: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("name", [name for name in COMMANDS if option in options(name) and name not in but])
+    found = {name: options(name).get(option) for name in COMMANDS if name not in but}
+    return pytest.mark.parametrize("name", [name for name, each in found.items() if each and not each.hidden])
 
 
 @having("--jobs")

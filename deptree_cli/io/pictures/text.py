@@ -9,12 +9,11 @@ is shown around the words that differ; if that is too wide as well, their table 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from math import inf
-from typing import NamedTuple
 
 from deptree_cli.core.errors import counted
 from deptree_cli.io.files.streams import cells
@@ -97,47 +96,32 @@ class Column:
         return min(WIDEST, max(map(cells, [self.name, *self.entries])))
 
 
-class Table(NamedTuple):
-    """Words with their heads: the line of column names, and the lines of each word, one or more."""
+def table_of(picture: Picture, width: int, colour: bool) -> tuple[str, list[list[str]]]:
+    """The words with their heads: the line of column names, and the lines of each word, one or more.
 
-    heading: str
-    rows: list[list[str]]
-
-
-def table_of(picture: Picture, width: int, colour: bool) -> Table:
-    """The table; other heads go on in further lines rather than beyond the width, if anything else leaves them room."""
-    tree = picture.of_kind(TREE)
-    columns = _columns(picture, tree)
-    indent = sum(column.size + 2 for column in columns)
-    room = max(LEAST, width - indent)
-    heading = joined([column.name for column in columns], columns, ["" for _ in columns], colour)
-    rows, others = [], _others(picture)
-    for arc in tree:
-        styles = [FAINT, *[""] * (len(columns) - 2), UNSURE if arc.weight < SURE else ""]
-        line = joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
-        first, *more = list(_packed(others[arc.dependent], room)) or [""]
-        rows.append([line + painted(first, POSSIBLE, colour)])
-        rows[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
-    return Table(painted(f"{heading}other heads", FAINT, colour), rows)
-
-
-def _columns(picture: Picture, tree: Sequence[Arc]) -> list[Column]:
+    Other heads go on in further lines rather than beyond the width, if anything else leaves them room.
+    """
+    tree, others = picture.of_kind(TREE), defaultdict[int, list[str]](list)
+    for arc in sorted(picture.of_kind(OTHER), key=lambda arc: -arc.weight):
+        others[arc.dependent].append(f"{_named(picture, arc.head)} {arc.weight:.4f}")
     digits = len(str(len(tree)))
     columns = [
         Column("", [f"{arc.dependent:>{digits}}" for arc in tree]),
         Column("word", list(picture.forms)),
         Column("relation", [arc.label for arc in tree]),
         Column("head", [_named(picture, arc.head) for arc in tree]),
-        Column("share" if picture.samples else "p", [_number(arc) for arc in tree]),
+        Column("share" if picture.samples else "p", [f"{arc.weight:.4f}" for arc in tree]),
     ]
-    return [column for column in columns if any(column.entries)]
-
-
-def _others(picture: Picture) -> Mapping[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
-    for arc in sorted(picture.of_kind(OTHER), key=lambda arc: -arc.weight):
-        found[arc.dependent].append(f"{_named(picture, arc.head)} {_number(arc)}")
-    return found
+    columns = [column for column in columns if any(column.entries)]
+    indent = sum(column.size + 2 for column in columns)
+    heading, rows = joined([column.name for column in columns], columns, ["" for _ in columns], colour), []
+    for arc in tree:
+        styles = [FAINT, *[""] * (len(columns) - 2), UNSURE if arc.weight < SURE else ""]
+        line = joined([column.entries[arc.dependent - 1] for column in columns], columns, styles, colour)
+        first, *more = list(_packed(others[arc.dependent], max(LEAST, width - indent))) or [""]
+        rows.append([line + painted(first, POSSIBLE, colour)])
+        rows[-1] += [" " * indent + painted(line, POSSIBLE, colour) for line in more]
+    return painted(f"{heading}other heads", FAINT, colour), rows
 
 
 def _named(picture: Picture, word: int) -> str:
@@ -145,10 +129,6 @@ def _named(picture: Picture, word: int) -> str:
     if form == str(word):
         return form
     return f"{word} {fitted(form, min(cells(form), WIDEST - 4))}"
-
-
-def _number(arc: Arc) -> str:
-    return f"{arc.weight:.4f}"
 
 
 def _packed(items: Sequence[str], room: int) -> Iterator[str]:
@@ -190,8 +170,8 @@ def to_text(picture: Picture, width: int, colour: bool = False) -> str:
     # Words that the terminal may put into the order of their script would leave their arcs behind.
     row = None if any(map(is_right_to_left, picture.forms)) else row_of(picture.forms, [picture.of_kind(TREE)], width)
     if row:
-        table = table_of(picture, width, colour)
-        lines = [*row.above(0), row.words, "", table.heading, *(line for word in table.rows for line in word)]
+        names, words = table_of(picture, width, colour)
+        lines = [*row.above(0), row.words, "", names, *(line for word in words for line in word)]
     else:
         lines = list(_beside(picture, width, colour))
     return "".join(f"{line.rstrip()}\n" for line in [heading, "", *lines])
@@ -258,13 +238,13 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
     """Arcs at the left of a column of words: the higher the farther, and those of a word joined in its line."""
     arcs = picture.of_kind(TREE)
     heights = levels(arcs)
-    left_over = width - cells(table_of(picture, width, False).heading) - LEAST_BESIDE
+    left_over = width - cells(table_of(picture, width, False)[0]) - LEAST_BESIDE
     most = max(LEAST_BESIDE, min(int(width * MOST_BESIDE), left_over))
     step = 2 if 2 * max(heights) <= most else 1
     top = min(max(heights), most)
     margin = step * top + 2
-    table = table_of(picture, width - margin, colour)
-    rows = [0, *accumulate(map(len, table.rows))]
+    names, words = table_of(picture, width - margin, colour)
+    rows = [0, *accumulate(map(len, words))]
     canvas = Canvas()
     for arc, height in zip(arcs, heights, strict=True):
         column, dashed = step * (top - height), arc.weight < IMPROBABLE
@@ -279,8 +259,8 @@ def _beside(picture: Picture, width: int, colour: bool) -> Iterator[str]:
             canvas.level(rows[arc.head - 1], column, margin - 1, dashed)
             canvas.level(rows[arc.dependent - 1], column, margin - 1, dashed)
             canvas.write(rows[arc.dependent - 1], column + 1, RIGHTWARDS)
-    yield " " * margin + table.heading
-    for number, line in enumerate(line for word in table.rows for line in word):
+    yield " " * margin + names
+    for number, line in enumerate(line for word in words for line in word):
         yield f"{canvas.row(number, margin - 1)} {line}"
 
 
