@@ -80,22 +80,6 @@ class Source(Generic[Read, Prepared]):
 # `in_batches`: it asks an item for its part of what is found of many, so items travel in large chunks.
 Function = Callable[[Any, Any], Any]
 
-Result = TypeVar("Result", covariant=True)
-
-
-class Work(Generic[Result]):
-    """Work on one item and on a batch of them, for commands that do not ask an item for its part of what is found."""
-
-    trees: Any = 0
-    in_batches: Any = False
-    one: Callable[..., Any]
-    batch: Callable[..., Any]
-
-    def __call__(self, prepared: Any, stream: Any) -> Any:
-        found = prepared.ask(self.batch) if self.in_batches and hasattr(prepared, "ask") else None
-        return self.one(getattr(prepared, "alone", prepared), stream) if found is None else found
-
-
 # How many errors are named, and how many kinds of the others.
 NAMED = 10
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deptree_cli.cli.options import command, use
-from deptree_cli.cli.run import Job, OneRow, Run, Work
+from deptree_cli.cli.run import Job, OneRow, Run
 from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.terminal import message
 from deptree_cli.cli.write import ROWS, Out
@@ -202,19 +202,21 @@ _name_of = cache(str)  # of dtypes: NumPy takes ten microseconds over it
 
 
 @dataclass(frozen=True)
-class Inspect(Work[tuple[SentenceFacts]]):
+class Inspect:
     how: Interpretation
 
     in_batches = True
 
-    def one(self, sentence: ScoredSentence, _: None) -> tuple[SentenceFacts]:
-        numbers = peakedness(sentence.distribution)
-        return (SentenceFacts.of(sentence.record, self.how.layout, numbers, fits(sentence)),)
+    def __call__(self, sentence: ScoredSentence, _: None) -> tuple[SentenceFacts]:
+        found = sentence.ask(self.many)
+        if found is None:
+            numbers = peakedness(sentence.distribution)
+            found = SentenceFacts.of(sentence.record, self.how.layout, numbers, fits(sentence))
+        return (found,)
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[tuple[SentenceFacts]]:
+    def many(self, sentences: ScoredBatch, _: None) -> list[SentenceFacts]:
         found = peakednesses(sentences.trees), fits_of_many(sentences, self.how)
-        facts = map(SentenceFacts.of, sentences.records, repeat(self.how.layout), *found)
-        return [(each,) for each in facts]
+        return list(map(SentenceFacts.of, sentences.records, repeat(self.how.layout), *found))
 
 
 class Overview:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deptree_cli.cli.options import INPUT, IntRange, command, opt, use
 from deptree_cli.cli.rule_options import rules
-from deptree_cli.cli.run import Fold, Job, Run, Work, layout_doubts
+from deptree_cli.cli.run import Fold, Job, Run, layout_doubts
 from deptree_cli.cli.score_options import Scores, gold
 from deptree_cli.cli.write import Out
 from deptree_cli.core.errors import counted, printable
@@ -70,7 +70,7 @@ def report(
 
 
 @dataclass(frozen=True)
-class ForPage(Work[PackedSentence | OnPage]):
+class ForPage:
     rules: Constraints | None
     has_gold: bool
 
@@ -78,10 +78,11 @@ class ForPage(Work[PackedSentence | OnPage]):
     def in_batches(self) -> bool:
         return self.rules is None
 
-    def one(self, sentence: ScoredSentence, _: None) -> PackedSentence:
-        return for_page(sentence, self.rules, self.has_gold, samples_of(sentence.record))
+    def __call__(self, sentence: ScoredSentence, _: None) -> PackedSentence | OnPage:
+        found = sentence.ask(self.many) if self.in_batches else None
+        return found or for_page(sentence, self.rules, self.has_gold, samples_of(sentence.record))
 
-    def batch(self, sentences: ScoredBatch, _: None) -> list[OnPage | None]:
+    def many(self, sentences: ScoredBatch, _: None) -> list[OnPage | None]:
         return for_page_of_many(sentences, self.has_gold)
 
 
