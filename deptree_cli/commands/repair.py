@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -38,7 +37,7 @@ from deptree_cli.io.conllu.blocks import read_blocks_or_errors
 from deptree_cli.io.conllu.splicing import NOTHING, Change, Mended, changes_of, not_written, with_comments
 from deptree_cli.io.conllu.trees import YES_NO, Style, relaxed_notes
 from deptree_cli.io.encoders import encoder_of
-from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Encoder, Page, Row, Sheet, Write
+from deptree_cli.io.encoders.base import CONLLU, JSONL, TSV, Page, Row, Sheet
 from deptree_cli.io.files.streams import Reread, rereadable, share_of
 from deptree_cli.io.read import sentence_of
 from deptree_cli.io.rules.reading import successors
@@ -132,7 +131,10 @@ def repair(
         "budget": None if budget == BUDGET else budget,
         "relax": "yes" if relax else None,
     }
-    with rereadable(trees) as files, changes_file(changes) as rows:
+    told = run.also(
+        changes, encoder_of(None, changes, (TSV.name, JSONL.name), TSV.name), "rows", Page("", False, Sheet(CHANGES))
+    )
+    with rereadable(trees) as files:
         if like is not None:
             with rereadable([like]) as treebank:
                 habits, _ = _learn(treebank, asked, run, BrokenRules(rules))
@@ -143,12 +145,11 @@ def repair(
             lead = Side(items, "sentences", ", ".join(each.place for each in files))
             items = scored.files[0].read(scored.how.layout, warn=run.warn, lead=lead)
         read = _counted(files, met(items, rules, possible_names), len(suspects) if suspects else None)
-        aims = Aims(cost, worth, budget, relax)
-        work = Repair(habits, aims, asked, scored.how if scored else None, suspects is not None, bool(rows))
-        repairs = Repairs(before, untaught=scored is None and not habits)
-        prepared = Prepared(asked, scored.how if scored else None)
-        job = Job("repair", Source(read, prepared, fields), run, Writing(formats=(CONLLU.name,), header=header))
-        code = job.write(work, folds=[repairs, *rows, *([RelaxedSentences(run)] if relax else [])])
+        aims = Aims(cost, worth, search.budget, search.relax)
+        work = Repair(habits, aims, asked, scores.how if scores else None, suspects is not None, bool(told))
+        repairs = Repairs(before, untaught=scores is None and not habits)
+        job: Job[Sentence, Sentence] = Job("repair", Source(read, signature_fields=fields), run, out)
+        code = job.write(work, folds=[repairs, *told, *([RelaxedSentences(run)] if search.relax else [])])
     return max(code, repairs.exit_code)
 
 
@@ -240,7 +241,7 @@ class Outcome(NamedTuple):
 
     data: bytes
     counted: Done = Done()
-    rows: Sequence[Row] = ()
+    rows: list[Row] | None = None
     relaxed: tuple[str, str, GivenUp] | None = None
 
     def to_conllu(self, _: Style) -> bytes:
@@ -292,7 +293,7 @@ class Repair(Work[Outcome]):
         given_up = None if found.given_up is None else (block.place, tree.read.sent_id, found.given_up)
         numbers |= {"repaired": bool(changes), "reduced": mended.reduced}
         numbers |= {"unsure": not found.certified, "invalid": given_up is not None}
-        rows = self._rows(tree, changes) if self.told and changes else ()
+        rows = self._rows(tree, changes) if self.told and changes else None
         return Outcome(mended.data, Done(numbers, mended.left_out, before), rows, given_up)
 
     def _rows(self, tree: AnnotatedTree, changes: Sequence[Change]) -> list[Row]:
@@ -354,26 +355,3 @@ class Repairs(Fold[Done]):
     @property
     def exit_code(self) -> int:
         return 1 if self._numbers["unsure"] or self._numbers["invalid"] else 0
-
-
-class Rows(Fold[Sequence[Row]]):
-    """Writes the rows of changes as they come."""
-
-    attribute = "rows"
-
-    def __init__(self, encoder: Encoder, write: Write) -> None:
-        self._encoder, self._write = encoder, write
-
-    def add(self, counts: Sequence[Row]) -> None:
-        self._write(self._encoder.encode(list(counts), None))
-
-
-@contextmanager
-def changes_file(path: str | None) -> Iterator[list[Fold[Any]]]:
-    """What writes changes into a file, which gets its name at the end of the block; nothing without a path."""
-    if path is None:
-        yield []
-        return
-    encoder = encoder_of(None, path, (TSV.name, JSONL.name), TSV.name)
-    with encoder.open(path, Page("", False, Sheet(CHANGES))) as write:
-        yield [Rows(encoder, write)]

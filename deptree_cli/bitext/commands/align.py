@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +16,7 @@ from deptree_cli.cli.options import INPUT, OUTPUT, FloatRange, check_effect, com
 from deptree_cli.cli.run import Fold, Job, Run
 from deptree_cli.cli.terminal import Table
 from deptree_cli.cli.write import Out
-from deptree_cli.io.encoders.base import Row
-from deptree_cli.io.files.output import Output
-from deptree_cli.io.json_lines import dump
+from deptree_cli.io.encoders.base import JSONL, Page, Row, also
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
 
@@ -93,11 +90,9 @@ def align(
     probable = {} if above is None else {"above": repr(above), **pruning.signature_fields}
     job = Job("bitext align", bitext.source(run, gold), run, out, last=probable, select=chosen)
     work = best_links if above is None else LinksAbove(above, estimating.estimate)
-    with Output(report) if report else nullcontext() as reported:
-        code = estimating.write(job, work, pruning.stream_seed, *[agreement] * bool(gold))
-        if reported:
-            rows = [{"signature": job.signature}] * bool(out.header) + agreement.rows()
-            reported.write(b"".join(map(dump, rows)))
+    write = also(report, JSONL, Page(job.signature, out.header))
+    code = estimating.write(job, work, pruning.stream_seed, *[agreement] * bool(gold))
+    write(agreement.rows())
     return code
 
 
