@@ -17,6 +17,7 @@ from deptree_cli.cli.run import Fold, Job, Run
 from deptree_cli.cli.terminal import Table
 from deptree_cli.cli.write import Out
 from deptree_cli.io.encoders.base import JSONL, Page, Row, also
+from deptree_cli.io.json_lines import dump
 
 _COLUMNS = ("pairs", "links", "sure", "precision", "recall", "alignment error rate")
 
