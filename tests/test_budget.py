@@ -17,23 +17,23 @@ from tests.house import FILES, PACKAGE, PROJECT, tree_of
 # The most lines of each room; `top` is what stands in none.
 BUDGET = {
     "top": 150,
-    "bitext": 2688,
-    "cli": 2863,
-    "commands": 5567,
-    "core": 11813,
-    "hpyp": 5501,
-    "io": 11144,
+    "bitext": 2523,
+    "cli": 2739,
+    "commands": 5581,
+    "core": 11998,
+    "hpyp": 5232,
+    "io": 11001,
     "jax": 1295,
     "kernels": 6382,
     "pruning": 606,
-    "second_order": 1075,
-    "torch": 1376,
+    "second_order": 1082,
+    "torch": 1377,
     "report, JavaScript": 1960,
     "report, CSS": 186,
-    "tests": 55387,
+    "tests": 56182,
 }
 
-MOST_FILES = 219
+MOST_FILES = 227
 MOST_SHARED_NAMES = 27
 
 # What may be left of a budget: this share of it, or so many lines.

@@ -153,10 +153,10 @@ def _unless_unit(prepare: Callable[[Sentence], ScoredSentence], item: Sentence |
 
 def _evaluated(item: Unit | ScoredSentence, _: None) -> Unit | Expected:
     """What is counted of an item: of scores the right heads that they expect."""
-    from deptree_cli.core.expectations import risk_variance
-
     if isinstance(item, Unit):
         return item
+    from deptree_cli.core.expectations import risk_variance
+
     distribution, heads = item.distribution, item.record.sentence.known_heads
     known = np.flatnonzero(heads >= 0)
     mean = float(distribution.marginals()[heads[known], known + 1].sum())
