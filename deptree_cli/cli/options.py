@@ -278,7 +278,9 @@ class Opt:
         if not self.flags:
             attributes = {"required": True, "default": self.default or None} | attributes
             return click.Argument([name], nargs=-1 if self.many else 1, **attributes)
-        attributes |= {"default": self.default, "help": self.help, "multiple": self.many}
+        attributes |= {"help": self.help, "multiple": self.many}
+        if not attributes.get("required"):
+            attributes["default"] = self.default
         return Option([*self.flags, name], section=self.section, often=self.often, names=self.names, **attributes)
 
 
@@ -437,7 +439,7 @@ def command(
 
 
 _EVERYWHERE = {
-    "seed": Option(["--seed"], type=IntRange(0), hidden=True, expose_value=False),
+    "seed": Option(["--seed"], type=IntRange(0), metavar="N", hidden=True, expose_value=False),
     "header": Option(["--no-header"], is_flag=True, hidden=True, expose_value=False),
 }
 

@@ -36,7 +36,7 @@ def show(
         f"[default: those that bring each word to {ENOUGH:.0%} of its mass, fewer if they crowd]",
     ),
     out: Out = use(Out, formats=("text", "svg", "tex"), has_header=False),
-    run: Run = use(Run, lacks=[*ALONE, "on_error"]),
+    run: Run = use(Run, lacks=ALONE),
 ) -> int:
     """Draw one sentence: its words, and arcs as dark as they are probable. An arc without a number is certain (at least
     .99).

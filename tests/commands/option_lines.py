@@ -244,6 +244,7 @@ REFUSED = {
 
 # Lines, by a part of them, that an option by its nature leaves as they are, and why.
 EXCUSED: dict[str, dict[str, str]] = {
+    "--seed": {"": "scripts pass it to every command"},
     "--conllu": {"scores.npz": "it confirms the names that these scores have"},
     "bitext align --text": {"bitext.npz": "it confirms the numbers of words that these scores have"},
     "bitext expectations --text": {"bitext.npz": "as bitext align"},

@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
 
 def own_options(name: str) -> Iterator[click.Option]:
     for each in command(name).params:
-        if isinstance(each, click.Option):
+        if isinstance(each, click.Option) and each.expose_value:  # others change nothing
             yield each
 
 

@@ -38,7 +38,7 @@ NO_EFFECT = [
     ("decode", (*SCORES, "--method", "mbr", "-k", 2), "-k needs --method mst, but --method is mbr. Remove one, or add"),
     ("marginals", (*SCORES, "-k", "5"), "-k needs rules that only whole trees decide"),
     ("marginals", (*SCORES, "--above", "0.1", "-o", "x.npz"), "--above needs TSV or JSON Lines, but the output is npz"),
-    ("swor", (*SCORES, "--labelled"), "--labelled needs the names of labels"),
+    ("swor", (*SCORES, "--labelled"), "--labelled needs --labels FILE"),
     ("decode", (*SCORES, *SENTENCES, "--sent-id-format", "{id}/{k}"), "--sent-id-format needs -k"),
     ("sample", (*SCORES, "--deps", "keep"), "--deps needs --format conllu, but the output is jsonl"),
     ("swor", (*SCORES, "--sent-id-format", "{id}-{k}"), "--sent-id-format needs --format conllu"),

@@ -32,9 +32,9 @@ TEXT = as_text(alignment_text)
 def show(
     bitext: BitextOptions = use(BitextOptions),
     wanted: str | None = WANTED,
-    pruning: PruningOptions = use(PruningOptions),
+    pruning: PruningOptions = use(PruningOptions, lacks=["iterations", "seconds"]),
     out: Out = use(Out, formats=(TEXT,), has_header=False),
-    run: Run = use(Run, lacks=[*ALONE, "on_error"]),
+    run: Run = use(Run, lacks=ALONE),
 ) -> int:
     estimating = Estimating(pruning.method, pruning.settings, run)
     select = chosen_sentence(wanted, place_of(bitext.sources[0].path), "sentence pair")

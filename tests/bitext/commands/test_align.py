@@ -178,7 +178,7 @@ ERRORS = {
     "a threshold of a percentage": (("bitext.npz", "--above", "50"), "Expected a number, from 0 to 1, found '50'"),
     "a negative threshold": (("bitext.npz", "--above", "-0.1"), r"Expected a number, from 0 to 1, found '-0\.1'"),
     "no number": (("bitext.npz", "--above", "half"), "Expected a number, from 0 to 1, found 'half'"),
-    "a report of nothing": (("bitext.npz", "--report", "-", "-o", "x"), r"--report needs something to compare with"),
+    "a report of nothing": (("bitext.npz", "--report", "-", "-o", "x"), r"--report needs --gold FILE"),
     "an unknown suffix": (
         ("bitext.npz", "-o", "links.csv"),
         r"this command does not write \.csv\. .*\.align",

@@ -113,7 +113,12 @@ def drawn(name: str, content: str | bytes, *says: str) -> Any:
 SAMPLES = [
     bad("no such samples", ("check-bias", FIGURE1, "--samples", "s.jsonl"), ("s.jsonl", "no such file")),
     drawn("another length", jsonl({"sent_id": "1", "heads": [0, 1]}), "s:1 (1)", "2 words", "3"),
-    drawn("another sentence", jsonl({"sent_id": "x", "heads": [0, 1, 1]}), "s:1 (x)", "no such sentence"),
+    drawn(
+        "another sentence",
+        jsonl({"sent_id": "x", "heads": [0, 1, 1]}),
+        "s:1 (x)",
+        "the scores do not have this sentence",
+    ),
     drawn("an archive", (DATA / "scores.npz").read_bytes(), "s:", "CoNLL-U or JSON Lines"),
 ]
 

@@ -69,7 +69,7 @@ def test_a_number_may_be_the_name(read: Read) -> None:
         ('{"scores": [[1, ' + "9" * 5000 + "]]}", "a.jsonl:2: not JSON"),
         ("[" * 100000, "a.jsonl:2: not JSON"),
         ("[[1, 2]]", "a.jsonl:2: expected a JSON object, found a list"),
-        ("3", "a.jsonl:2: a JSON number where"),
+        ("3", "a.jsonl:2: expected a JSON object, found a number"),
         ('{"sent_id": "x"}', "a.jsonl:2 (x): the field scores is not a list of lists"),
         ('{"sent_id": "x", "scores": [1, 2]}', "a.jsonl:2 (x): the field scores is not a list of lists"),
         ('{"scores": [[1, 2], [3]]}', "a.jsonl:2: the rows of the field scores differ in length"),
