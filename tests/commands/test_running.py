@@ -29,19 +29,18 @@ def draws(done, put) -> str:
     return put("draws.jsonl", b"".join([*rows, *rows[3:6], *rows[9:12]]))
 
 
-@pytest.mark.parametrize("workers", [(), ("--jobs", 2)], ids=["one", "two"])
-def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put, workers):
+def test_draws_that_are_skipped_are_named_and_counted(deptree, done, put):
     """A sentence without its last tree, one whose numbers are none, and sound ones before, between and behind."""
     rows = done("swor", *SCORES, "-k", 3, "--seed", 7).out.splitlines(keepends=True)
     rows[9] = rows[9].replace(b'"log_prob":-', b'"log_prob":', 1)
     del rows[5]
     put("draws.jsonl", b"".join(rows))
-    refused = deptree("estimate", "draws.jsonl", *workers, "-o", "out.jsonl")
+    refused = deptree("estimate", "draws.jsonl", "-o", "out.jsonl")
     assert (refused.code, refused.out) == (2, b"")
     assert all(line.startswith("deptree: deptree|estimate|") for line in refused.said[:-1])
     assert refused.said[-1].startswith("deptree: draws.jsonl:5 (en-2): the sentence's last tree, which carries tau,")
     assert not Path("out.jsonl").exists()
-    ran = deptree("estimate", "draws.jsonl", *workers, "--on-error", "skip")
+    ran = deptree("estimate", "draws.jsonl", "--on-error", "skip")
     assert ran.code == 1
     assert sent_ids(ran.rows) == [name for name in NAMES if name not in ("en-2", "en-4")]
     skipped = [line for line in ran.said if "skipped: " in line]
